@@ -1,0 +1,109 @@
+import type { Principal } from '../core/access/principal.ts';
+import { formatReach, reachesWorkbook, reachesWorkspace } from '../core/access/reach.ts';
+import { atLeast, type BaseRole } from '../core/access/roles.ts';
+import { DomainError, notFound } from '../core/errors.ts';
+import { isId } from '../core/ids/ids.ts';
+import { type AccountRecord, findAccount, listOwnedAccounts } from '../store/pg/accounts.ts';
+import { listVisibleWorkbooks, type VisibleWorkbook } from '../store/pg/workbooks.ts';
+import { listVisibleWorkspaces, type VisibleWorkspace } from '../store/pg/workspaces.ts';
+import type { Services } from '../store/services.ts';
+
+/**
+ * Where a principal meets a resource. The same three questions everywhere, in this order: is it visible (404), is it
+ * within reach (403), is the role strong enough (403).
+ */
+
+/** Tokens and keys see their one account; a session sees all that its user owns or is a member of. */
+export function accountFilter(principal: Principal): string | null {
+  return principal.kind === 'session' ? null : principal.accountId;
+}
+
+export function outsideReach(principal: Principal, what: string): DomainError {
+  return new DomainError(
+    'outside-reach',
+    `${what} lies outside the credential's reach, ${formatReach(principal.reach)}.`,
+    'Use a credential whose resource covers it.',
+  );
+}
+
+function requireRole(role: BaseRole, needed: BaseRole): void {
+  if (atLeast(role, needed)) return;
+  throw new DomainError(
+    'insufficient-role',
+    `This needs the role ${needed}; yours is ${role}.`,
+    `Ask an admin of the workspace for the role ${needed}.`,
+  );
+}
+
+export async function requireWorkbook(
+  services: Services,
+  principal: Principal,
+  workbookId: string,
+  needed: BaseRole,
+): Promise<VisibleWorkbook> {
+  const [workbook] = isId(workbookId, 'wb')
+    ? await listVisibleWorkbooks(services.db.orm, {
+        userId: principal.userId,
+        accountId: accountFilter(principal),
+        id: workbookId,
+        limit: 1,
+      })
+    : [];
+  if (!workbook) throw notFound('workbook');
+  if (!reachesWorkbook(principal.reach, workbook)) throw outsideReach(principal, 'The workbook');
+  requireRole(workbook.role, needed);
+  return workbook;
+}
+
+export async function requireWorkspace(
+  services: Services,
+  principal: Principal,
+  workspaceId: string,
+  needed: BaseRole,
+): Promise<VisibleWorkspace> {
+  const workspace = await findVisibleWorkspace(services, principal, workspaceId);
+  if (!workspace) throw notFound('workspace');
+  if (!reachesWorkspace(principal.reach, workspace.id)) throw outsideReach(principal, 'The workspace');
+  requireRole(workspace.role, needed);
+  return workspace;
+}
+
+/** A `workspace_id` given as a parameter: one that cannot be reached, an unknown one included, is 403. */
+export async function requireNamedWorkspace(services: Services, principal: Principal, workspaceId: string): Promise<VisibleWorkspace> {
+  const workspace = await findVisibleWorkspace(services, principal, workspaceId);
+  if (!workspace || !reachesWorkspace(principal.reach, workspace.id)) throw outsideReach(principal, `The workspace ${workspaceId}`);
+  return workspace;
+}
+
+async function findVisibleWorkspace(services: Services, principal: Principal, workspaceId: string): Promise<VisibleWorkspace | null> {
+  const filter = { userId: principal.userId, accountId: accountFilter(principal) };
+  if (workspaceId === 'personal') {
+    const all = await listVisibleWorkspaces(services.db.orm, { ...filter, accountId: principal.accountId });
+    return all.find((workspace) => workspace.kind === 'personal') ?? null;
+  }
+  if (!isId(workspaceId, 'ws')) return null;
+  const [workspace] = await listVisibleWorkspaces(services.db.orm, { ...filter, id: workspaceId, limit: 1 });
+  return workspace ?? null;
+}
+
+/** The account that a request is about: the one it names, else the credential's own. */
+export async function requireAccount(
+  services: Services,
+  principal: Principal,
+  accountId: string | null | undefined,
+): Promise<AccountRecord> {
+  const account = await findAccount(services.db.orm, accountId ?? principal.accountId);
+  const mine = account && account.ownerId === principal.userId && (principal.kind === 'session' || account.id === principal.accountId);
+  if (!mine) throw notFound('account');
+  return account;
+}
+
+export async function listReachableAccounts(services: Services, principal: Principal): Promise<AccountRecord[]> {
+  const owned = await listOwnedAccounts(services.db.orm, principal.userId);
+  return principal.kind === 'session' ? owned : owned.filter((account) => account.id === principal.accountId);
+}
+
+/** Things of the whole account are not for a credential that is pinned to a part of it. */
+export function requireAccountReach(principal: Principal): void {
+  if (principal.reach.kind !== 'account') throw outsideReach(principal, 'The account as a whole');
+}

@@ -1,0 +1,94 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { parseReach } from '../../core/access/reach.ts';
+import { type Scope, scopes as allScopes } from '../../core/access/scopes.ts';
+import { DomainError } from '../../core/errors.ts';
+import { findKnownCredential } from '../../store/pg/credentials.ts';
+import { explainDatabaseError } from '../../store/pg/database.ts';
+import { findSessionUser, type SessionUser } from '../../store/pg/users.ts';
+import { equalInConstantTime } from '../../store/secrets.ts';
+import type { Services } from '../../store/services.ts';
+import { issuerOf, verifyIssuedToken } from './oidc.ts';
+import { provisionIdentity } from './provisionIdentity.ts';
+import { sessionIssuer, verifySessionToken } from './sessionToken.ts';
+import { parseTokenText } from './tokenText.ts';
+
+export const sessionRateLimit = 600;
+
+/** The principal behind a bearer token. Looked up on every request, so that a revocation holds at once everywhere. */
+export async function authenticate(services: Services, bearer: string): Promise<Principal> {
+  try {
+    return /^svc_(pat|key)_/.test(bearer) ? await byCredential(services, bearer) : await bySession(services, bearer);
+  } catch (error) {
+    throw explainDatabaseError(error);
+  }
+}
+
+export function unauthenticated(detail: string): DomainError {
+  return new DomainError('unauthenticated', detail, 'Send Authorization: Bearer with a valid access token, account key or session token.', {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  });
+}
+
+export function tokenExpired(what: string): DomainError {
+  return new DomainError('token-expired', `The ${what} has expired.`, 'Log in again, or mint a new token.', {
+    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
+  });
+}
+
+async function byCredential(services: Services, bearer: string): Promise<Principal> {
+  const parsed = parseTokenText(bearer);
+  const known = parsed && (await findKnownCredential(services.db.pool, parsed.id));
+  if (!known || !equalInConstantTime(known.secretHash, parsed.secretHash)) throw unauthenticated('The token is not known.');
+  if (known.revokedAt) throw unauthenticated('The token was revoked.');
+  if (known.expiresAt && known.expiresAt <= new Date()) throw tokenExpired('token');
+  const reach = parseReach(known.resource);
+  if (!reach) throw new Error(`credential ${known.id} has an unreadable resource`);
+  return {
+    kind: known.kind,
+    credentialId: known.id,
+    userId: known.userId,
+    email: known.email,
+    userName: known.userName,
+    accountId: known.accountId,
+    accountName: known.accountName,
+    scopes: known.scopes as Scope[],
+    reach,
+    rateLimitPerMinute: known.rateLimitPerMinute,
+    expiresAt: known.expiresAt,
+  };
+}
+
+async function bySession(services: Services, bearer: string): Promise<Principal> {
+  const issuer = issuerOf(bearer);
+  if (issuer === sessionIssuer) {
+    const claims = await verifySessionToken(services.sessionKey, bearer);
+    const user = await findSessionUser(services.db.pool, claims.jti, claims.userId);
+    if (!user?.known || user.revoked) throw unauthenticated('The session was ended.');
+    return sessionPrincipal(user, claims.jti, claims.expiresAt);
+  }
+  if (services.config.oidc && issuer === services.config.oidc.issuer) {
+    const claims = await verifyIssuedToken(services.config.oidc, bearer);
+    const userId = await provisionIdentity(services, claims);
+    const user = await findSessionUser(services.db.pool, claims.jti, userId);
+    if (!user || user.revoked) throw unauthenticated('The session was ended.');
+    return sessionPrincipal(user, claims.jti, claims.expiresAt);
+  }
+  throw unauthenticated('The token is not one of ours.');
+}
+
+/** A session carries every scope and reaches all that its user owns or is a member of. */
+function sessionPrincipal(user: SessionUser, jti: string, expiresAt: Date): Principal {
+  return {
+    kind: 'session',
+    credentialId: jti,
+    userId: user.userId,
+    email: user.email,
+    userName: user.userName,
+    accountId: user.accountId,
+    accountName: user.accountName,
+    scopes: [...allScopes],
+    reach: { kind: 'account' },
+    rateLimitPerMinute: sessionRateLimit,
+    expiresAt,
+  };
+}

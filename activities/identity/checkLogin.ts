@@ -1,0 +1,29 @@
+import { DomainError } from '../../core/errors.ts';
+import { explainDatabaseError } from '../../store/pg/database.ts';
+import { beginLogin, forgiveLogin } from '../../store/pg/rates.ts';
+import { findUserByEmail, type UserRecord } from '../../store/pg/users.ts';
+import { checkPassword } from '../../store/secrets.ts';
+import { makeId, type Services } from '../../store/services.ts';
+import { unauthenticated } from './authenticate.ts';
+
+const badTriesPerMinute = 5;
+
+/** The user, when the password is right. Bad tries are counted for the e-mail and for the address, over all processes. */
+export async function checkLogin(services: Services, given: { email: string; password: string; address: string }): Promise<UserRecord> {
+  try {
+    const attempt = makeId('req');
+    const subjects = [`email ${given.email.toLowerCase()}`, `address ${given.address}`];
+    if (!(await beginLogin(services.db.pool, subjects, attempt, badTriesPerMinute))) {
+      throw new DomainError('rate-limited', 'Too many bad log-ins for this e-mail or address.', 'Wait a minute, then try again.', {
+        headers: { 'Retry-After': '60' },
+      });
+    }
+    const user = await findUserByEmail(services.db.orm, given.email);
+    if (!(await checkPassword(given.password, user?.passwordHash ?? null)) || !user)
+      throw unauthenticated('The e-mail or the password is wrong.');
+    await forgiveLogin(services.db.pool, attempt);
+    return user;
+  } catch (error) {
+    throw explainDatabaseError(error);
+  }
+}

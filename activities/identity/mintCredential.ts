@@ -1,0 +1,84 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { containsReach, formatReach, type Reach } from '../../core/access/reach.ts';
+import { missingScopes, type Scope } from '../../core/access/scopes.ts';
+import { DomainError } from '../../core/errors.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { type CredentialRecord, insertCredential } from '../../store/pg/credentials.ts';
+import { makeId } from '../../store/services.ts';
+import { makeTokenText } from './tokenText.ts';
+
+export interface MintRequest {
+  kind: 'access_token' | 'account_key';
+  accountId: string;
+  userId: string;
+  name: string | null;
+  scopes: Scope[];
+  reach: Reach;
+  /** The workspace that the reach lies in, if it is a workbook. */
+  reachWorkspaceId: string | null;
+  rateLimitPerMinute: number;
+  expiresAt: Date | null;
+}
+
+/** The issuer's session may mint anything; a token or key mints nothing beyond itself. */
+export function checkMint(issuer: Principal, wanted: MintRequest): void {
+  if (issuer.kind === 'session') return;
+  const beyond = missingScopes(issuer.scopes, wanted.scopes);
+  if (beyond.length > 0) {
+    throw new DomainError(
+      'missing-scope',
+      `The issuing credential does not hold ${beyond.join(', ')}.`,
+      "Ask for scopes that the issuing credential holds, or mint from the owner's session.",
+      { members: { missing_scope: beyond.join(' ') } },
+    );
+  }
+  if (!containsReach(issuer.reach, wanted.reach, wanted.reachWorkspaceId)) {
+    throw new DomainError(
+      'outside-reach',
+      `${formatReach(wanted.reach)} lies outside the issuing credential's reach, ${formatReach(issuer.reach)}.`,
+      "Mint within that reach, or from the owner's session.",
+    );
+  }
+}
+
+export interface Minted {
+  record: CredentialRecord;
+  text: string;
+}
+
+export async function mintCredential(tx: Tx, issuer: Principal, wanted: MintRequest): Promise<Minted> {
+  const id = makeId(wanted.kind === 'access_token' ? 'tok' : 'key');
+  const { text, secretHash, prefix } = makeTokenText(id);
+  // An outlived issuer must not live on in what it minted.
+  const expiresAt = earlier(wanted.expiresAt, issuer.kind === 'session' ? null : issuer.expiresAt);
+  const record = await insertCredential(tx, {
+    id,
+    kind: wanted.kind,
+    accountId: wanted.accountId,
+    userId: wanted.userId,
+    name: wanted.name,
+    secretHash,
+    prefix,
+    scopes: wanted.scopes,
+    resource: formatReach(wanted.reach),
+    rateLimitPerMinute: wanted.rateLimitPerMinute,
+    issuedBy: issuer.credentialId,
+    createdAt: tx.at,
+    expiresAt,
+  });
+  tx.note(wanted.accountId, {
+    audit: [
+      {
+        action: `${wanted.kind === 'access_token' ? 'token' : 'key'}.minted`,
+        target: id,
+        detail: { scopes: wanted.scopes, resource: record.resource },
+      },
+    ],
+  });
+  return { record, text };
+}
+
+function earlier(a: Date | null, b: Date | null): Date | null {
+  if (!a || !b) return a ?? b;
+  return a < b ? a : b;
+}

@@ -1,0 +1,84 @@
+import { createRemoteJWKSet, decodeJwt, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { DomainError } from '../../core/errors.ts';
+import { sha256 } from '../../store/secrets.ts';
+import { tokenExpired, unauthenticated } from './authenticate.ts';
+
+export interface IssuedClaims {
+  issuer: string;
+  subject: string;
+  jti: string;
+  email: string | null;
+  emailVerified: boolean;
+  name: string | null;
+  expiresAt: Date;
+}
+
+/** The issuer a token names, before anything of it is believed. */
+export function issuerOf(token: string): string | null {
+  try {
+    return decodeJwt(token).iss ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const keySets = new Map<string, Promise<JWTVerifyGetKey>>();
+const discoveryTimeoutMs = 5_000;
+
+/** Checks a token of the configured issuer against the keys that its discovery document names. */
+export async function verifyIssuedToken(oidc: { issuer: string; audience: string }, token: string): Promise<IssuedClaims> {
+  const keys = await keysOf(oidc.issuer);
+  try {
+    const { payload } = await jwtVerify(token, keys, {
+      issuer: oidc.issuer,
+      audience: oidc.audience,
+      // Asymmetric ones only: with a shared-secret algorithm the public key would pass as the secret.
+      algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'],
+      requiredClaims: ['sub', 'exp'],
+      clockTolerance: 30,
+    });
+    return {
+      issuer: oidc.issuer,
+      subject: payload.sub as string,
+      jti: payload.jti ?? sha256(token).toString('base64url'),
+      email: typeof payload.email === 'string' ? payload.email : null,
+      emailVerified: payload.email_verified === true,
+      name: typeof payload.name === 'string' ? payload.name.slice(0, 120) : null,
+      expiresAt: new Date((payload.exp as number) * 1000),
+    };
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) throw tokenExpired('session');
+    if (error instanceof errors.JWKSTimeout) throw issuerAway(error);
+    throw unauthenticated('The token of the identity provider is not valid.');
+  }
+}
+
+function keysOf(issuer: string): Promise<JWTVerifyGetKey> {
+  const known = keySets.get(issuer);
+  if (known) return known;
+  const found = discoverKeys(issuer);
+  keySets.set(issuer, found);
+  // A failure is not remembered: the next request asks again.
+  found.catch(() => keySets.delete(issuer));
+  return found;
+}
+
+async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
+  try {
+    const answer = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
+      signal: AbortSignal.timeout(discoveryTimeoutMs),
+    });
+    const document = (await answer.json()) as { issuer?: string; jwks_uri?: string };
+    if (!answer.ok || document.issuer !== issuer || !document.jwks_uri) throw new Error('the discovery document does not fit the issuer');
+    return createRemoteJWKSet(new URL(document.jwks_uri), { timeoutDuration: discoveryTimeoutMs });
+  } catch (error) {
+    throw issuerAway(error);
+  }
+}
+
+function issuerAway(cause: unknown): DomainError {
+  return new DomainError('unavailable', 'The identity provider cannot be reached just now.', 'Try again in a few seconds.', {
+    cause,
+    headers: { 'Retry-After': '5' },
+  });
+}

@@ -1,0 +1,36 @@
+import { commit } from '../../store/pg/commit.ts';
+import { brokenConstraint } from '../../store/pg/database.ts';
+import { findUserByEmail, findUserByIdentity, insertIdentity } from '../../store/pg/users.ts';
+import { makeId, type Services } from '../../store/services.ts';
+import { unauthenticated } from './authenticate.ts';
+import type { IssuedClaims } from './oidc.ts';
+import { provisionUser } from './provisionUser.ts';
+
+/** The user whom an issuer's token is about; made at first touch. */
+export async function provisionIdentity(services: Services, claims: IssuedClaims): Promise<string> {
+  const known = await findUserByIdentity(services.db.orm, claims.issuer, claims.subject);
+  if (known) return known.id;
+  const actor = { name: claims.email ?? claims.subject, userId: null, credential: claims.jti, requestId: makeId('req') };
+  try {
+    return await commit(
+      services,
+      actor,
+      async (tx) => {
+        // Only an address that the issuer has verified may take over a user who is already here.
+        const email = claims.email ?? `${claims.subject}@${new URL(claims.issuer).host}`;
+        const existing = await findUserByEmail(tx.orm, email);
+        if (existing && !claims.emailVerified)
+          throw unauthenticated('A user with this e-mail exists, and the identity provider has not verified the e-mail.');
+        const user = existing ?? (await provisionUser(tx, { email, name: claims.name, passwordHash: null }, 'oidc'));
+        await insertIdentity(tx, { issuer: claims.issuer, subject: claims.subject, userId: user.id });
+        return user.id;
+      },
+      async (userId) => userId,
+    );
+  } catch (error) {
+    // Two first requests at once: the other one made the user.
+    const made = brokenConstraint(error) !== null && (await findUserByIdentity(services.db.orm, claims.issuer, claims.subject));
+    if (made) return made.id;
+    throw error;
+  }
+}

@@ -1,0 +1,23 @@
+import type { Tx } from '../../store/pg/commit.ts';
+import { insertHome, insertUser, type UserRecord } from '../../store/pg/users.ts';
+import { makeId } from '../../store/services.ts';
+
+/** A new user with a default account and the personal workspace in it. */
+export async function provisionUser(
+  tx: Tx,
+  person: { email: string; name: string | null; passwordHash: string | null },
+  how: string,
+): Promise<UserRecord> {
+  const user = await insertUser(tx, { id: makeId('usr'), ...person, createdAt: tx.at });
+  const home = { user, accountId: makeId('acc'), workspaceId: makeId('ws') };
+  await tx.openHead(home.accountId, home.accountId);
+  await insertHome(tx, home);
+  tx.note(home.accountId, {
+    audit: [
+      { action: 'user.created', target: user.id, detail: { how } },
+      { action: 'account.created', target: home.accountId, detail: { kind: 'default' } },
+      { action: 'workspace.created', target: home.workspaceId, detail: { kind: 'personal' } },
+    ],
+  });
+  return user;
+}

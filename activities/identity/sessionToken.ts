@@ -1,0 +1,36 @@
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { tokenExpired, unauthenticated } from './authenticate.ts';
+
+export const sessionIssuer = 'urn:svc:sessions';
+export const sessionHours = 12;
+
+export interface SessionClaims {
+  jti: string;
+  userId: string;
+  expiresAt: Date;
+}
+
+export async function signSessionToken(key: Buffer, claims: SessionClaims): Promise<string> {
+  return new SignJWT({})
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .setIssuer(sessionIssuer)
+    .setSubject(claims.userId)
+    .setJti(claims.jti)
+    .setIssuedAt()
+    .setExpirationTime(claims.expiresAt)
+    .sign(key);
+}
+
+export async function verifySessionToken(key: Buffer, token: string): Promise<SessionClaims> {
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      issuer: sessionIssuer,
+      algorithms: ['HS256'],
+      requiredClaims: ['sub', 'jti', 'exp'],
+    });
+    return { jti: payload.jti as string, userId: payload.sub as string, expiresAt: new Date((payload.exp as number) * 1000) };
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) throw tokenExpired('session');
+    throw unauthenticated('The session token is not valid.');
+  }
+}

@@ -1,0 +1,32 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import type { Principal } from '../../core/access/principal.ts';
+import { DomainError } from '../../core/errors.ts';
+import { updateJob, type VisibleJob } from '../../store/pg/jobs.ts';
+import type { Services } from '../../store/services.ts';
+import { requireJob } from './findJob.ts';
+
+const patienceMs = 10_000;
+const pollMs = 100;
+
+/** Asks the workflow to stop and waits a while until it has. One that ended meanwhile stays as it ended. */
+export async function cancelJob(services: Services, principal: Principal, job: VisibleJob): Promise<VisibleJob> {
+  if (job.kind === 'delete_account') throw new DomainError('in-use', 'The deletion of an account cannot be cancelled.', 'Let it finish.');
+  if (isOver(job)) return job;
+  const { client } = await services.temporal();
+  try {
+    await client.workflow.getHandle(job.workflowId).cancel();
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    // The workflow is gone without having said how it ended: nothing will finish this job any more.
+    await updateJob(services.db.orm, job.id, { status: 'failed', error: 'cancelled', finishedAt: new Date() });
+  }
+  let now = await requireJob(services, principal, job.id);
+  for (const until = Date.now() + patienceMs; !isOver(now) && Date.now() < until; now = await requireJob(services, principal, job.id)) {
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+  return now;
+}
+
+function isOver(job: VisibleJob): boolean {
+  return job.status === 'succeeded' || job.status === 'failed';
+}

@@ -1,0 +1,32 @@
+import { describeError } from '../../store/log.ts';
+import type { Services } from '../../store/services.ts';
+
+const patienceMs = 3_000;
+
+/** Asks every part that the service needs, and names those that do not answer. */
+export async function checkReadiness(services: Services): Promise<{ part: string }[]> {
+  const checks: Record<string, () => Promise<unknown>> = {
+    database: () => services.db.pool.query('SELECT 1'),
+    temporal: async () => (await services.temporal()).describeNamespace(),
+  };
+  const results = await Promise.all(
+    Object.entries(checks).map(async ([part, ask]) => {
+      try {
+        await withPatience(ask());
+        return null;
+      } catch (error) {
+        services.log.warn({ part, ...describeError(error) }, 'not ready');
+        return { part };
+      }
+    }),
+  );
+  return results.filter((result) => result !== null);
+}
+
+async function withPatience(answer: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('no answer in time')), patienceMs);
+  });
+  await Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,31 @@
+import { DomainError, notFound } from '../../core/errors.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { updateWorkbook, type VisibleWorkbook, type WorkbookRecord } from '../../store/pg/workbooks.ts';
+
+export async function configureWorkbook(
+  tx: Tx,
+  workbook: VisibleWorkbook,
+  fields: { title?: string; visibility?: 'workspace' | 'private' },
+  userId: string,
+): Promise<WorkbookRecord> {
+  if (fields.visibility !== undefined && workbook.ownerId !== userId) {
+    throw new DomainError('not-owner', "Only the workbook's owner may change who sees it.", 'Ask the owner of the workbook.');
+  }
+  const changed = await updateWorkbook(tx, workbook.id, fields);
+  if (!changed) throw notFound('workbook');
+  tx.note(workbook.id, {
+    audit: [{ action: 'workbook.configured', target: workbook.id, detail: { fields: Object.keys(fields) } }],
+    usage: [{ kind: 'op', amount: 1 }],
+  });
+  return changed;
+}
+
+/** Gone for everyone at once. The deletion is written down in the account's journal too, which outlives the workbook's. */
+export async function deleteWorkbook(tx: Tx, workbook: VisibleWorkbook, userId: string): Promise<void> {
+  if (workbook.ownerId !== userId)
+    throw new DomainError('not-owner', "Only the workbook's owner may delete it.", 'Ask the owner of the workbook.');
+  if (!(await updateWorkbook(tx, workbook.id, { deletedAt: tx.at }))) throw notFound('workbook');
+  const audit = [{ action: 'workbook.deleted', target: workbook.id }];
+  tx.note(workbook.id, { audit, usage: [{ kind: 'op', amount: 1 }] });
+  tx.note(workbook.accountId, { audit });
+}

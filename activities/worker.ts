@@ -1,0 +1,49 @@
+import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { loadServiceConfig, type ServiceConfig } from '../store/config.ts';
+import { runService, type Service } from '../store/lifecycle.ts';
+import { openServices } from '../store/services.ts';
+import { prepareWorkflowBundle } from '../store/temporal/bundle.ts';
+import { connectionOptions } from '../store/temporal/client.ts';
+import { ensureSchedules } from '../store/temporal/schedules.ts';
+import { makeActivities } from './index.ts';
+
+/** One worker process: takes workflow and activity tasks until it is told to stop. */
+export async function startWorker(config: ServiceConfig): Promise<Service> {
+  const services = openServices(config, 'worker');
+  const { apiKey, ...rest } = connectionOptions(config.temporal);
+  const connection = await NativeConnection.connect({ ...rest, apiKey: apiKey as string | undefined });
+  const worker = await Worker.create({
+    connection,
+    namespace: config.temporal.namespace,
+    taskQueue: config.temporal.taskQueue,
+    workflowBundle: { codePath: await prepareWorkflowBundle() },
+    activities: makeActivities(services),
+    shutdownGraceTime: '5 seconds',
+  });
+  await ensureSchedules(await services.temporal(), config);
+  const running = worker.run();
+  // A worker that fails ends its process: the supervisor starts another.
+  running.catch((error: unknown) => {
+    services.log.error({ error: (error as Error).name }, 'worker failed');
+    process.exit(1);
+  });
+  services.log.info({ taskQueue: config.temporal.taskQueue }, 'working');
+  return {
+    async stop() {
+      worker.shutdown();
+      await running;
+      await connection.close();
+      await services.close();
+    },
+  };
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  // The process's own signal handling stops the worker; the SDK's would race with it.
+  Runtime.install({
+    shutdownSignals: [],
+    logger: new DefaultLogger('WARN'),
+    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) } },
+  });
+  await runService('worker', () => startWorker(loadServiceConfig()));
+}

@@ -1,0 +1,48 @@
+import { DomainError } from '../../core/errors.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { revokePinnedTo } from '../../store/pg/credentials.ts';
+import { hasWorkbooks, insertWorkspace, updateWorkspace, type VisibleWorkspace, type WorkspaceRecord } from '../../store/pg/workspaces.ts';
+import { makeId } from '../../store/services.ts';
+
+export async function createWorkspace(
+  tx: Tx,
+  account: { id: string; ownerId: string },
+  wanted: { name: string; residency: string | null },
+): Promise<WorkspaceRecord> {
+  const workspace = await insertWorkspace(
+    tx,
+    { id: makeId('ws'), accountId: account.id, kind: 'managed', ...wanted, createdAt: tx.at },
+    account.ownerId,
+  );
+  tx.note(account.id, { audit: [{ action: 'workspace.created', target: workspace.id, detail: { kind: 'managed' } }] });
+  return workspace;
+}
+
+/** Applies the given fields only. */
+export async function configureWorkspace(
+  tx: Tx,
+  workspace: VisibleWorkspace,
+  fields: { name?: string; residency?: string | null; preprocessRules?: string | null; idpConfig?: Record<string, unknown> | null },
+): Promise<WorkspaceRecord> {
+  const changed = await updateWorkspace(tx, workspace.id, fields);
+  tx.note(workspace.accountId, {
+    audit: [{ action: 'workspace.configured', target: workspace.id, detail: { fields: Object.keys(fields) } }],
+  });
+  return changed;
+}
+
+/** Only an empty managed workspace goes; what is pinned to it is revoked with it. */
+export async function deleteWorkspace(tx: Tx, workspace: VisibleWorkspace): Promise<void> {
+  if (workspace.kind === 'personal')
+    throw new DomainError('in-use', 'The built-in personal workspace cannot be deleted.', 'Delete a managed workspace instead.');
+  if (await hasWorkbooks(tx, workspace.id))
+    throw new DomainError('in-use', 'Workbooks remain in the workspace.', 'Delete or move its workbooks first.');
+  await updateWorkspace(tx, workspace.id, { deletedAt: tx.at });
+  const revoked = await revokePinnedTo(tx, workspace.id);
+  tx.note(workspace.accountId, {
+    audit: [
+      { action: 'workspace.deleted', target: workspace.id },
+      ...revoked.map((id) => ({ action: 'credential.revoked', target: id, detail: { because: workspace.id } })),
+    ],
+  });
+}

@@ -1,0 +1,38 @@
+import { DomainError } from '../../core/errors.ts';
+import type { Handlers } from '../http/call.ts';
+import type { OperationId } from '../http/contract.ts';
+import type { Metrics } from '../http/metrics.ts';
+import type { Plant } from '../http/pipeline.ts';
+import { makeAccountHandlers } from './accounts.ts';
+import { makeAuthHandlers } from './auth.ts';
+import { makeCredentialHandlers } from './credentials.ts';
+import { makeJobHandlers } from './jobs.ts';
+import { makeMeHandlers } from './me.ts';
+import { pendingOperations } from './pending.ts';
+import { makeSystemHandlers } from './system.ts';
+import { makeWorkbookHandlers } from './workbooks.ts';
+import { makeWorkspaceHandlers } from './workspaces.ts';
+
+export function makeHandlers(plant: Plant, metrics: Metrics): Handlers {
+  return {
+    ...makeSystemHandlers(plant, metrics),
+    ...makeAuthHandlers(plant),
+    ...makeMeHandlers(plant),
+    ...makeCredentialHandlers(plant),
+    ...makeAccountHandlers(plant),
+    ...makeWorkspaceHandlers(plant),
+    ...makeWorkbookHandlers(plant),
+    ...makeJobHandlers(plant),
+    ...Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])),
+  } as Handlers;
+}
+
+function refuseYet(id: OperationId) {
+  return async () => {
+    throw new DomainError(
+      'not-yet-available',
+      `${id} is part of the contract but not of this version.`,
+      'Update the service when a version has it.',
+    );
+  };
+}

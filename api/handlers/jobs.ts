@@ -1,0 +1,42 @@
+import { accountFilter, requireWorkbook } from '../../activities/access.ts';
+import { cancelJob } from '../../activities/jobs/cancelJob.ts';
+import { requireJob } from '../../activities/jobs/findJob.ts';
+import { cutPage, decodeIdCursor } from '../../core/paging.ts';
+import { listVisibleJobs } from '../../store/pg/jobs.ts';
+import type { Handlers } from '../http/call.ts';
+import type { Plant } from '../http/pipeline.ts';
+import { presentJob } from '../presenters/workbooks.ts';
+
+export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'getJob' | 'cancelJob'> {
+  return {
+    async listJobs({ principal, query }) {
+      const limit = query.limit ?? 50;
+      const rows = await listVisibleJobs(services.db.orm, {
+        userId: principal.userId,
+        accountId: accountFilter(principal),
+        reach: principal.reach,
+        before: decodeIdCursor(query.cursor),
+        limit: limit + 1,
+      });
+      const page = cutPage(rows, limit, (job) => [job.id]);
+      return { status: 200, body: { jobs: page.items.map(presentJob), next_cursor: page.nextCursor } };
+    },
+
+    async getJob({ principal, params }) {
+      return { status: 200, body: presentJob(await requireJob(services, principal, params.job_id)) };
+    },
+
+    async cancelJob(call) {
+      const job = await requireJob(services, call.principal, call.params.job_id);
+      if (job.workbookId) await requireWorkbook(services, call.principal, job.workbookId, 'editor');
+      const cancelled = await cancelJob(services, call.principal, job);
+      return call.write(
+        call.actor(),
+        async (tx) => {
+          tx.note(job.workbookId ?? job.accountId, { audit: [{ action: 'job.cancelled', target: job.id }] });
+        },
+        () => ({ status: 200, body: presentJob(cancelled) }),
+      );
+    },
+  };
+}

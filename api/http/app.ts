@@ -1,0 +1,122 @@
+import Router from '@koa/router';
+import Koa, { type Context } from 'koa';
+import { DomainError, notFound } from '../../core/errors.ts';
+import { describeError } from '../../store/log.ts';
+import { makeId } from '../../store/services.ts';
+import type { AnyReply, Handlers } from './call.ts';
+import type { Operation, OperationId } from './contract.ts';
+import type { Metrics } from './metrics.ts';
+import { type Plant, runOperation, type Trace } from './pipeline.ts';
+import { renderProblem } from './problem.ts';
+
+/** The HTTP application: one route per operation of the contract. Fails when an operation has no handler, or a handler no operation. */
+export function makeApp(plant: Plant, handlers: Handlers, metrics: Metrics): Koa {
+  const { operations } = plant.contract;
+  const known = new Set<string>(operations.map((operation) => operation.id));
+  const wrong = [
+    ...operations.filter((operation) => !(operation.id in handlers)).map((operation) => `operation ${operation.id} has no handler`),
+    ...Object.keys(handlers)
+      .filter((id) => !known.has(id))
+      .map((id) => `handler ${id} has no operation`),
+  ];
+  if (wrong.length > 0) throw new Error(`The contract and the handlers do not fit: ${wrong.join('; ')}`);
+
+  const router = new Router();
+  for (const operation of [...operations].sort(literalPathsFirst)) {
+    router.register(operation.path.replace(/\{(\w+)\}/g, ':$1'), [operation.method], async (ctx: Context) => {
+      await answer(plant, metrics, ctx, operation.id, (trace) =>
+        runOperation(plant, operation, handlers[operation.id] as never, ctx, trace),
+      );
+    });
+  }
+
+  const app = new Koa({ proxy: plant.services.config.trustProxy });
+  app.silent = true;
+  app.use(refuseUndecodable(plant, metrics));
+  app.use(router.routes());
+  app.use(async (ctx) => {
+    const path = router.match(ctx.path, ctx.method).path;
+    const allowed = [...new Set(path.flatMap((layer) => layer.methods))].join(', ');
+    await answer(plant, metrics, ctx, path.length > 0 ? 'method-not-allowed' : 'no-operation', async () => {
+      if (path.length === 0) throw notFound('address', 'See /docs for what there is.');
+      throw new DomainError('method-not-allowed', `${ctx.method} is not possible here.`, `Use ${allowed}.`, {
+        headers: { Allow: allowed },
+        members: { allow: allowed.split(', ') },
+      });
+    });
+  });
+  return app;
+}
+
+/** `/me` before `/{id}`: the more of a path is literal, the earlier it is tried. */
+function literalPathsFirst(a: Operation, b: Operation): number {
+  const templated = ({ path }: Operation) =>
+    path
+      .split('/')
+      .map((part) => (part.startsWith('{') ? '1' : '0'))
+      .join('');
+  return templated(a).localeCompare(templated(b));
+}
+
+function refuseUndecodable(plant: Plant, metrics: Metrics): Koa.Middleware {
+  return async (ctx, next) => {
+    try {
+      if (!decodeURIComponent(ctx.path).includes('\u0000')) return await next();
+    } catch (error) {
+      if (!(error instanceof URIError)) throw error;
+    }
+    await answer(plant, metrics, ctx, 'no-operation', async () => {
+      throw new DomainError(
+        'malformed-request',
+        'The address is not properly percent-encoded.',
+        'Encode names as UTF-8 with percent signs.',
+      );
+    });
+  };
+}
+
+async function answer(
+  plant: Plant,
+  metrics: Metrics,
+  ctx: Context,
+  operation: OperationId | string,
+  run: (trace: Trace) => Promise<AnyReply>,
+): Promise<void> {
+  const { log } = plant.services;
+  const trace: Trace = { requestId: makeId('req'), principal: null, headers: {} };
+  const started = performance.now();
+  let code: string | undefined;
+  let reply: AnyReply;
+  try {
+    reply = await run(trace);
+  } catch (error) {
+    code = error instanceof DomainError ? error.code : 'internal';
+    if (code === 'internal') log.error({ request: trace.requestId, operation, ...describeError(error) }, 'request failed');
+    else if (code === 'unavailable')
+      log.warn({ request: trace.requestId, operation, ...describeError((error as DomainError).extras.cause) }, 'a part is away');
+    reply = renderProblem(error, trace.requestId);
+  }
+  render(ctx, reply, trace);
+  const ms = performance.now() - started;
+  metrics.observe(operation, reply.status, ms / 1000);
+  log.info(
+    { request: trace.requestId, operation, status: reply.status, code, ms: Math.round(ms), credential: trace.principal?.credentialId },
+    'answered',
+  );
+}
+
+function render(ctx: Context, reply: AnyReply, trace: Trace): void {
+  ctx.status = reply.status;
+  ctx.set('X-Request-Id', trace.requestId);
+  ctx.set({ ...trace.headers, ...reply.headers });
+  if (reply.raw) {
+    ctx.type = reply.raw.type;
+    ctx.body = reply.raw.data;
+  } else if (reply.body !== undefined) {
+    ctx.type = 'application/json';
+    ctx.body = JSON.stringify(reply.body);
+  } else {
+    ctx.body = null;
+    ctx.status = reply.status;
+  }
+}

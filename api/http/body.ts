@@ -1,0 +1,87 @@
+import type { IncomingMessage } from 'node:http';
+import { DomainError } from '../../core/errors.ts';
+import type { Operation } from './contract.ts';
+
+const jsonLimit = 32 * 1024 * 1024;
+/** Nobody who has not shown a credential needs more. */
+const publicLimit = 64 * 1024;
+
+export interface ReadBody {
+  bytes: Buffer;
+  value: unknown;
+}
+
+/** The request's JSON body, or undefined when the operation has none. */
+export async function readBody(request: IncomingMessage, operation: Operation): Promise<ReadBody | undefined> {
+  if (operation.bodyTypes.length === 0) return undefined;
+  const bytes = await readBytes(request, operation.accepts.length === 0 ? publicLimit : jsonLimit);
+  if (bytes.length === 0) return undefined;
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!operation.bodyTypes.includes(type)) {
+    throw new DomainError(
+      'unsupported-media',
+      type === ''
+        ? 'The request has a body but no Content-Type.'
+        : `The body's media type, ${type.slice(0, 80)}, is not one that this operation takes.`,
+      `Send the body as ${operation.bodyTypes.join(' or ')}.`,
+    );
+  }
+  return { bytes, value: parseJson(bytes) };
+}
+
+async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+  const tooLarge = () =>
+    new DomainError('too-large', `The body is larger than ${limit / 1024} KiB.`, 'Send it in smaller parts.', {
+      headers: { Connection: 'close' },
+    });
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length;
+    if (size > limit) throw tooLarge();
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function parseJson(bytes: Buffer): unknown {
+  let text: string;
+  try {
+    text = utf8.decode(bytes);
+  } catch {
+    throw new DomainError('malformed-request', 'The body is not UTF-8.', 'Send JSON in UTF-8.');
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    // The engine's message quotes the body: only the place is passed on.
+    const place = /position (\d+)/.exec((error as Error).message)?.[1];
+    throw new DomainError(
+      'malformed-request',
+      place ? `The body is not JSON: it goes wrong at character ${Number(place) + 1}.` : 'The body is not JSON.',
+      'Send well-formed JSON.',
+    );
+  }
+  // Only an escape can bring these in: the decoder above has refused them as bytes, but for the plain U+0000.
+  if (/\\u(0000|[dD][89a-fA-F])/.test(text) || text.includes('\u0000')) refuseBadText(value, '');
+  return value;
+}
+
+/** U+0000 and lone surrogates: text that PostgreSQL and most clients cannot hold. */
+export function refuseBadText(value: unknown, pointer: string): void {
+  if (typeof value === 'string') {
+    if (!value.includes('\u0000') && value.isWellFormed()) return;
+    throw new DomainError('validation-failed', 'A text contains U+0000 or half of a surrogate pair.', 'Remove that character.', {
+      errors: [{ pointer, detail: 'contains U+0000 or a lone surrogate' }],
+    });
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, item] of Object.entries(value)) {
+    refuseBadText(key, pointer);
+    refuseBadText(item, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  }
+}

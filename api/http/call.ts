@@ -1,0 +1,58 @@
+import type { Readable } from 'node:stream';
+import type { Principal } from '../../core/access/principal.ts';
+import type { operations } from '../../schema/contract.ts';
+import type { Actor, Marks, Tx } from '../../store/pg/commit.ts';
+import type { OperationId } from './contract.ts';
+
+type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
+type Query<Id extends OperationId> = operations[Id]['parameters'] extends { query?: infer Q } ? NonNullable<Q> : Record<string, never>;
+type Path<Id extends OperationId> = operations[Id]['parameters'] extends { path: infer P } ? P : Record<string, never>;
+type Body<Id extends OperationId> = operations[Id] extends { requestBody?: infer B } ? Json<NonNullable<B>> : never;
+
+type SuccessStatus<Id extends OperationId> = Extract<keyof operations[Id]['responses'], 200 | 201 | 202 | 204 | 303>;
+
+/** Content that is not JSON: text, a page, a file, a stream. */
+export interface RawContent {
+  type: string;
+  data: string | Buffer | Readable;
+}
+
+interface Headed {
+  headers?: Record<string, string>;
+}
+
+/** What a handler may answer, by the contract. Refusals are thrown. */
+export type Reply<Id extends OperationId> = {
+  [S in SuccessStatus<Id>]: Headed & { status: S } & ([Json<operations[Id]['responses'][S]>] extends [never]
+      ? { raw?: RawContent }
+      : { body: Json<operations[Id]['responses'][S]> });
+}[SuccessStatus<Id>];
+
+export interface AnyReply extends Headed {
+  status: number;
+  body?: unknown;
+  raw?: RawContent;
+}
+
+/** One request on its way through: all that a handler sees of HTTP. */
+export interface Call<Id extends OperationId> {
+  principal: Principal;
+  params: Path<Id>;
+  query: Query<Id>;
+  body: Body<Id>;
+  requestId: string;
+  /** The caller's network address. */
+  address: string;
+  /** For requests that have no principal yet. */
+  idempotencyScope(scope: string): void;
+  /** Who is written down as having done it. */
+  actor(name?: string | null): Actor;
+  /**
+   * The one way for a handler to change something: one transaction for the change, its journal and the answer that a
+   * repeated request gets. `present` runs inside it and must be pure.
+   */
+  write<T>(actor: Actor, change: (tx: Tx) => Promise<T>, present: (result: T, marks: Map<string, Marks>) => Reply<Id>): Promise<Reply<Id>>;
+}
+
+export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Reply<Id>>;
+export type Handlers<Ids extends OperationId = OperationId> = { [Id in Ids]: Handler<Id> };

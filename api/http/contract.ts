@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { type Document, OpenAPIBackend, type Operation as BackendOperation } from 'openapi-backend';
+import { parse } from 'yaml';
+import type { Principal } from '../../core/access/principal.ts';
+import type { Scope } from '../../core/access/scopes.ts';
+import type { operations } from '../../schema/contract.ts';
+
+export type OperationId = keyof operations;
+
+/** What the pipeline needs to know of an operation, read from the contract once. */
+export interface Operation {
+  id: OperationId;
+  method: string;
+  path: string;
+  /** Kinds of credential that are accepted; empty for public operations. */
+  accepts: Principal['kind'][];
+  scopes: Scope[];
+  /** Whether an Idempotency-Key counts. */
+  idempotent: boolean;
+  /** Media types of the request body; empty when there is none. */
+  bodyTypes: string[];
+  bodyRequired: boolean;
+  backend: BackendOperation;
+}
+
+export interface Contract {
+  text: string;
+  operations: Operation[];
+  /** Stops at the first thing that is wrong. */
+  quick: OpenAPIBackend;
+  /** Finds everything that is wrong; for small bodies only. */
+  thorough: OpenAPIBackend;
+}
+
+const file = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
+const kinds: Record<string, Principal['kind']> = { session: 'session', accountKey: 'account_key', accessToken: 'access_token' };
+
+interface ContractOperation {
+  operationId: OperationId;
+  'x-scopes'?: Scope[];
+  security?: Record<string, string[]>[];
+  parameters?: { in: string; name: string }[];
+  requestBody?: { required?: boolean; content: Record<string, unknown> };
+}
+
+export async function loadContract(): Promise<Contract> {
+  const text = readFileSync(file, 'utf8');
+  const definition = parse(text) as Document;
+  const open = async (allErrors: boolean) => {
+    // Schemas are checked by the linter; here they are compiled when an operation is first called.
+    const backend = new OpenAPIBackend({
+      definition: structuredClone(definition),
+      quick: true,
+      coerceTypes: true,
+      ajvOpts: { allErrors, formats: { uri: URL.canParse, 'date-time': true, email: looksLikeEmail } },
+    });
+    await backend.init();
+    return backend;
+  };
+  const [quick, thorough] = await Promise.all([open(false), open(true)]);
+  return { text, operations: quick.router.getOperations().map(describeOperation), quick, thorough };
+}
+
+function describeOperation(backend: BackendOperation): Operation {
+  const operation = backend as unknown as ContractOperation;
+  return {
+    id: operation.operationId,
+    method: backend.method,
+    path: backend.path,
+    accepts: (operation.security ?? []).flatMap((scheme) => Object.keys(scheme)).flatMap((name) => kinds[name] ?? []),
+    scopes: operation['x-scopes'] ?? [],
+    idempotent: (operation.parameters ?? []).some(
+      (parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === 'idempotency-key',
+    ),
+    bodyTypes: Object.keys(operation.requestBody?.content ?? {}),
+    bodyRequired: operation.requestBody?.required ?? false,
+    backend,
+  };
+}
+
+function looksLikeEmail(text: string): boolean {
+  return /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)*$/.test(text) && text.length <= 254;
+}

@@ -1,0 +1,88 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { DomainError } from '../../core/errors.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import type { Orm } from '../../store/pg/database.ts';
+import { type AnswerKey, claimKey, findAnswer, type StoredAnswer, saveAnswer } from '../../store/pg/idempotency.ts';
+import { deriveKey, seal, sha256, unseal } from '../../store/secrets.ts';
+import type { AnyReply } from './call.ts';
+
+const keptMs = 24 * 3_600_000;
+
+/** A mutating request that carries an Idempotency-Key. */
+export interface Repeatable {
+  key: string;
+  /** Null until it is known who asks, for requests without a credential. */
+  scope: string | null;
+  requestHash: Buffer;
+}
+
+export function describeRepeatable(
+  key: string,
+  principal: Principal | null,
+  request: { method: string; url: string; body: Uint8Array | undefined },
+): Repeatable {
+  return {
+    key,
+    scope: principal && `${principal.accountId} ${principal.kind === 'account_key' ? principal.credentialId : principal.userId}`,
+    requestHash: sha256(`${request.method} ${request.url}\n`, request.body ?? ''),
+  };
+}
+
+function answerKey(repeatable: Repeatable): AnswerKey {
+  if (repeatable.scope === null) throw new Error('a public operation did not say whom its idempotency key belongs to');
+  return { scope: repeatable.scope, keyHash: sha256('idempotency key\n', repeatable.key) };
+}
+
+/** Bodies are encrypted under the key itself, of which only a hash is kept: an answer may carry a secret. */
+const bodyKey = (repeatable: Repeatable) => deriveKey(repeatable.key, 'idempotent answer');
+
+/** The answer that was given to the same request before, if there was one. */
+export async function replayAnswer(orm: Orm, repeatable: Repeatable): Promise<AnyReply | null> {
+  const stored = await findAnswer(orm, answerKey(repeatable));
+  return stored && readAnswer(repeatable, stored);
+}
+
+function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply {
+  if (!stored.requestHash.equals(repeatable.requestHash)) {
+    throw new DomainError(
+      'idempotency-mismatch',
+      'This Idempotency-Key was used for another request.',
+      'Use a new key for a new request; repeat a request with exactly the same body.',
+    );
+  }
+  const { 'Content-Type': type, ...headers } = stored.headers;
+  return {
+    status: stored.status,
+    headers: { ...headers, 'Idempotency-Replayed': 'true' },
+    ...(stored.body ? { raw: { type: type ?? 'application/json', data: unseal(bodyKey(repeatable), stored.body) } } : {}),
+  };
+}
+
+/** Inside the transaction: makes sure that nobody else is doing, or has done, the same. */
+export async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<AnyReply | null> {
+  if (!(await claimKey(tx, answerKey(repeatable)))) {
+    throw new DomainError(
+      'idempotency-in-progress',
+      'A request with this Idempotency-Key is being worked on right now.',
+      'Wait a moment, then send the same request again to get its answer.',
+      { headers: { 'Retry-After': '1' } },
+    );
+  }
+  return replayAnswer(tx.orm, repeatable);
+}
+
+/** Inside the transaction: keeps the answer, so that it exists exactly if the effect does. */
+export async function keepAnswer(
+  tx: Tx,
+  repeatable: Repeatable,
+  answer: { status: number; headers: Record<string, string>; body: Buffer | null },
+): Promise<void> {
+  await saveAnswer(tx, {
+    ...answerKey(repeatable),
+    requestHash: repeatable.requestHash,
+    status: answer.status,
+    headers: answer.headers,
+    body: answer.body && seal(bodyKey(repeatable), answer.body),
+    expiresAt: new Date(tx.at.getTime() + keptMs),
+  });
+}

@@ -1,0 +1,57 @@
+import type { ErrorObject } from 'ajv';
+import { DomainError, type ProblemItem } from '../../core/errors.ts';
+import { refuseBadText } from './body.ts';
+import type { Contract, Operation } from './contract.ts';
+
+const thoroughUpTo = 256 * 1024;
+const mostErrors = 50;
+
+export interface Unvalidated {
+  method: string;
+  path: string;
+  query: Record<string, string | string[]>;
+  headers: Record<string, string | string[]>;
+  body: unknown;
+  bodySize: number;
+}
+
+/** Checks parameters, headers and body against the contract; returns the query with numbers and booleans as such. */
+export function validateRequest(contract: Contract, operation: Operation, request: Unvalidated): Record<string, unknown> {
+  refuseBadText(request.query, '/query');
+  const input = { method: request.method, path: request.path, query: request.query, headers: request.headers, body: request.body };
+  const result = contract.quick.validator.validateRequest(input, operation.backend);
+  if (operation.bodyRequired && request.body === undefined) throw refuse([{ pointer: '', detail: 'a JSON body is required' }]);
+  if (result.valid) return (result.coerced?.query ?? {}) as Record<string, unknown>;
+  const errors =
+    request.bodySize > thoroughUpTo
+      ? result.errors
+      : contract.thorough.validator.validateRequest(input, contract.thorough.router.getOperation(operation.id)).errors;
+  throw refuse((errors ?? []).slice(0, mostErrors).map(explain));
+}
+
+function refuse(errors: ProblemItem[]): DomainError {
+  const first = errors[0];
+  const detail = first
+    ? `${first.pointer || 'The request'}: ${first.detail}${errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''}.`
+    : 'The request does not fit the contract.';
+  return new DomainError('validation-failed', detail, 'Correct what `errors` lists; /docs shows what this operation takes.', { errors });
+}
+
+function explain(error: ErrorObject): ProblemItem {
+  const pointer = error.instancePath.replace(/^\/requestBody/, '');
+  switch (error.keyword) {
+    case 'additionalProperties':
+      return { pointer: `${pointer}/${error.params.additionalProperty}`, detail: 'is not known here; check the spelling' };
+    case 'required':
+      return { pointer: `${pointer}/${error.params.missingProperty}`, detail: 'is required' };
+    case 'enum':
+      return {
+        pointer,
+        detail: `must be one of ${(error.params.allowedValues as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
+      };
+    case 'pattern':
+      return { pointer, detail: `must match ${error.params.pattern}` };
+    default:
+      return { pointer, detail: error.message ?? 'is not valid' };
+  }
+}

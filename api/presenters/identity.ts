@@ -1,0 +1,118 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { formatReach } from '../../core/access/reach.ts';
+import type { Scope } from '../../core/access/scopes.ts';
+import { effectiveRoles } from '../../core/access/roles.ts';
+import type { components } from '../../schema/contract.ts';
+import type { AccountRecord } from '../../store/pg/accounts.ts';
+import type { ListedCredential } from '../../store/pg/credentials.ts';
+import type { MeRow } from '../../store/pg/me.ts';
+import type { UserRecord } from '../../store/pg/users.ts';
+import type { MemberRecord, VisibleWorkspace, WorkspaceRecord } from '../../store/pg/workspaces.ts';
+
+type Schemas = components['schemas'];
+
+const time = (date: Date | null) => date?.toISOString() ?? null;
+
+export function presentUser(user: Pick<UserRecord, 'id' | 'email' | 'name' | 'createdAt'>): Schemas['User'] {
+  return { id: user.id, email: user.email, name: user.name, created_at: user.createdAt.toISOString() };
+}
+
+export function presentToken(record: ListedCredential): Schemas['Token'] {
+  return {
+    id: record.id,
+    name: record.name ?? '',
+    account_id: record.accountId,
+    scopes: record.scopes as Scope[],
+    resource: record.resource,
+    rate_limit_per_minute: record.rateLimitPerMinute,
+    expires_at: time(record.expiresAt) as string,
+    created_at: record.createdAt.toISOString(),
+    last_used_at: time(record.lastUsedAt),
+    revoked_at: time(record.revokedAt),
+    prefix: record.prefix,
+  };
+}
+
+export function presentKey(record: ListedCredential): Schemas['Key'] {
+  return {
+    id: record.id,
+    name: record.name,
+    account_id: record.accountId,
+    workspace_id: record.resource.startsWith('workspace:') ? record.resource.slice('workspace:'.length) : null,
+    resource: record.resource,
+    scopes: record.scopes as Scope[],
+    rate_limit_per_minute: record.rateLimitPerMinute,
+    created_at: record.createdAt.toISOString(),
+    last_used_at: time(record.lastUsedAt),
+    revoked_at: time(record.revokedAt),
+    prefix: record.prefix,
+  };
+}
+
+export function presentAccount(account: AccountRecord): Schemas['Account'] {
+  return {
+    id: account.id,
+    name: account.name,
+    kind: account.kind,
+    owner_id: account.ownerId,
+    plan: account.plan,
+    plan_status: account.planStatus,
+    created_at: account.createdAt.toISOString(),
+  };
+}
+
+export function presentWorkspace(workspace: WorkspaceRecord & { isDefault: boolean }): Schemas['Workspace'] {
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    account_id: workspace.accountId,
+    kind: workspace.kind,
+    is_default: workspace.isDefault,
+    residency: workspace.residency,
+    preprocess_rules: workspace.preprocessRules,
+    idp_config: workspace.idpConfig,
+    created_at: workspace.createdAt.toISOString(),
+  };
+}
+
+export function presentMyWorkspace(workspace: VisibleWorkspace, isDefault: boolean): Schemas['MyWorkspace'] {
+  return {
+    id: workspace.id,
+    name: workspace.name,
+    account_id: workspace.accountId,
+    kind: workspace.kind,
+    is_default: isDefault,
+    role: workspace.role,
+  };
+}
+
+export function presentMember(member: MemberRecord, ownerId: string): Schemas['Member'] {
+  return {
+    user: presentUser(member.user),
+    role: member.role,
+    roles: member.roles,
+    effective_roles: effectiveRoles(member.role, member.roles),
+    is_owner: member.user.id === ownerId,
+  };
+}
+
+export function presentMe(principal: Principal, me: MeRow, includedCredits: number): Schemas['Me'] {
+  return {
+    user: presentUser({ id: principal.userId, email: principal.email, name: principal.userName, createdAt: me.userCreatedAt }),
+    account_id: principal.accountId,
+    account_name: principal.accountName,
+    workspace_id: me.workspaceId,
+    workspace_name: me.workspaceName,
+    scopes: principal.scopes,
+    resource: formatReach(principal.reach),
+    plan: me.plan,
+    plan_status: me.planStatus,
+    credits: { included: includedCredits, purchased: 0, used: 0, remaining: includedCredits },
+    credential: {
+      kind: principal.kind,
+      id: principal.credentialId,
+      expires_at: time(principal.expiresAt),
+      rate_limit_per_minute: principal.rateLimitPerMinute,
+    },
+  };
+}

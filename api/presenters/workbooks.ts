@@ -1,0 +1,36 @@
+import type { WorkbookDetail } from '../../activities/workbooks/describeWorkbooks.ts';
+import type { components } from '../../schema/contract.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import type { WorkbookRecord } from '../../store/pg/workbooks.ts';
+import { presentUser } from './identity.ts';
+
+type Schemas = components['schemas'];
+
+export function presentWorkbook(workbook: WorkbookRecord, detail: WorkbookDetail): Schemas['Workbook'] {
+  return {
+    id: workbook.id,
+    title: workbook.title,
+    workspace_id: workbook.workspaceId,
+    account_id: workbook.accountId,
+    visibility: workbook.visibility,
+    owner: presentUser(detail.owner),
+    governed: detail.governed,
+    created_at: workbook.createdAt.toISOString(),
+    updated_at: workbook.updatedAt.toISOString(),
+    counts: detail.counts,
+  };
+}
+
+export function presentJob(job: JobRecord): Schemas['Job'] {
+  return {
+    job_id: job.id,
+    kind: job.kind as Schemas['Job']['kind'],
+    status: job.status,
+    workbook_id: job.workbookId,
+    progress: { stage: job.stage ?? job.status, done: job.done, total: job.total },
+    ...(job.result === null ? {} : { result: job.result }),
+    ...(job.error === null ? {} : { error: job.error }),
+    created_at: job.createdAt.toISOString(),
+    finished_at: job.finishedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,50 @@
+import { createServer, type Server } from 'node:http';
+import { loadServiceConfig, type ServiceConfig } from '../store/config.ts';
+import { runService } from '../store/lifecycle.ts';
+import { openServices, type Services } from '../store/services.ts';
+import { makeHandlers } from './handlers/index.ts';
+import { makeApp } from './http/app.ts';
+import { loadContract } from './http/contract.ts';
+import { makeMetrics } from './http/metrics.ts';
+import { makeRateLimiter } from './http/rateLimit.ts';
+import { makeRequestCounter } from './http/requestCounts.ts';
+
+export interface RunningApi {
+  port: number;
+  services: Services;
+  stop(): Promise<void>;
+}
+
+export async function startApi(config: ServiceConfig): Promise<RunningApi> {
+  const services = openServices(config, 'api');
+  const plant = { services, contract: await loadContract(), takeRequest: makeRateLimiter(services), counter: makeRequestCounter(services) };
+  const metrics = makeMetrics(services);
+  const app = makeApp(plant, makeHandlers(plant, metrics), metrics);
+  const server = createServer(app.callback());
+  await listen(server, config);
+  const address = server.address();
+  services.log.info({ port: config.port }, 'listening');
+  return {
+    port: typeof address === 'object' && address ? address.port : config.port,
+    services,
+    async stop() {
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeIdleConnections();
+      });
+      await plant.counter.stop();
+      await services.close();
+    },
+  };
+}
+
+function listen(server: Server, { port, host }: ServiceConfig): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => resolve());
+  });
+}
+
+if (process.argv[1] === new URL(import.meta.url).pathname) {
+  await runService('api', () => startApi(loadServiceConfig()));
+}

@@ -1,0 +1,2 @@
+export * from './eras.js';
+export * from './period.js';

@@ -1,0 +1,187 @@
+/** Where the titles above a table end, which rows are its header, and where its data begins. */
+
+import type { Range } from '../grid/grid.js';
+import { type ColumnProfile, type Line, isNumericColumn, profileColumns } from './lines.js';
+import { CellClass, type SheetView, key } from './sheet.js';
+import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS } from './thresholds.js';
+import { isNoteStart, isUnitLine } from './words.js';
+
+export interface HeaderShape {
+  /** Index of the first line that belongs to the table; the ones before are titles. */
+  top: number;
+  /** Indices of the header lines. */
+  header: number[];
+  /** Index of the first line with data. */
+  firstData: number;
+}
+
+interface Evidence {
+  header: number;
+  data: number;
+}
+
+export function findHeader(view: SheetView, block: Range, lines: Line[]): HeaderShape {
+  const profiles = profileColumns(view, block, bodyLines(lines));
+  const limit = Math.min(lines.length, 40);
+  const columns = profiles.filter((profile) => profile.filled > 0).length;
+  let firstData = -1;
+  let full: Line | null = null;
+  for (let k = 0; k < limit; k += 1) {
+    const line = lines[k]!;
+    const evidence = weighLine(view, block, line, profiles);
+    // Below a header that names every column, a line that names none is data even without a number.
+    const sparse = full !== null && evidence.header === 0 && line.distinct > 1 && !isStyledAlike(full, line);
+    if (evidence.data > evidence.header || sparse) {
+      firstData = k;
+      break;
+    }
+    if (evidence.header >= 2 && line.distinct >= columns * FULL_HEADER_SHARE) full = line;
+  }
+  if (firstData < 0) return headerOfTextTable(view, block, lines);
+  return growHeader(view, block, lines, profiles, firstData);
+}
+
+/** Bold or filled like a header above it. */
+function isStyledAlike(header: Line, line: Line): boolean {
+  const share = (n: number, of: Line) => n / (of.to - of.from) > 0.5;
+  return (share(header.bold, header) && share(line.bold, line)) || (share(header.filled, header) && share(line.filled, line));
+}
+
+/** The lower part of a block tells what its columns hold; lines of one cell tell nothing. */
+function bodyLines(lines: Line[]): Line[] {
+  const wide = lines.filter((line) => line.distinct > 1);
+  const from = Math.min(Math.floor(wide.length / 3), 12);
+  return wide.length > 1 ? wide.slice(Math.max(1, from)) : wide;
+}
+
+/** Votes of one line: a text over numbers says header, a number among numbers says data. */
+export function weighLine(view: SheetView, block: Range, line: Line, profiles: ColumnProfile[]): Evidence {
+  const evidence: Evidence = { header: 0, data: 0 };
+  for (let i = line.from; i < line.to; i += 1) {
+    const profile = profiles[view.grid.columns[i]! - block.left]!;
+    if (profile.filled === 0) continue;
+    const numeric = isNumericColumn(profile);
+    const ofYears = profile.years > profile.numbers;
+    const ofDates = profile.dates * 2 > profile.filled;
+    switch (view.classes[i]) {
+      case CellClass.number:
+        if (numeric) evidence.data += 1;
+        else if (ofDates) evidence.header += 0.5;
+        break;
+      case CellClass.nullMark:
+        if (numeric) evidence.data += 1;
+        break;
+      case CellClass.year:
+        if (numeric && ofYears) evidence.data += 1;
+        else if (numeric && line.numbers === 0) evidence.header += 1;
+        else if (numeric) evidence.data += 1;
+        break;
+      case CellClass.date:
+      case CellClass.period:
+        if (ofDates) evidence.data += 1;
+        else if (numeric) evidence.header += 1;
+        break;
+      default:
+        if (numeric || ofDates) evidence.header += 1;
+    }
+  }
+  return evidence;
+}
+
+/** Walks up from the first data line and takes the lines that read as its header. */
+function growHeader(view: SheetView, block: Range, lines: Line[], profiles: ColumnProfile[], firstData: number): HeaderShape {
+  const header: number[] = [];
+  // Lines that count only when a header line is found above them.
+  let pending: number[] = [];
+  let dataTop = firstData;
+  let below = lines[firstData]!.row;
+  for (let k = firstData - 1; k >= 0 && header.length < MAX_HEADER_ROWS; k -= 1) {
+    const line = lines[k]!;
+    if (below - line.row - 1 > HEADER_GAP_ROWS) break;
+    const verdict = judgeHeaderLine(view, block, lines, k, profiles, header.length > 0, below);
+    if (verdict === 'stop') break;
+    below = line.row;
+    if (verdict === 'group') {
+      dataTop = k;
+    } else if (verdict === 'pending') {
+      pending.push(k);
+    } else {
+      header.push(...pending, k);
+      pending = [];
+    }
+  }
+  header.reverse();
+  return { top: header[0] ?? dataTop, header, firstData: dataTop };
+}
+
+type Verdict = 'header' | 'pending' | 'group' | 'stop';
+
+function judgeHeaderLine(view: SheetView, block: Range, lines: Line[], k: number, profiles: ColumnProfile[], started: boolean, below: number): Verdict {
+  const line = lines[k]!;
+  const gap = below - line.row - 1;
+  const first = view.label(line.from);
+  if (isUnitLine(first) && line.distinct === 1) return started ? 'stop' : 'pending';
+  if (line.distinct === 1) {
+    const place = placeOfSingle(view, block, line);
+    if (place === 'whole' && !started && !line.prose && hasWideLineAbove(lines, k, below)) return 'group';
+    if (place === 'whole' || line.prose) return 'stop';
+    if (place === 'left') {
+      // A label alone above the data opens a group, when a header stands further up.
+      if (!started) return hasWideLineAbove(lines, k, below) ? 'group' : 'stop';
+      return 'pending';
+    }
+    // Titles are centred over a table as well; below titles at the left edge it is a header.
+    if (gap > 0 && (lines[0]!.distinct > 1 || lines[0]!.left !== block.left || k === 0)) return 'stop';
+    return weighLine(view, block, line, profiles).header > 0 || gap === 0 ? 'header' : 'pending';
+  }
+  if (isNoteStart(first) && line.distinct < 3) return 'stop';
+  const evidence = weighLine(view, block, line, profiles);
+  // Numbers where numbers stand are values: label/value pairs above the table.
+  if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
+  if (started && isFormLine(view, line)) return 'stop';
+  // Two cells above a header that names every column are a title and something beside it.
+  if (started && line.distinct <= 2 && line.left === block.left && lines[k + 1]!.distinct >= Math.max(4, (block.right - block.left + 1) * FULL_HEADER_SHARE)) return 'stop';
+  if (!started) return 'header';
+  return evidence.header >= 1 || gap === 0 ? 'header' : 'pending';
+}
+
+/** `Company:` beside a value is a pair of a form, not a pair of names. */
+function isFormLine(view: SheetView, line: Line): boolean {
+  for (let i = line.from; i < line.to; i += 1) if (view.isText(i) && /[:：]$/.test(view.label(i))) return true;
+  return false;
+}
+
+function hasWideLineAbove(lines: Line[], k: number, below: number): boolean {
+  for (let j = k - 1; j >= 0 && j >= k - 3; j -= 1) {
+    if (lines[j]!.distinct > 1) return below - lines[j]!.row <= 8;
+  }
+  return false;
+}
+
+/** Where the only cell of a line stands: at the left edge, over the whole width, or above some columns. */
+export function placeOfSingle(view: SheetView, block: Range, line: Line): 'left' | 'whole' | 'inner' {
+  const merge = view.mergeAt.get(key(line.row, line.left));
+  const right = Math.max(merge?.right ?? line.left, line.right);
+  if (right > line.left && line.left <= block.left + 1 && right >= block.right - 1) return 'whole';
+  return line.left === block.left ? 'left' : 'inner';
+}
+
+/** Without numbers only position and style can tell: the first full line is the header. */
+function headerOfTextTable(view: SheetView, block: Range, lines: Line[]): HeaderShape {
+  let top = lines.findIndex((line) => line.distinct > 1);
+  if (top < 0) return { top: 0, header: [], firstData: 0 };
+  const widest = Math.max(...lines.map((line) => line.distinct));
+  // A line much narrower than the table, with a gap below it, is still part of the titles.
+  while (top + 1 < lines.length && lines[top]!.distinct * 3 < widest && lines[top + 1]!.distinct > lines[top]!.distinct && lines[top + 1]!.row - lines[top]!.row > 1) top += 1;
+  if (lines.length - top < 2) return { top, header: [], firstData: top };
+  const header = [top];
+  const styled = (line: Line) => line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;
+  if (styled(lines[top]!)) {
+    for (let k = top + 1; k < lines.length - 1 && header.length < MAX_HEADER_ROWS; k += 1) {
+      if (!styled(lines[k]!) || lines[k]!.row !== lines[k - 1]!.row + 1 || lines[k]!.distinct < 2) break;
+      header.push(k);
+    }
+    if (header.length * 2 > lines.length - top) header.length = 1;
+  }
+  return { top, header, firstData: header.at(-1)! + 1 };
+}

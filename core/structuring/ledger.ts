@@ -1,0 +1,51 @@
+/** Counts where every cell of a sheet went; a cell that is nowhere or in two places is an error. */
+
+import { formatCell } from './a1.js';
+import type { Conservation } from './output.js';
+import type { SheetView } from './sheet.js';
+
+export type CellRole = 'header' | 'value' | 'label' | 'title' | 'note';
+
+const ROLES: CellRole[] = ['header', 'value', 'label', 'title', 'note'];
+
+/** More addresses than this say nothing that the first ones do not. */
+const MAX_LISTED = 50;
+
+export class Ledger {
+  private readonly roles: Uint8Array;
+  private readonly doubled = new Set<number>();
+
+  constructor(private readonly view: SheetView) {
+    this.roles = new Uint8Array(view.grid.size);
+  }
+
+  place(cell: number, role: CellRole): void {
+    if (cell < 0) return;
+    if (this.roles[cell] !== 0) this.doubled.add(cell);
+    else this.roles[cell] = ROLES.indexOf(role) + 1;
+  }
+
+  summarize(): Conservation {
+    const counts = [0, 0, 0, 0, 0, 0];
+    const lost: string[] = [];
+    for (let i = 0; i < this.roles.length; i += 1) {
+      counts[this.roles[i]!] = counts[this.roles[i]!]! + 1;
+      if (this.roles[i] === 0 && lost.length < MAX_LISTED) lost.push(this.address(i));
+    }
+    return {
+      sheet: this.view.grid.sheet,
+      cells: this.roles.length,
+      headers: counts[1]!,
+      values: counts[2]!,
+      labels: counts[3]!,
+      titles: counts[4]!,
+      notes: counts[5]!,
+      lost,
+      twice: [...this.doubled].sort((a, b) => a - b).slice(0, MAX_LISTED).map((i) => this.address(i)),
+    };
+  }
+
+  private address(i: number): string {
+    return formatCell(this.view.grid.rows[i]!, this.view.grid.columns[i]!);
+  }
+}

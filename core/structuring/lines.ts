@@ -1,0 +1,129 @@
+/** What the rows and columns of a block look like: the features every decision about regions rests on. */
+
+import type { Range } from '../grid/grid.js';
+import { CellClass, type SheetView, key } from './sheet.js';
+import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, PROSE_LENGTH } from './thresholds.js';
+
+export interface Line {
+  row: number;
+  /** First and past-the-end cell index within the block. */
+  from: number;
+  to: number;
+  /** Filled cells, a value repeated by an unmerged merge counted once. */
+  distinct: number;
+  texts: number;
+  /** Numbers that are no years, and marks for missing numbers. */
+  numbers: number;
+  years: number;
+  periods: number;
+  left: number;
+  right: number;
+  prose: boolean;
+  bold: number;
+  filled: number;
+}
+
+export function readLines(view: SheetView, block: Range): Line[] {
+  const lines: Line[] = [];
+  for (let index = view.rowIndex(block.top); index < view.rows.length && view.rows[index]! <= block.bottom; index += 1) {
+    const [from, to] = view.cellsOfRow(index, block.left, block.right);
+    if (from < to) lines.push(readLine(view, view.rows[index]!, from, to));
+  }
+  return lines;
+}
+
+function readLine(view: SheetView, row: number, from: number, to: number): Line {
+  const { grid, classes } = view;
+  const line: Line = {
+    row, from, to, distinct: 0, texts: 0, numbers: 0, years: 0, periods: 0,
+    left: grid.columns[from]!, right: grid.columns[to - 1]!, prose: false, bold: 0, filled: 0,
+  };
+  for (let i = from; i < to; i += 1) {
+    const repeated = i > from && grid.texts[i]! >= 0 && grid.texts[i] === grid.texts[i - 1] && grid.columns[i] === grid.columns[i - 1]! + 1;
+    if (!repeated) line.distinct += 1;
+    switch (classes[i]) {
+      case CellClass.number:
+      case CellClass.nullMark:
+        line.numbers += 1;
+        break;
+      case CellClass.year:
+        line.years += 1;
+        break;
+      case CellClass.date:
+      case CellClass.period:
+        line.periods += 1;
+        break;
+      default:
+        line.texts += 1;
+        if (grid.texts[i]! >= 0 && grid.strings[grid.texts[i]!]!.length > PROSE_LENGTH) line.prose = true;
+    }
+    const style = view.style(i);
+    if (style.bold) line.bold += 1;
+    if (style.filled) line.filled += 1;
+  }
+  const merge = view.mergeAt.get(key(row, line.right));
+  if (merge && merge.right > line.right) line.right = merge.right;
+  return line;
+}
+
+export interface ColumnProfile {
+  filled: number;
+  numbers: number;
+  years: number;
+  texts: number;
+  dates: number;
+}
+
+/** What each column holds in these lines. Long blocks are sampled evenly, so that the cost stays flat. */
+export function profileColumns(view: SheetView, block: Range, lines: Line[]): ColumnProfile[] {
+  const profiles: ColumnProfile[] = Array.from({ length: block.right - block.left + 1 }, () => ({ filled: 0, numbers: 0, years: 0, texts: 0, dates: 0 }));
+  const step = Math.max(1, Math.floor(lines.length / COLUMN_SAMPLE_ROWS));
+  for (let k = 0; k < lines.length; k += step) {
+    const line = lines[k]!;
+    for (let i = line.from; i < line.to; i += 1) {
+      const profile = profiles[view.grid.columns[i]! - block.left]!;
+      profile.filled += 1;
+      switch (view.classes[i]) {
+        case CellClass.number:
+        case CellClass.nullMark:
+          profile.numbers += 1;
+          break;
+        case CellClass.year:
+          profile.years += 1;
+          break;
+        case CellClass.date:
+        case CellClass.period:
+          profile.dates += 1;
+          break;
+        default:
+          profile.texts += 1;
+      }
+    }
+  }
+  return profiles;
+}
+
+export function isNumericColumn(profile: ColumnProfile): boolean {
+  return profile.filled > 0 && (profile.numbers + profile.years) / profile.filled >= COLUMN_CLASS_SHARE;
+}
+
+export function isTextColumn(profile: ColumnProfile): boolean {
+  return profile.filled > 0 && profile.texts / profile.filled >= COLUMN_CLASS_SHARE;
+}
+
+/** The smallest range around the filled cells of a block, merges included; null when it is blank. */
+export function trimBlock(view: SheetView, block: Range): Range | null {
+  const lines = readLines(view, block);
+  return boundsOf(lines);
+}
+
+export function boundsOf(lines: Line[]): Range | null {
+  if (lines.length === 0) return null;
+  let left = Number.POSITIVE_INFINITY;
+  let right = 0;
+  for (const line of lines) {
+    left = Math.min(left, line.left);
+    right = Math.max(right, line.right);
+  }
+  return { top: lines[0]!.row, left, bottom: lines.at(-1)!.row, right };
+}

@@ -1,0 +1,39 @@
+/** Names of tables and columns: cleaned, cut, and unique. */
+
+export const MAX_NAME_LENGTH = 200;
+
+export function cleanName(name: string): string {
+  return cutName(name.replace(/[\s\u00a0\u3000]+/g, ' ').replace(/[\u0000-\u001f]/g, '').trim());
+}
+
+/** Cuts by characters, never through a surrogate pair. */
+function cutName(name: string): string {
+  return name.length <= MAX_NAME_LENGTH ? name : [...name].slice(0, MAX_NAME_LENGTH).join('').slice(0, MAX_NAME_LENGTH);
+}
+
+/** Hands out each name once; the next one of the same is `_2`. Case does not make a difference in SQL. */
+export class NameRegistry {
+  private readonly taken = new Set<string>();
+
+  claim(wanted: string, fallback: string): string {
+    const base = cleanName(wanted) || cleanName(fallback) || '表';
+    let name = base;
+    for (let n = 2; this.taken.has(name.toLowerCase()); n += 1) {
+      const suffix = `_${n}`;
+      name = `${cutTo(base, MAX_NAME_LENGTH - suffix.length)}${suffix}`;
+    }
+    this.taken.add(name.toLowerCase());
+    return name;
+  }
+}
+
+function cutTo(name: string, length: number): string {
+  return name.length <= length ? name : name.slice(0, length);
+}
+
+/** `F` without folder and extension. */
+export function baseOfFile(fileName: string): string {
+  const last = fileName.replace(/\\/g, '/').split('/').at(-1) ?? '';
+  const base = last.replace(/\.[A-Za-z0-9]{1,5}$/, '');
+  return cleanName(base) || '表';
+}

@@ -1,0 +1,43 @@
+/** Every number that decides something in structuring, in one place, with the reason. */
+
+/** A header of more rows than this is not a header but a form above the table. */
+export const MAX_HEADER_ROWS = 12;
+
+/** Header rows may stand this far apart: tall headers are often laid out over unmerged rows. */
+export const HEADER_GAP_ROWS = 4;
+
+/** A header line that names this share of the columns is complete. */
+export const FULL_HEADER_SHARE = 0.8;
+
+/** Texts longer than this are prose: they explain, they do not label. */
+export const PROSE_LENGTH = 60;
+
+/** A column belongs to a class when this share of its filled cells does: room for a few odd cells, not for a mixture. */
+export const COLUMN_CLASS_SHARE = 0.6;
+
+/** Rows looked at to learn what a column holds; a sample keeps wide tables cheap and the answer the same. */
+export const COLUMN_SAMPLE_ROWS = 400;
+
+/** Lines below a gap that are read to see whether a table starts there. */
+export const LOOK_AHEAD_LINES = 12;
+
+/** This many blank rows end a table: nobody leaves a screen of nothing inside one. */
+export const WIDE_GAP_ROWS = 7;
+
+/** Lines above a gap that show how wide the table is there. */
+export const LAYOUT_SAMPLE_LINES = 40;
+
+/** Lines that fill at most this share of the cells of the lines above do not continue them. */
+export const NARROW_SHARE = 0.5;
+
+/** A narrow part must stand this far below, because sections of one report differ in width too. */
+export const NARROW_GAP_ROWS = 3;
+
+/** Titles between a gap and the header they belong to. */
+export const MAX_TITLE_LINES = 4;
+
+/** Two columns that share fewer of their rows than this were not written side by side as one table. */
+export const SHARED_ROWS = 0.5;
+
+/** Totals are compared within half a unit of the last shown digit per addend; this is the relative part. */
+export const SUM_TOLERANCE = 1e-6;

@@ -1,0 +1,55 @@
+/** Words that carry structure, in the languages of the sheets we see. */
+
+/** Labels that say "this row sums others". */
+const TOTAL_LABEL =
+  /^(?:.*(?:小計|合計|総計|累計|総合計|年計|月計|期計)|計|総額|総数|全体|全国|(?:sub|grand)?[- ]?totals?\b.*|.*[,;:\s(-](?:sub)?total\)?[\s\d\\/*.:]*|.*\bsub-?totals?\b.*|all (?:\w+ )*(?:industries|items|races|ages|persons|causes|types|states|countries|sources)|(?:united states|u\.s\.)(?:[, ]+total)?|gesamt|insgesamt|summe|total(?:es)?)$/i;
+
+const SUBTOTAL_LABEL = /小計|\bsub-?total/i;
+const GRAND_TOTAL_LABEL = /総計|総合計|grand total/i;
+
+/** Computed, and not a sum. */
+const COMPUTED_LABEL = /(?:平均|率|比|増減|差異|差引|差額|構成比|average|mean|median|ratio|percent|change|difference|variance|growth)/i;
+
+const UNIT_LINE =
+  /^[\s(（\[［【<＜]*(?:単位|unit|units)\s*[:：・]?.*$|^[(（\[［【]\s*(?:in\s+)?(?:千円|百万円|億円|円|万円|人|％|%|千人|千ドル|百万ドル|ドル|件|台|個|(?:thousands?|millions?|billions?)\b.*|\$.*|dollars.*|us\$?.*|usd.*|000s?.*)[)）\]］】]\s*$|^\(?in (?:thousands?|millions?|billions?)\b.*$/i;
+
+const NOTE_START =
+  /^(?:※|\*|＊|†|‡|[注註]\s*[)）:：0-9０-９(（]|[(（][注註]|備考|出典|資料|出所|付記|補足|notes?\b\s*[:.\d]?|sources?\b\s*:?|footnotes?\b|see\b|\\?\d+\s?[\/)\\]\s*\S|\\\d|[a-z]\/\s|[(（]\d+[)）]\s*\S|\d+\.\s+\S|-{2,}|_{3,}|https?:|internet|for more|data (?:are|is|source)|based on|includes?\b|excludes?\b|prepared|revised|updated|symbols?:|abbreviat|n\.?a\.? *[-=:]|\(?(?:na|x|z|d|s|b)\)?\s+(?:not|less|figure|data|base|represents|withheld))/i;
+
+/** Column names computed over the columns beside them. */
+const TOTAL_COLUMN =
+  /^(?:.*(?:合計|総計|小計|累計|年計|通期|通年|年間|平均|増減|差異|差額|前年比|前期比|前年同期比|前月比|増減率|伸び率|伸率|構成比|対比|達成率)|計|差|比率?|(?:grand |sub)?total|totals?|ytd|year to date|average|avg\.?|mean|(?:%|percent|net|annual|yoy)?\s*(?:change|growth|variance|difference)s?|cagr|full[- ]year)$/i;
+
+export function isTotalColumn(name: string): boolean {
+  return name.length <= 40 && TOTAL_COLUMN.test(compact(name));
+}
+
+export function isTotalLabel(label: string): boolean {
+  return label.length <= 80 && TOTAL_LABEL.test(compact(label));
+}
+
+export function isSubtotalLabel(label: string): boolean {
+  return SUBTOTAL_LABEL.test(compact(label));
+}
+
+export function isGrandTotalLabel(label: string): boolean {
+  return GRAND_TOTAL_LABEL.test(compact(label));
+}
+
+export function isComputedLabel(label: string): boolean {
+  return COMPUTED_LABEL.test(compact(label));
+}
+
+export function isUnitLine(text: string): boolean {
+  return text.length <= 60 && UNIT_LINE.test(text.normalize('NFKC').trim());
+}
+
+export function isNoteStart(text: string): boolean {
+  return NOTE_START.test(text.trim());
+}
+
+/** `合　計` and `合 計` are `合計`: Japanese labels are spread with blanks to fill a column. */
+function compact(label: string): string {
+  const plain = label.normalize('NFKC').trim();
+  return /[ぁ-んァ-ヶ一-龠]/.test(plain) ? plain.replace(/\s+/g, '') : plain;
+}

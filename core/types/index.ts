@@ -1,0 +1,3 @@
+export * from './date.js';
+export * from './infer.js';
+export * from './number.js';

@@ -1,0 +1,133 @@
+/** From the cells of one column to the narrowest type that every value fits. */
+
+import { detectDayFirst, parseDateText } from './date.js';
+import { isNullMark, parseNumberText } from './number.js';
+import { parsePeriod } from '../period/period.js';
+
+export type ColumnType = 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP' | 'VARCHAR';
+
+export type CellValue =
+  | { kind: 'text'; text: string }
+  | { kind: 'number'; number: number; shown: string }
+  | { kind: 'boolean'; boolean: boolean }
+  | { kind: 'date'; iso: string; hasTime: boolean; timeOnly: boolean }
+  | { kind: 'error'; text: string };
+
+export type StoredValue = string | number | boolean | null;
+
+export interface InferredColumn {
+  type: ColumnType;
+  /** How `3/4/2024` is to be read in this column. */
+  dayFirst?: boolean;
+}
+
+interface Fits {
+  integer: boolean;
+  number: boolean;
+  boolean: boolean;
+  date: boolean;
+  timestamp: boolean;
+}
+
+/** The largest integer a double holds exactly: beyond it a BIGINT would claim digits that are not known. */
+const MAX_EXACT = Number.MAX_SAFE_INTEGER;
+
+export function inferColumn(values: Iterable<CellValue | null>): InferredColumn {
+  const texts: string[] = [];
+  const kept: CellValue[] = [];
+  for (const value of values) {
+    if (value === null) continue;
+    kept.push(value);
+    if (value.kind === 'text') texts.push(value.text);
+  }
+  const dayFirst = detectDayFirst(texts);
+  const fits: Fits = { integer: true, number: true, boolean: true, date: true, timestamp: true };
+  let real = 0;
+  for (const value of kept) {
+    if (value.kind === 'error') continue;
+    if (value.kind === 'text' && isNullMark(value.text)) continue;
+    real += 1;
+    narrow(fits, value, dayFirst);
+    if (!fits.number && !fits.boolean && !fits.timestamp) break;
+  }
+  if (real === 0) return { type: 'VARCHAR' };
+  const base: Omit<InferredColumn, 'type'> = dayFirst === undefined ? {} : { dayFirst };
+  if (fits.boolean) return { type: 'BOOLEAN', ...base };
+  if (fits.integer) return { type: 'BIGINT', ...base };
+  if (fits.number) return { type: 'DOUBLE', ...base };
+  if (fits.date) return { type: 'DATE', ...base };
+  if (fits.timestamp) return { type: 'TIMESTAMP', ...base };
+  return { type: 'VARCHAR' };
+}
+
+function narrow(fits: Fits, value: CellValue, dayFirst: boolean | undefined): void {
+  switch (value.kind) {
+    case 'number':
+      fits.boolean = fits.date = fits.timestamp = false;
+      if (!Number.isInteger(value.number) || Math.abs(value.number) > MAX_EXACT) fits.integer = false;
+      return;
+    case 'boolean':
+      fits.integer = fits.number = fits.date = fits.timestamp = false;
+      return;
+    case 'date':
+      fits.integer = fits.number = fits.boolean = false;
+      if (value.timeOnly) fits.date = fits.timestamp = false;
+      if (value.hasTime) fits.date = false;
+      return;
+    case 'text': {
+      fits.boolean = false;
+      const number = parseNumberText(value.text);
+      if (!number || number.leadingZero) fits.integer = fits.number = false;
+      else if (!Number.isInteger(number.value) || Math.abs(number.value) > MAX_EXACT || number.percent) fits.integer = false;
+      const date = fits.timestamp ? dateOfText(value.text, dayFirst) : null;
+      if (!date) fits.date = fits.timestamp = false;
+      else if (date.hasTime) fits.date = false;
+      return;
+    }
+    case 'error':
+  }
+}
+
+/** Days, and months by their first day; years and quarters are too coarse to call a date. */
+function dateOfText(text: string, dayFirst: boolean | undefined): { iso: string; hasTime: boolean } | null {
+  const date = parseDateText(text, dayFirst);
+  if (date) return date;
+  if (!/[年月/\-.A-Za-z]/.test(text)) return null;
+  const period = parsePeriod(text);
+  return period?.kind === 'month' && period.start !== null ? { iso: period.start, hasTime: false } : null;
+}
+
+/** The value as it lands in a column of this type. Text columns keep what is shown. */
+export function convertValue(value: CellValue | null, column: InferredColumn): StoredValue {
+  if (value === null) return null;
+  switch (column.type) {
+    case 'VARCHAR':
+      return showValue(value);
+    case 'BOOLEAN':
+      return value.kind === 'boolean' ? value.boolean : null;
+    case 'BIGINT':
+    case 'DOUBLE':
+      if (value.kind === 'number') return value.number;
+      return value.kind === 'text' && !isNullMark(value.text) ? (parseNumberText(value.text)?.value ?? null) : null;
+    case 'DATE':
+    case 'TIMESTAMP': {
+      const iso = value.kind === 'date' ? value.iso : value.kind === 'text' ? (dateOfText(value.text, column.dayFirst)?.iso ?? null) : null;
+      if (iso === null) return null;
+      return column.type === 'DATE' ? iso.slice(0, 10) : iso.length === 10 ? `${iso}T00:00:00` : iso;
+    }
+  }
+}
+
+export function showValue(value: CellValue): string {
+  switch (value.kind) {
+    case 'text':
+    case 'error':
+      return value.text;
+    case 'number':
+      return value.shown;
+    case 'boolean':
+      return value.boolean ? 'TRUE' : 'FALSE';
+    case 'date':
+      return value.timeOnly ? value.iso.slice(11) : value.hasTime ? value.iso.replace('T', ' ') : value.iso;
+  }
+}

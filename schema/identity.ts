@@ -1,0 +1,135 @@
+import { sql } from 'drizzle-orm';
+import { check, index, integer, jsonb, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
+
+const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+
+export const users = pgTable(
+  'users',
+  {
+    id: text('id').primaryKey(),
+    email: text('email').notNull(),
+    name: text('name'),
+    /** scrypt; null for people who come through an OIDC issuer only. */
+    passwordHash: text('password_hash'),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [uniqueIndex('users_email').on(sql`lower(${t.email})`)],
+);
+
+/** Who an OIDC issuer says a user is. */
+export const userIdentities = pgTable(
+  'user_identities',
+  {
+    issuer: text('issuer').notNull(),
+    subject: text('subject').notNull(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.issuer, t.subject] })],
+);
+
+/** Sessions by `jti`. One from an OIDC issuer has a row only once it was logged out. */
+export const sessions = pgTable(
+  'sessions',
+  {
+    jti: text('jti').primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    createdAt: at('created_at').notNull().defaultNow(),
+    expiresAt: at('expires_at').notNull(),
+    revokedAt: at('revoked_at'),
+  },
+  (t) => [index('sessions_expiry').on(t.expiresAt)],
+);
+
+export const accounts = pgTable(
+  'accounts',
+  {
+    id: text('id').primaryKey(),
+    ownerId: text('owner_id')
+      .notNull()
+      .references(() => users.id),
+    name: text('name').notNull(),
+    kind: text('kind', { enum: ['default', 'developer'] }).notNull(),
+    plan: text('plan', { enum: ['free', 'payg', 'solo', 'pro'] })
+      .notNull()
+      .default('free'),
+    planStatus: text('plan_status', { enum: ['none', 'trialing', 'active', 'past_due', 'canceled'] })
+      .notNull()
+      .default('none'),
+    createdAt: at('created_at').notNull().defaultNow(),
+    deletedAt: at('deleted_at'),
+  },
+  (t) => [index('accounts_owner').on(t.ownerId, t.id), uniqueIndex('accounts_one_default').on(t.ownerId).where(sql`kind = 'default'`)],
+);
+
+export const workspaces = pgTable(
+  'workspaces',
+  {
+    id: text('id').primaryKey(),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => accounts.id),
+    name: text('name').notNull(),
+    kind: text('kind', { enum: ['personal', 'managed'] }).notNull(),
+    residency: text('residency'),
+    preprocessRules: text('preprocess_rules'),
+    idpConfig: jsonb('idp_config').$type<Record<string, unknown>>(),
+    createdAt: at('created_at').notNull().defaultNow(),
+    deletedAt: at('deleted_at'),
+  },
+  (t) => [index('workspaces_account').on(t.accountId, t.id)],
+);
+
+export const members = pgTable(
+  'members',
+  {
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    role: text('role', { enum: ['viewer', 'editor', 'admin'] }).notNull(),
+    /** Custom roles; policies name them. */
+    roles: text('roles').array().notNull().default(sql`'{}'`),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.workspaceId, t.userId] }), index('members_user').on(t.userId)],
+);
+
+/** Personal access tokens and account keys: the same thing but for who holds it. Only a hash of the secret is kept. */
+export const credentials = pgTable(
+  'credentials',
+  {
+    id: text('id').primaryKey(),
+    kind: text('kind', { enum: ['access_token', 'account_key'] }).notNull(),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => accounts.id),
+    /** Whom it acts as. */
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    name: text('name'),
+    secretHash: text('secret_hash').notNull(),
+    /** The first characters, to recognise it by. */
+    prefix: text('prefix').notNull(),
+    scopes: text('scopes').array().notNull(),
+    /** `account`, `workspace:<id>` or `workbook:<id>`. */
+    resource: text('resource').notNull(),
+    rateLimitPerMinute: integer('rate_limit_per_minute').notNull(),
+    issuedBy: text('issued_by').notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+    expiresAt: at('expires_at'),
+    revokedAt: at('revoked_at'),
+  },
+  (t) => [
+    index('credentials_account').on(t.accountId, t.kind, t.id),
+    index('credentials_user').on(t.userId, t.kind, t.id),
+    check('credentials_rate', sql`rate_limit_per_minute between 1 and 10000`),
+  ],
+);

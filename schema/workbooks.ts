@@ -1,0 +1,60 @@
+import { index, integer, jsonb, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
+import { accounts, users, workspaces } from './identity.ts';
+
+const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+
+export const workbooks = pgTable(
+  'workbooks',
+  {
+    id: text('id').primaryKey(),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => accounts.id),
+    workspaceId: text('workspace_id')
+      .notNull()
+      .references(() => workspaces.id),
+    ownerId: text('owner_id')
+      .notNull()
+      .references(() => users.id),
+    title: text('title').notNull(),
+    visibility: text('visibility', { enum: ['workspace', 'private'] }).notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+    updatedAt: at('updated_at').notNull().defaultNow(),
+    /** Gone for everyone at once; its rows are purged by `expireThings` after the retention time. */
+    deletedAt: at('deleted_at'),
+  },
+  (t) => [
+    index('workbooks_workspace').on(t.workspaceId, t.id),
+    index('workbooks_account').on(t.accountId, t.id),
+    index('workbooks_owner').on(t.ownerId, t.id),
+    index('workbooks_deleted').on(t.deletedAt),
+  ],
+);
+
+/** Handles of asynchronous operations. The work itself is the workflow named here. */
+export const jobs = pgTable(
+  'jobs',
+  {
+    id: text('id').primaryKey(),
+    kind: text('kind').notNull(),
+    status: text('status', { enum: ['pending', 'running', 'succeeded', 'failed'] })
+      .notNull()
+      .default('pending'),
+    accountId: text('account_id')
+      .notNull()
+      .references(() => accounts.id),
+    workbookId: text('workbook_id').references(() => workbooks.id),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    workflowId: text('workflow_id').notNull(),
+    stage: text('stage'),
+    done: integer('done').notNull().default(0),
+    total: integer('total'),
+    result: jsonb('result').$type<Record<string, unknown>>(),
+    error: text('error'),
+    createdAt: at('created_at').notNull().defaultNow(),
+    finishedAt: at('finished_at'),
+  },
+  (t) => [index('jobs_account').on(t.accountId, t.id), index('jobs_workbook').on(t.workbookId, t.id)],
+);

@@ -1,0 +1,166 @@
+// Set-up that must work on a bare checkout: plain JavaScript, nothing installed yet.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+export const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
+
+const neededNode = [20, 19];
+const lockPath = join(projectDir, 'package-lock.json');
+const modulesDir = join(projectDir, 'node_modules');
+const stampPath = join(modulesDir, '.installed-lock');
+
+/** Everything until the project's own TypeScript can run. Ends the process with a clear message when it cannot. */
+export async function bootstrap() {
+  checkNode();
+  if (isInstalled()) return;
+  const release = await waitForTurn();
+  try {
+    // Another start may have done it while we waited.
+    if (!isInstalled()) await install();
+  } finally {
+    release();
+  }
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > neededNode[0] || (major === neededNode[0] && minor >= neededNode[1])) return;
+  fail(`Node.js ${neededNode.join('.')} or newer is needed; this is ${process.versions.node} (${process.execPath}).`);
+}
+
+function isInstalled() {
+  const hash = hashLock();
+  if (readText(stampPath) === hash) return true;
+  if (!matchesLock()) return false;
+  writeFileSync(stampPath, hash);
+  return true;
+}
+
+function hashLock() {
+  return createHash('sha256').update(readText(lockPath) ?? '').digest('hex');
+}
+
+/** Someone may have installed by hand: npm leaves a list of what it put there, written last. */
+function matchesLock() {
+  const installed = readJson(join(modulesDir, '.package-lock.json'))?.packages;
+  const wanted = readJson(lockPath)?.packages;
+  if (!installed || !wanted) return false;
+  return Object.entries(wanted).every(([path, { version, optional, peer }]) => {
+    if (path === '' || installed[path]?.version === version) return true;
+    // Optional ones are for other platforms.
+    return (optional || peer) && !installed[path];
+  });
+}
+
+async function install() {
+  const total = Object.keys(readJson(lockPath)?.packages ?? {}).length - 1;
+  const show = createProgress();
+  show(`Installing dependencies (npm ci, up to ${total} packages)`, true);
+  const beganMs = Date.now();
+  const tail = [];
+  let fetched = 0;
+  const timer = setInterval(() => show(`Installing dependencies: ${fetched} packages fetched, ${Math.round((Date.now() - beganMs) / 1000)} s`), 1000);
+  const code = await runNpm((line) => {
+    // At this log level npm names every package it fetches or finds in its cache.
+    if (/^npm http (fetch|cache)/.test(line)) fetched++;
+    else tail.push(line);
+    if (tail.length > 30) tail.shift();
+  });
+  clearInterval(timer);
+  if (code !== 0) fail(`npm ci failed:\n${tail.join('\n')}`);
+  writeFileSync(stampPath, hashLock());
+  show(`Dependencies installed in ${Math.round((Date.now() - beganMs) / 1000)} s`, true);
+}
+
+/** Ctrl-C reaches npm by itself; a signal to us alone is passed on. */
+function runNpm(onLine) {
+  const beside = join(dirname(process.execPath), 'npm');
+  const program = existsSync(beside) ? beside : 'npm';
+  // Tests, and the tools that set up the embedded servers, are dev dependencies.
+  const child = spawn(program, ['ci', '--include=dev', '--loglevel=http', '--no-audit', '--no-fund'], { cwd: projectDir, stdio: ['ignore', 'pipe', 'pipe'] });
+  const passOn = (signal) => {
+    child.kill(signal);
+    child.once('close', () => process.exit(signal === 'SIGINT' ? 130 : 143));
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, passOn);
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = '';
+    stream.setEncoding('utf8').on('data', (chunk) => {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop();
+      lines.forEach(onLine);
+    });
+  }
+  return new Promise((done) => {
+    child.once('error', (error) => fail(`npm could not be started (${error.message}). It comes with Node.js; put it on the PATH.`));
+    child.once('close', (code) => {
+      for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, passOn);
+      done(code);
+    });
+  });
+}
+
+/** Two starts in one checkout must not both run npm ci. The lock is not in node_modules, which npm ci empties. */
+async function waitForTurn() {
+  const path = join(tmpdir(), `workbook-data-service-install-${createHash('sha256').update(projectDir).digest('hex').slice(0, 16)}`);
+  for (let said = false; ; ) {
+    try {
+      writeFileSync(path, String(process.pid), { flag: 'wx' });
+      return () => rmSync(path, { force: true });
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const holder = Number(readText(path));
+    if (holder && !isAlive(holder)) rmSync(path, { force: true });
+    else if (!said) console.log(`Another start (pid ${holder}) is installing the dependencies; waiting for it`);
+    said = true;
+    await delay(300);
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+/** In place on a terminal, every ten seconds in a log. */
+function createProgress() {
+  let lastMs = Date.now();
+  return (line, always = false) => {
+    if (process.stdout.isTTY) process.stdout.write(`\r\x1b[2K${line}${always ? '\n' : ''}`);
+    else if (always || Date.now() - lastMs >= 10_000) {
+      lastMs = Date.now();
+      console.log(line);
+    }
+  };
+}
+
+function readText(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}

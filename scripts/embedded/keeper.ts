@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectDir } from '../../store/config.ts';
+import { describeEnding, isRunning, readStamp, type StopStep, sendSignal, stopProcess } from './processes.ts';
+import type { Running } from './running.ts';
+import { writeSecretFile } from './secrets.ts';
+
+/** A process that must not outlive us. */
+export interface Tracked {
+  name: string;
+  pid: number;
+  stamp: string;
+  /** Lower ones are stopped first; the database last, since the others still write to it. */
+  order: number;
+  steps: readonly StopStep[];
+}
+
+/**
+ * Knows every process we have started. Two others learn it from here: the reaper, which ends them when we are killed,
+ * and a file, by which the next start ends them should the reaper have been killed as well.
+ */
+export interface Keeper {
+  track(process: Omit<Tracked, 'stamp'>): void;
+  untrack(pid: number): void;
+  /** Have the reaper remove a folder when we are killed. */
+  removeAtEnd(folder: string): void;
+  startReaper(): Promise<Running>;
+}
+
+export function createKeeper(recordPath: string | null): Keeper {
+  const tracked = new Map<number, Tracked>();
+  const folders: string[] = [];
+  let reaper: ChildProcess | null = null;
+
+  const tell = () => {
+    const processes = [...tracked.values()];
+    if (recordPath) writeSecretFile(recordPath, processes);
+    // A reaper that has just died gets the list when it is started again.
+    if (reaper?.connected) reaper.send({ processes, folders }, () => {});
+  };
+
+  return {
+    track(process) {
+      const stamp = readStamp(process.pid);
+      if (stamp === null) return;
+      tracked.set(process.pid, { ...process, stamp });
+      tell();
+    },
+    untrack(pid) {
+      if (tracked.delete(pid)) tell();
+    },
+    removeAtEnd(folder) {
+      folders.push(folder);
+      tell();
+    },
+    async startReaper() {
+      const child = fork(join(projectDir, 'scripts/reaper.mjs'), [], { detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'], execArgv: [] });
+      const ended = new Promise<string>((done) => {
+        child.once('error', (error) => done(error.message));
+        child.once('exit', (code, signal) => done(describeEnding(code, signal)));
+      });
+      reaper = child;
+      tell();
+      return {
+        pid: child.pid ?? 0,
+        ended,
+        readTail: () => [],
+        async stop() {
+          // All was stopped before, so that it finds nothing to do; what is left here by mistake it ends.
+          if (child.connected) child.disconnect();
+          await ended;
+        },
+        kill: () => sendSignal(child.pid ?? 0, 'SIGKILL'),
+      };
+    },
+  };
+}
+
+/** Ends what an earlier run left behind; `recordPath` is what its keeper wrote. */
+export async function stopLeftovers(recordPath: string, say: (line: string) => void): Promise<void> {
+  const left = readRecord(recordPath).filter(({ pid, stamp }) => isRunning(pid, stamp));
+  for (const order of [...new Set(left.map((each) => each.order))].sort((a, b) => a - b)) {
+    const group = left.filter((each) => each.order === order);
+    for (const { name, pid } of group) say(`${name} (pid ${pid}) is left over from an earlier run; stopping it`);
+    await Promise.all(group.map(({ pid, stamp, steps }) => stopProcess(pid, stamp, steps)));
+  }
+  rmSync(recordPath, { force: true });
+}
+
+function readRecord(path: string): Tracked[] {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Tracked[];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { projectDir } from '../../store/config.ts';
+import { readLines } from './command.ts';
+import type { Keeper } from './keeper.ts';
+import { describeEnding, readStamp, sendSignal, stopProcess, stopSteps } from './processes.ts';
+import type { Report } from './report.ts';
+import type { Running } from './running.ts';
+
+export interface NodePartOptions {
+  name: string;
+  /** Path of the script in the project. It must use runService, which answers over IPC. */
+  script: string;
+  env: Record<string, string>;
+  report: Report;
+  keeper: Keeper;
+  signal: AbortSignal;
+}
+
+const readyTimeoutMs = 120_000;
+
+/** Starts one of our own processes and waits until it says that it is ready. */
+export async function startNodePart({ name, script, env, report, keeper, signal }: NodePartOptions): Promise<Running> {
+  const child = spawn(process.execPath, [...nodeFlags(), join(projectDir, script)], {
+    cwd: projectDir,
+    env,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  const pid = child.pid ?? 0;
+  const stamp = pid ? (readStamp(pid) ?? '') : '';
+  if (pid) keeper.track({ name, pid, order: 0, steps: stopSteps.nodeAlone });
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream) readLines(stream, (line) => report.say(`${name.padEnd(6)} | ${line}`));
+  }
+  const ended = new Promise<string>((done) => {
+    child.once('error', (error) => done(error.message));
+    child.once('exit', (code, by) => done(describeEnding(code, by)));
+  }).then((how) => {
+    // Killed alone, it may leave processes of its own behind.
+    sendSignal(-pid, 'SIGKILL');
+    keeper.untrack(pid);
+    return how;
+  });
+  const running: Running = {
+    pid,
+    ended,
+    readTail: () => [],
+    async stop() {
+      if (pid) await stopProcess(pid, stamp, stopSteps.node);
+      await ended;
+    },
+    kill: () => sendSignal(-pid, 'SIGKILL'),
+  };
+  const ready = new Promise<true>((done) => {
+    child.on('message', (message) => {
+      if ((message as { type?: unknown } | null)?.type === 'ready') done(true);
+    });
+  });
+  const problem = await Promise.race([ready, ended, wait(readyTimeoutMs, signal)]);
+  if (problem === true) return running;
+  await running.stop();
+  signal.throwIfAborted();
+  throw new Error(problem);
+}
+
+/** As for our own children: TypeScript runs through tsx, wherever the working directory is. */
+export function nodeFlags(): string[] {
+  return ['--enable-source-maps', '--import', import.meta.resolve('tsx')];
+}
+
+function wait(timeoutMs: number, signal: AbortSignal): Promise<string> {
+  return new Promise((done) => {
+    const timer = setTimeout(() => done(`not ready after ${timeoutMs / 1000} s`), timeoutMs);
+    timer.unref();
+    const abort = () => done('stopping');
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+  });
+}

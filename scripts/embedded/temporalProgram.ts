@@ -1,0 +1,144 @@
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtemp, rename } from 'node:fs/promises';
+import { arch, platform } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Config, inheritEnv } from '../../store/config.ts';
+import { runCommand } from './command.ts';
+import type { Keeper } from './keeper.ts';
+import { type Report, showProgress } from './report.ts';
+import { buildTemporal } from './temporalBuild.ts';
+import { findProblem } from './temporalCheck.ts';
+
+/** Later versions carry a `replace` in their go.mod and cannot be built by `go install`. */
+export const temporalVersion = 'v1.5.1';
+
+export interface FindOptions {
+  config: Pick<Config, 'dataDir' | 'machine' | 'temporal'>;
+  report: Report;
+  keeper: Keeper;
+  signal?: AbortSignal;
+}
+
+/** Temporal's server program, from the nearest place that has one; the slow ways are kept for the next time. */
+export async function findTemporal(options: FindOptions): Promise<string> {
+  const { config, report } = options;
+  const named = config.temporal.cliPath;
+  if (named) {
+    const problem = findProblem(named);
+    if (problem) throw new Error(`TEMPORAL_CLI names ${named}, which cannot be used: ${problem}`);
+    return named;
+  }
+  const onPath = config.machine.searchPath.map((dir) => join(dir, 'temporal')).find(isExecutable);
+  if (onPath) {
+    const problem = findProblem(onPath);
+    if (!problem) return onPath;
+    report.say(`${onPath} cannot be used (${problem}); looking further`);
+  }
+  const cacheDir = openCache(config);
+  const cached = join(cacheDir, `${temporalVersion}-${platform()}-${arch()}`, 'temporal');
+  if (isExecutable(cached)) return cached;
+
+  const failures: string[] = [];
+  for (const make of [downloadTemporal, buildTemporal]) {
+    const workDir = await mkdtemp(join(cacheDir, 'new-'));
+    try {
+      const made = await make({ ...options, workDir, version: temporalVersion });
+      options.signal?.throwIfAborted();
+      if (made.ok) return await keepProgram(made.program, cached);
+      failures.push(made.why);
+    } finally {
+      rmSync(workDir, { recursive: true, force: true });
+    }
+  }
+  throw new Error(explainMissing(failures));
+}
+
+export interface MakeOptions extends FindOptions {
+  /** Empty, removed afterwards. */
+  workDir: string;
+  version: string;
+}
+
+export type Made = { ok: true; program: string } | { ok: false; why: string };
+
+/** The SDK's own download. Without a way out to the internet it fails, at once or by our patience; that is no news. */
+async function downloadTemporal({ report, keeper, signal, workDir, version }: MakeOptions): Promise<Made> {
+  report.say(`Temporal's server program is not on this machine yet; trying to download ${version}`);
+  const patience = new AbortController();
+  const abort = AbortSignal.any([patience.signal, ...(signal ? [signal] : [])]);
+  const work = runCommand({
+    program: process.execPath,
+    args: [fileURLToPath(new URL('./downloadTemporal.mjs', import.meta.url)), workDir, version],
+    env: inheritEnv({}),
+    keeper,
+    signal: abort,
+  });
+  let bytes = -1;
+  let grownMs = Date.now();
+  const finished = await showProgress(report, (seconds) => {
+    const now = readdirSync(workDir).reduce((sum, name) => sum + (statSync(join(workDir, name), { throwIfNoEntry: false })?.size ?? 0), 0);
+    if (now !== bytes) grownMs = Date.now();
+    bytes = now;
+    // Connecting may hang behind a firewall; a transfer may stall.
+    if (Date.now() - grownMs > (bytes === 0 ? 20_000 : 60_000)) patience.abort();
+    return `Downloading Temporal, ${Math.round(bytes / 1e6)} MB, ${seconds} s`;
+  }, work);
+  // The SDK also starts it once, with little patience; what counts is the file, which appears when it is complete.
+  const program = join(workDir, `temporal-${version}`);
+  const problem = existsSync(program) ? findProblem(program) : 'it could not be reached';
+  if (problem === null) return { ok: true, program };
+  report.say('  the download is not available');
+  const last = finished.tail.at(-1) ?? '';
+  return { ok: false, why: `download: ${patience.signal.aborted ? 'no answer' : last.replace(/^.*: /, '') || problem}` };
+}
+
+/** Only a whole and tried program ever gets the cache's name; of two starts at once, either's is good. */
+async function keepProgram(made: string, cached: string): Promise<string> {
+  mkdirSync(join(cached, '..'), { recursive: true });
+  await rename(made, cached);
+  return cached;
+}
+
+function openCache({ machine, dataDir }: FindOptions['config']): string {
+  for (const base of [machine.cacheDir, join(dataDir, 'cache')]) {
+    const dir = join(base, 'temporal');
+    try {
+      mkdirSync(dir, { recursive: true });
+      accessSync(dir, constants.W_OK);
+      removeAbandoned(dir);
+      return dir;
+    } catch {
+      // A service user often has no home to write to.
+    }
+  }
+  throw new Error(`Neither ${machine.cacheDir} nor ${dataDir} can be written to.`);
+}
+
+/** Work folders of runs that were killed; a day is longer than any build. */
+function removeAbandoned(dir: string): void {
+  for (const name of readdirSync(dir).filter((each) => each.startsWith('new-'))) {
+    const path = join(dir, name);
+    if (Date.now() - statSync(path).mtimeMs > 86_400_000) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function explainMissing(failures: string[]): string {
+  return [
+    "Temporal's server program was not found and could not be made.",
+    ...failures.map((failure) => `  ${failure}`),
+    'Do one of these, then start again:',
+    '  - install the Temporal CLI so that `temporal` is on the PATH, or name it by TEMPORAL_CLI=/path/to/temporal',
+    `  - install Go 1.25 or newer, with which it is built here (go install github.com/temporalio/cli/cmd/temporal@${temporalVersion})`,
+    '  - use a Temporal server that runs already: TEMPORAL_ADDRESS=host:port',
+  ].join('\n');
+}

@@ -1,0 +1,50 @@
+import { type Config, configToEnv, inheritEnv, loadConfig, requireServices } from '../store/config.ts';
+import { describeError } from '../store/lifecycle.ts';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { projectDir } from '../store/config.ts';
+import { nodeFlags } from './embedded/nodePart.ts';
+import { readRuntime } from './embedded/runtime.ts';
+import { readServiceSecret } from './embedded/secrets.ts';
+
+/** `npm run api` and `npm run worker`: one part alone, against the variables or beside a running `npm start`. */
+const scripts: Record<string, string> = { api: 'api/server.ts', worker: 'activities/worker.ts' };
+
+function runOne(name: string | undefined): void {
+  const script = name ? scripts[name] : undefined;
+  if (!script) throw new Error(`Say which part to run: ${Object.keys(scripts).join(' or ')}`);
+  const config = completeConfig(loadConfig());
+  const child = spawn(process.execPath, [...nodeFlags(), join(projectDir, script)], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: inheritEnv(configToEnv(config)),
+  });
+  // The terminal signals both of us; a signal to us alone is passed on. runService takes a second one calmly.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal));
+  child.on('message', () => console.log(name === 'api' ? `The API is running at ${config.publicUrl}` : `The worker is running on task queue ${config.temporal.taskQueue}`));
+  child.on('exit', (code, signal) => {
+    if (signal) console.error(`${name} ended (${signal})`);
+    process.exit(code ?? 1);
+  });
+}
+
+function completeConfig(config: Config): Config {
+  const runtime = config.databaseUrl && config.temporal.address ? null : readRuntime(config.dataDir);
+  const completed: Config = {
+    ...config,
+    databaseUrl: config.databaseUrl ?? runtime?.databaseUrl ?? null,
+    temporal: config.temporal.address ? config.temporal : { ...config.temporal, address: runtime?.temporalAddress ?? null, ...(runtime ? { tls: null, apiKey: null } : {}) },
+    secret: config.secret ?? readServiceSecret(config.dataDir),
+  };
+  try {
+    return requireServices(completed);
+  } catch (error) {
+    throw new Error(`${describeError(error)}\nSet what is missing, or run \`npm start\` on the same data dir (${config.dataDir}), whose addresses are then used.`);
+  }
+}
+
+try {
+  runOne(process.argv[2]);
+} catch (error) {
+  console.error(describeError(error));
+  process.exit(1);
+}

@@ -1,0 +1,92 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Config, configToEnv, inheritEnv, requireServices } from '../store/config.ts';
+import type { Addresses, FirstLogin } from './banner.ts';
+import type { Keeper } from './embedded/keeper.ts';
+import { startNodePart } from './embedded/nodePart.ts';
+import { startPostgres } from './embedded/postgres.ts';
+import type { Report } from './embedded/report.ts';
+import { writeRuntime } from './embedded/runtime.ts';
+import { ensureSecrets } from './embedded/secrets.ts';
+import { findTemporal, searchAttributes, startTemporal } from './embedded/temporal.ts';
+import type { Supervisor } from './supervise.ts';
+
+/** The reaper last: it watches over the others. */
+export const stopOrder = ['api', 'worker', 'temporal', 'postgres', 'reaper'];
+
+export interface StartOptions {
+  config: Config;
+  supervisor: Supervisor;
+  keeper: Keeper;
+  report: Report;
+  onPrepared(login: FirstLogin): void;
+}
+
+/** Brings everything up in order and tells where it is. */
+export async function startParts(options: StartOptions): Promise<Addresses> {
+  const { config, supervisor, keeper, report, onPrepared } = options;
+  mkdirSync(join(config.dataDir, 'logs'), { recursive: true, mode: 0o700 });
+  if (config.blobs.kind === 'file') mkdirSync(config.blobs.dir, { recursive: true, mode: 0o700 });
+  await supervisor.start({ name: 'reaper', needs: [], start: () => keeper.startReaper() });
+
+  const [databaseUrl, temporal] = await Promise.all([
+    config.databaseUrl ?? superviseDatabase(options),
+    config.temporal.address ? config.temporal : superviseTemporal(options),
+  ]);
+  const secret = config.secret ?? ensureSecrets(config.dataDir).service;
+  const complete = requireServices({ ...config, databaseUrl, temporal, secret });
+
+  report.say('Preparing the database');
+  const { prepare } = await import('./prepare.ts');
+  // In a database of someone's own, nobody is let in unasked.
+  onPrepared(await prepare(complete, { firstOwner: config.databaseUrl === null }));
+
+  const env = inheritEnv(configToEnv(complete));
+  const startNode = (name: string, script: string) =>
+    supervisor.start({ name, needs: ['postgres', 'temporal'], start: (signal) => startNodePart({ name, script, env, report, keeper, signal }) });
+  await Promise.all([startNode('worker', 'activities/worker.ts'), startNode('api', 'api/server.ts')]);
+
+  const temporalUiUrl = config.temporal.address ? null : `http://127.0.0.1:${config.temporal.uiPort}`;
+  const addresses = { apiUrl: config.publicUrl, temporalUiUrl, temporalAddress: complete.temporal.address };
+  writeRuntime(config.dataDir, { ...addresses, databaseUrl });
+  return { ...addresses, dataDir: config.dataDir };
+}
+
+/** It comes back on the port it had, so that its address holds for the others. */
+async function superviseDatabase({ config: { dataDir }, supervisor, keeper, report }: StartOptions): Promise<string> {
+  let port: number | undefined;
+  let url = '';
+  report.say('Starting PostgreSQL');
+  await supervisor.start({
+    name: 'postgres',
+    needs: [],
+    logPath: join(dataDir, 'logs', 'postgres.log'),
+    async start(signal) {
+      const running = await startPostgres({ dataDir, report, keeper, port, signal });
+      ({ port, url } = running);
+      return running;
+    },
+  });
+  return url;
+}
+
+async function superviseTemporal({ config, supervisor, keeper, report }: StartOptions): Promise<Config['temporal']> {
+  const { dataDir, temporal } = config;
+  const program = await findTemporal({ config, report, keeper, signal: supervisor.signal });
+  let port: number | undefined;
+  let address = '';
+  report.say('Starting Temporal');
+  await supervisor.start({
+    name: 'temporal',
+    needs: [],
+    logPath: join(dataDir, 'logs', 'temporal.log'),
+    async start(signal) {
+      const { uiPort, namespace } = temporal;
+      const running = await startTemporal({ program, dataDir, uiPort, namespace, searchAttributes, report, keeper, port, signal });
+      ({ port, address } = running);
+      return running;
+    },
+  });
+  // TLS and key are for a server elsewhere.
+  return { ...temporal, address, tls: null, apiKey: null, cliPath: program };
+}

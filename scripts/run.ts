@@ -1,0 +1,65 @@
+import { mkdirSync } from 'node:fs';
+import { type Config, ConfigError, loadConfig } from '../store/config.ts';
+import { describeError } from '../store/lifecycle.ts';
+import { createKeeper, stopLeftovers } from './embedded/keeper.ts';
+import { takeLock } from './embedded/lock.ts';
+import { assertPortFree } from './embedded/ports.ts';
+import { createReport, type Report } from './embedded/report.ts';
+import { removeRuntime } from './embedded/runtime.ts';
+import { type FirstLogin, describeFirstLogin, describeRunning } from './banner.ts';
+import { startParts, stopOrder } from './parts.ts';
+import { listenForStop } from './stopSignals.ts';
+import { createSupervisor } from './supervise.ts';
+
+/** What `npm start` does once the dependencies are there: everything up, supervised, until told to stop. */
+async function run(report: Report): Promise<number> {
+  const config = loadConfig();
+  const release = takeLock(config.dataDir);
+  const recordPath = `${config.dataDir}/processes.json`;
+  const supervisor = createSupervisor(report);
+  const asked = listenForStop(report, () => supervisor.kill());
+  let code = 0;
+  let firstLogin: FirstLogin | null = null;
+  try {
+    await stopLeftovers(recordPath, report.say);
+    await assertPortsFree(config);
+    const keeper = createKeeper(recordPath);
+    const started = startParts({ config, supervisor, keeper, report, onPrepared: (login) => { firstLogin = login; } });
+    const ending = Promise.race([asked, supervisor.gaveUp.then((why) => new Error(why))]);
+    const first = await Promise.race([started, ending]);
+    if (first && 'apiUrl' in first) {
+      for (const line of [...describeRunning(first), ...describeFirstLogin(first.apiUrl, firstLogin)]) report.say(line);
+      firstLogin = null;
+    }
+    const why = first && 'apiUrl' in first ? await ending : first;
+    if (why instanceof Error) throw why;
+    report.say('Stopping');
+  } catch (error) {
+    report.say(`\n${error instanceof ConfigError ? error.message : describeError(error)}`);
+    report.say('Stopping everything');
+    code = 1;
+  }
+  // It is shown only once, so a failure after it was made must not swallow it.
+  for (const line of describeFirstLogin(config.publicUrl, firstLogin)) report.say(line);
+  await supervisor.stop(stopOrder);
+  removeRuntime(config.dataDir);
+  release();
+  report.say(code === 0 ? 'Stopped; the next start finds all data' : 'Stopped');
+  return code;
+}
+
+async function assertPortsFree(config: Config): Promise<void> {
+  const { host, port, temporal } = config;
+  await assertPortFree('PORT', host, port);
+  if (temporal.address) return;
+  if (temporal.uiPort === port) throw new Error(`PORT and TEMPORAL_UI_PORT are both ${port}; they must differ.`);
+  await assertPortFree('TEMPORAL_UI_PORT', '127.0.0.1', temporal.uiPort);
+}
+
+const report = createReport(process.stdout);
+// A closed terminal makes writes fail; that must not keep us from stopping the others.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+run(report).catch((error: unknown) => {
+  report.say(describeError(error));
+  return 1;
+}).then((code) => process.exit(code));

@@ -1,0 +1,121 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { describeError } from '../store/lifecycle.ts';
+import type { Report } from './embedded/report.ts';
+import type { Running } from './embedded/running.ts';
+
+/** Something that must be up all the time. */
+export interface Part {
+  name: string;
+  /** Those that must be up before it is started again. */
+  needs: string[];
+  start(signal: AbortSignal): Promise<Running>;
+  /** Where to read more when it keeps dying. */
+  logPath?: string;
+}
+
+export interface Supervisor {
+  /** Aborted when everything is to stop. */
+  signal: AbortSignal;
+  /** The first start; rejects when that fails. From then on the part is started again whenever it ends. */
+  start(part: Part): Promise<void>;
+  /** Ends all parts gracefully, in this order; each has its own bound. */
+  stop(order: string[]): Promise<void>;
+  /** Ends all at once. */
+  kill(): void;
+  /** Resolves, with the reason, when a part dies too often. */
+  gaveUp: Promise<string>;
+}
+
+const firstBackoffMs = 200;
+const maxBackoffMs = 5_000;
+const maxDeaths = 5;
+const deathWindowMs = 60_000;
+
+interface State {
+  part: Part;
+  running: Running | null;
+  deathsMs: number[];
+}
+
+export function createSupervisor(report: Report): Supervisor {
+  const halt = new AbortController();
+  const { signal } = halt;
+  const states = new Map<string, State>();
+  const loops: Promise<void>[] = [];
+  let giveUp: (why: string) => void = () => {};
+  const gaveUp = new Promise<string>((resolve) => {
+    giveUp = resolve;
+  });
+
+  async function startPart(state: State): Promise<void> {
+    const running = await state.part.start(signal);
+    if (signal.aborted) {
+      await running.stop();
+      signal.throwIfAborted();
+    }
+    state.running = running;
+  }
+
+  /** Runs until everything is stopped. */
+  async function keepRunning(state: State): Promise<void> {
+    const { part } = state;
+    while (state.running) {
+      const { ended, readTail } = state.running;
+      const how = await ended;
+      state.running = null;
+      if (signal.aborted) return;
+      await startAgain(state, [`${part.name} ended (${how})`, ...readTail().map((line) => `    ${line}`)]);
+    }
+  }
+
+  async function startAgain(state: State, [what, ...details]: string[]): Promise<void> {
+    const { part } = state;
+    for (;;) {
+      const deaths = countDeaths(state);
+      report.say(deaths > maxDeaths ? `${what}` : `${what}; starting it again`);
+      for (const line of details) report.say(line);
+      if (deaths > maxDeaths) return giveUp(`${part.name} ended ${deaths} times within a minute${part.logPath ? `; its log is ${part.logPath}` : ''}`);
+      try {
+        await delay(Math.min(maxBackoffMs, firstBackoffMs * 2 ** (deaths - 1)), undefined, { signal });
+        await waitForNeeds(part);
+        await startPart(state);
+        return report.say(`${part.name} is running again`);
+      } catch (error) {
+        if (signal.aborted) return;
+        [what, ...details] = [`${part.name} could not be started`, ...describeError(error).split('\n').map((line) => `    ${line}`)];
+      }
+    }
+  }
+
+  async function waitForNeeds(part: Part): Promise<void> {
+    const isDown = (name: string) => states.has(name) && states.get(name)?.running === null;
+    while (part.needs.some(isDown)) await delay(50, undefined, { signal });
+  }
+
+  return {
+    signal,
+    gaveUp,
+    async start(part) {
+      signal.throwIfAborted();
+      const state: State = { part, running: null, deathsMs: [] };
+      states.set(part.name, state);
+      await startPart(state);
+      loops.push(keepRunning(state));
+    },
+    async stop(order) {
+      halt.abort(new Error('stopping'));
+      for (const name of order) await states.get(name)?.running?.stop();
+      await Promise.all(loops);
+    },
+    kill() {
+      halt.abort(new Error('stopping'));
+      for (const { running } of states.values()) running?.kill();
+    },
+  };
+}
+
+function countDeaths(state: State): number {
+  const nowMs = Date.now();
+  state.deathsMs = [...state.deathsMs.filter((ms) => nowMs - ms < deathWindowMs), nowMs];
+  return state.deathsMs.length;
+}

@@ -1,0 +1,322 @@
+import { homedir } from 'node:os';
+import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type VariableName, variableNames, variables } from './variables.ts';
+
+/** The one file that reads environment variables. The table of all of them is variables.ts. */
+
+export const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
+
+export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+export type BlobConfig =
+  | { kind: 'file'; dir: string }
+  | {
+      kind: 's3';
+      bucket: string;
+      /** Without slashes at its ends; empty for the whole bucket. */
+      prefix: string;
+      endpoint: string | null;
+      region: string;
+      accessKeyId: string;
+      secretAccessKey: string;
+    };
+
+export interface TlsConfig {
+  certPath: string | null;
+  keyPath: string | null;
+  caPath: string | null;
+  serverName: string | null;
+}
+
+export interface TemporalConfig {
+  /** null: the embedded server. */
+  address: string | null;
+  namespace: string;
+  taskQueue: string;
+  /** null: no TLS. */
+  tls: TlsConfig | null;
+  apiKey: string | null;
+  cliPath: string | null;
+  uiPort: number;
+}
+
+export interface Config {
+  host: string;
+  port: number;
+  publicUrl: string;
+  trustProxy: boolean;
+  dataDir: string;
+  /** null: made by the embedded set-up, kept in the data dir. */
+  secret: string | null;
+  signup: boolean;
+  rateLimits: boolean;
+  logLevel: LogLevel;
+  /** null: the embedded PostgreSQL. */
+  databaseUrl: string | null;
+  temporal: TemporalConfig;
+  blobs: BlobConfig;
+  oidc: { issuer: string; audience: string } | null;
+  /** What set-up needs to know of the machine. */
+  machine: { cacheDir: string; searchPath: string[] };
+}
+
+/** What the API and the workers run with: every address is known. */
+export type ServiceConfig = Config & { databaseUrl: string; secret: string; temporal: { address: string } };
+
+export type Env = Record<string, string | undefined>;
+
+export class ConfigError extends Error {
+  constructor(readonly problems: string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+  }
+}
+
+export function loadConfig(env: Env = process.env): Config {
+  const read = new Reader(env);
+  const host = read.text('HOST') ?? '127.0.0.1';
+  const port = read.port('PORT', 8080);
+  const dataDir = resolve(read.text('SVC_DATA_DIR') ?? join(projectDir, '.svc'));
+  const config: Config = {
+    host,
+    port,
+    publicUrl: read.url('SVC_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '') ?? `http://${urlHost(host)}:${port}`,
+    trustProxy: read.flag('SVC_TRUST_PROXY', false),
+    dataDir,
+    secret: read.secret(),
+    signup: read.flag('SVC_SIGNUP', true),
+    rateLimits: read.flag('SVC_RATE_LIMITS', true),
+    logLevel: read.choice('SVC_LOG_LEVEL', logLevels, 'info'),
+    databaseUrl: read.url('DATABASE_URL', ['postgres:', 'postgresql:']),
+    temporal: readTemporal(read),
+    blobs: readBlobs(read, dataDir),
+    oidc: readOidc(read),
+    machine: readMachine(env),
+  };
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  return config;
+}
+
+/** For a process that cannot run without the addresses of the others. */
+export function loadServiceConfig(env: Env = process.env): ServiceConfig {
+  return requireServices(loadConfig(env));
+}
+
+export function requireServices(config: Config): ServiceConfig {
+  const { databaseUrl, secret, temporal } = config;
+  const needed: [VariableName, string | null][] = [
+    ['DATABASE_URL', databaseUrl],
+    ['TEMPORAL_ADDRESS', temporal.address],
+    ['SVC_SECRET', secret],
+  ];
+  const missing = needed.filter(([, value]) => value === null);
+  if (missing.length > 0) throw new ConfigError(missing.map(([name]) => `${name} is not set (${variables[name].meaning})`));
+  return config as ServiceConfig;
+}
+
+/** The variables a child process needs to load the same config; `undefined` takes an inherited one away. */
+export function configToEnv(config: Config): Env {
+  const { temporal, blobs, oidc } = config;
+  const s3 = blobs.kind === 's3' ? blobs : null;
+  const env: Record<VariableName, string | undefined> = {
+    PORT: String(config.port),
+    HOST: config.host,
+    SVC_PUBLIC_URL: config.publicUrl,
+    SVC_TRUST_PROXY: onOff(config.trustProxy),
+    SVC_DATA_DIR: config.dataDir,
+    SVC_SECRET: config.secret ?? undefined,
+    SVC_SIGNUP: onOff(config.signup),
+    SVC_RATE_LIMITS: onOff(config.rateLimits),
+    SVC_LOG_LEVEL: config.logLevel,
+    DATABASE_URL: config.databaseUrl ?? undefined,
+    TEMPORAL_ADDRESS: temporal.address ?? undefined,
+    TEMPORAL_NAMESPACE: temporal.namespace,
+    TEMPORAL_TASK_QUEUE: temporal.taskQueue,
+    TEMPORAL_TLS: onOff(temporal.tls !== null),
+    TEMPORAL_TLS_CLIENT_CERT_PATH: temporal.tls?.certPath ?? undefined,
+    TEMPORAL_TLS_CLIENT_KEY_PATH: temporal.tls?.keyPath ?? undefined,
+    TEMPORAL_TLS_SERVER_CA_CERT_PATH: temporal.tls?.caPath ?? undefined,
+    TEMPORAL_TLS_SERVER_NAME: temporal.tls?.serverName ?? undefined,
+    TEMPORAL_API_KEY: temporal.apiKey ?? undefined,
+    TEMPORAL_CLI: temporal.cliPath ?? undefined,
+    TEMPORAL_UI_PORT: String(temporal.uiPort),
+    BLOB_URL: s3 ? `s3://${s3.bucket}/${s3.prefix}` : blobs.kind === 'file' ? pathToFileURL(blobs.dir).href : undefined,
+    S3_ENDPOINT: s3?.endpoint ?? undefined,
+    S3_REGION: s3?.region,
+    S3_ACCESS_KEY_ID: s3?.accessKeyId,
+    S3_SECRET_ACCESS_KEY: s3?.secretAccessKey,
+    OIDC_ISSUER: oidc?.issuer,
+    OIDC_AUDIENCE: oidc?.audience,
+  };
+  return env;
+}
+
+/** This process's environment with `changes` on top: what child processes are given. */
+export function inheritEnv(changes: Env, env: Env = process.env): Record<string, string> {
+  const merged = Object.entries({ ...env, ...changes });
+  return Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined));
+}
+
+/** For programs that read variables of their own which must not leak in, such as PGPORT. */
+export function inheritEnvWithout(prefixes: string[], changes: Env, env: Env = process.env): Record<string, string> {
+  const kept = Object.entries(env).filter(([name]) => !prefixes.some((prefix) => name.startsWith(prefix)));
+  return inheritEnv(changes, Object.fromEntries(kept));
+}
+
+/** Known even when the rest of the configuration is wrong: errors are shown with their stack. */
+export function wantsStacks(env: Env = process.env): boolean {
+  return env.SVC_LOG_LEVEL === 'debug' || env.SVC_LOG_LEVEL === 'trace';
+}
+
+function readTemporal(read: Reader): TemporalConfig {
+  const apiKey = read.text('TEMPORAL_API_KEY');
+  const tls: TlsConfig = {
+    certPath: read.path('TEMPORAL_TLS_CLIENT_CERT_PATH'),
+    keyPath: read.path('TEMPORAL_TLS_CLIENT_KEY_PATH'),
+    caPath: read.path('TEMPORAL_TLS_SERVER_CA_CERT_PATH'),
+    serverName: read.text('TEMPORAL_TLS_SERVER_NAME'),
+  };
+  if ((tls.certPath === null) !== (tls.keyPath === null)) {
+    read.refuse(tls.certPath ? 'TEMPORAL_TLS_CLIENT_KEY_PATH' : 'TEMPORAL_TLS_CLIENT_CERT_PATH', 'is needed: a certificate and its key go together');
+  }
+  const wantsTls = read.flag('TEMPORAL_TLS', apiKey !== null || Object.values(tls).some((value) => value !== null));
+  return {
+    address: read.hostAndPort('TEMPORAL_ADDRESS'),
+    namespace: read.text('TEMPORAL_NAMESPACE') ?? 'default',
+    taskQueue: read.text('TEMPORAL_TASK_QUEUE') ?? 'workbooks',
+    tls: wantsTls ? tls : null,
+    apiKey,
+    cliPath: read.path('TEMPORAL_CLI'),
+    uiPort: read.port('TEMPORAL_UI_PORT', 8233),
+  };
+}
+
+function readBlobs(read: Reader, dataDir: string): BlobConfig {
+  const text = read.text('BLOB_URL');
+  if (text === null) return { kind: 'file', dir: join(dataDir, 'blobs') };
+  if (isAbsolute(text)) return { kind: 'file', dir: resolve(text) };
+  const url = read.url('BLOB_URL', ['file:', 's3:']);
+  if (url === null) return { kind: 'file', dir: '' };
+  const parsed = new URL(url);
+  if (parsed.protocol === 'file:') return { kind: 'file', dir: resolve(read.fileUrl('BLOB_URL', parsed)) };
+  return {
+    kind: 's3',
+    bucket: parsed.host || read.refuse('BLOB_URL', 'must name a bucket: s3://bucket/prefix'),
+    prefix: decodeURIComponent(parsed.pathname).replace(/^\/+|\/+$/g, ''),
+    endpoint: read.url('S3_ENDPOINT', ['http:', 'https:']),
+    region: read.text('S3_REGION') ?? 'us-east-1',
+    accessKeyId: read.text('S3_ACCESS_KEY_ID') ?? read.refuse('S3_ACCESS_KEY_ID', 'is not set'),
+    secretAccessKey: read.text('S3_SECRET_ACCESS_KEY') ?? read.refuse('S3_SECRET_ACCESS_KEY', 'is not set'),
+  };
+}
+
+function readOidc(read: Reader): Config['oidc'] {
+  const issuer = read.url('OIDC_ISSUER', ['https:', 'http:']);
+  const audience = read.text('OIDC_AUDIENCE');
+  if (issuer === null) return null;
+  return { issuer, audience: audience ?? read.refuse('OIDC_AUDIENCE', 'is not set') };
+}
+
+function readMachine(env: Env): Config['machine'] {
+  const cacheHome = env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME) ? env.XDG_CACHE_HOME : join(env.HOME || homedir(), '.cache');
+  return {
+    cacheDir: join(cacheHome, 'workbook-data-service'),
+    searchPath: (env.PATH ?? '').split(delimiter).filter((dir) => dir !== ''),
+  };
+}
+
+function onOff(value: boolean): string {
+  return value ? 'on' : 'off';
+}
+
+/** A server that listens everywhere is reached at one address; IPv6 ones are bracketed in URLs. */
+function urlHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}
+
+/** Reads one variable at a time and collects what is wrong, so that all of it is said at once. */
+class Reader {
+  readonly problems: string[] = [];
+
+  constructor(private readonly env: Env) {}
+
+  /** Always '', so that it can stand where a value is needed: the config is thrown away. */
+  refuse(name: VariableName, why: string): string {
+    const { meaning, default: fallback } = variables[name];
+    this.problems.push(`${name} ${why} (${meaning}; default: ${fallback})`);
+    return '';
+  }
+
+  text(name: VariableName): string | null {
+    const value = this.env[name]?.trim();
+    return value ? value : null;
+  }
+
+  path(name: VariableName): string | null {
+    const value = this.text(name);
+    return value === null ? null : resolve(value);
+  }
+
+  secret(): string | null {
+    const value = this.text('SVC_SECRET');
+    if (value !== null && value.length < 32) this.refuse('SVC_SECRET', `must have at least 32 characters, not ${value.length}`);
+    return value;
+  }
+
+  port(name: VariableName, fallback: number): number {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    const port = /^\d{1,5}$/.test(value) ? Number(value) : 0;
+    if (port < 1 || port > 65535) this.refuse(name, `must be a whole number from 1 to 65535, not "${value}"`);
+    return port;
+  }
+
+  flag(name: VariableName, fallback: boolean): boolean {
+    const value = this.text(name)?.toLowerCase();
+    if (value === undefined) return fallback;
+    if (['on', 'true', 'yes', '1'].includes(value)) return true;
+    if (!['off', 'false', 'no', '0'].includes(value)) this.refuse(name, `must be on or off, not "${value}"`);
+    return false;
+  }
+
+  choice<T extends string>(name: VariableName, choices: readonly T[], fallback: T): T {
+    const value = this.text(name)?.toLowerCase();
+    if (value === undefined) return fallback;
+    const chosen = choices.find((choice) => choice === value);
+    if (chosen === undefined) this.refuse(name, `must be one of ${choices.join(', ')}, not "${value}"`);
+    return chosen ?? fallback;
+  }
+
+  url(name: VariableName, protocols: string[]): string | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
+    // A database address carries a password: say what is wanted, not what was given.
+    const given = 'secret' in variables[name] ? '' : `, not "${value}"`;
+    this.refuse(name, `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}${given}`);
+    return null;
+  }
+
+  fileUrl(name: VariableName, url: URL): string {
+    try {
+      return fileURLToPath(url);
+    } catch {
+      return this.refuse(name, 'must be a folder of this machine: file:///folder');
+    }
+  }
+
+  hostAndPort(name: VariableName): string | null {
+    const value = this.text(name);
+    if (value === null) return null;
+    if (!/^([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}$/.test(value)) this.refuse(name, `must be host:port, not "${value}"`);
+    return value;
+  }
+}
+
+/** Names and meanings for the README; the meaning of a secret is told, its value never. */
+export function describeVariables(): { name: VariableName; default: string; meaning: string }[] {
+  return variableNames.map((name) => ({ name, default: variables[name].default, meaning: variables[name].meaning }));
+}

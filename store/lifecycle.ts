@@ -1,0 +1,68 @@
+import { wantsStacks } from './config.ts';
+
+const stopTimeoutMs = 10_000;
+
+export interface Service {
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs the API or a worker as a process: says `ready` to the supervisor when there is one, and stops gracefully on
+ * SIGTERM, SIGINT or when the supervisor is gone (its IPC channel closes, which even kill -9 cannot prevent).
+ */
+export async function runService(name: string, start: () => Promise<Service>): Promise<void> {
+  let stopping = false;
+  const fail = (what: string, error: unknown): never => {
+    console.error(`${name}: ${what}: ${describeError(error)}`);
+    process.exit(1);
+  };
+
+  // Without a supervisor to read them, writes fail with EPIPE; that must not cut the graceful stop short.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  process.on('uncaughtException', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') fail('unexpected error', new Error(describeUnexpected(error)));
+  });
+  process.on('unhandledRejection', (error) => fail('unhandled rejection', new Error(describeUnexpected(error))));
+
+  const started = start();
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    setTimeout(() => fail('stopping', new Error(`not done after ${stopTimeoutMs / 1000} s`)), stopTimeoutMs).unref();
+    try {
+      const service = await started.catch(() => null);
+      await service?.stop();
+      process.exit(0);
+    } catch (error) {
+      fail('stopping failed', error);
+    }
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  if (process.channel) process.on('disconnect', stop);
+
+  try {
+    await started;
+  } catch (error) {
+    if (stopping) return;
+    fail('cannot start', error);
+  }
+  if (!stopping) process.send?.({ type: 'ready' });
+}
+
+/** One line for people; the stack when they asked for debug output. */
+export function describeError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (wantsStacks()) return error.stack ?? error.message;
+  // A refused connection to several addresses has an empty message and its reasons inside.
+  if (error instanceof AggregateError && !error.message) return error.errors.map(describeError).join('; ');
+  return error.message || error.name;
+}
+
+/** Kind and place, not the message: the database and the engine quote people's values in theirs. */
+function describeUnexpected(error: unknown): string {
+  if (wantsStacks() || !(error instanceof Error)) return describeError(error);
+  const code = (error as NodeJS.ErrnoException).code;
+  const frames = (error.stack ?? '').split('\n').map((line) => line.trim()).filter((line) => line.startsWith('at '));
+  return [code ? `${error.name} ${code}` : error.name, ...frames.slice(0, 3)].join(' ');
+}

@@ -1,0 +1,50 @@
+import pino from 'pino';
+
+/**
+ * Structured logs on standard output. What is logged is chosen field by field: ids, names of operations, codes and
+ * durations. Never a body, a header, a query string or a value; the list below is a second wall.
+ */
+export function openLog(level: string, part: string): pino.Logger {
+  return pino({
+    level,
+    base: { part },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: {
+      paths: [
+        'authorization',
+        'password',
+        'token',
+        'key',
+        'secret',
+        'body',
+        '*.authorization',
+        '*.password',
+        '*.token',
+        '*.secret',
+        '*.body',
+      ],
+      censor: '[redacted]',
+    },
+  });
+}
+
+/**
+ * What of an unexpected error may be logged: its kind, code and stack lines, not its message: messages of the database
+ * and the engine quote values.
+ */
+export function describeError(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: typeof error };
+  const { code, constraint, table } = error as { code?: string; constraint?: string; table?: string };
+  return {
+    error: error.name,
+    code,
+    constraint,
+    table,
+    stack: error.stack
+      ?.split('\n')
+      .filter((line) => line.trimStart().startsWith('at '))
+      .slice(0, 12)
+      .map((line) => line.trim()),
+    cause: error.cause instanceof Error ? describeError(error.cause) : undefined,
+  };
+}

@@ -1,0 +1,30 @@
+import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import { accounts } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import type { Orm } from './database.ts';
+
+export type AccountRecord = typeof accounts.$inferSelect;
+
+const live = isNull(accounts.deletedAt);
+
+/** The user's accounts: the default one first, then the developer accounts by age. */
+export async function listOwnedAccounts(orm: Orm, userId: string): Promise<AccountRecord[]> {
+  return orm
+    .select()
+    .from(accounts)
+    .where(and(eq(accounts.ownerId, userId), live))
+    .orderBy(sql`${accounts.kind} <> 'default'`, asc(accounts.id));
+}
+
+export async function findAccount(orm: Orm, accountId: string): Promise<AccountRecord | null> {
+  const [row] = await orm
+    .select()
+    .from(accounts)
+    .where(and(eq(accounts.id, accountId), live));
+  return row ?? null;
+}
+
+export async function insertAccount(tx: Tx, account: typeof accounts.$inferInsert): Promise<AccountRecord> {
+  const [row] = await tx.orm.insert(accounts).values(account).returning();
+  return row as AccountRecord;
+}

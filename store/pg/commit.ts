@@ -1,0 +1,160 @@
+import type pg from 'pg';
+import type { HmacPads } from '../secrets.ts';
+import { bindOrm, type Database, explainDatabaseError, type Orm } from './database.ts';
+
+/** Whom a change is written down for. */
+export interface Actor {
+  name: string;
+  userId: string | null;
+  credential: string;
+  requestId: string;
+}
+
+export interface OpNote {
+  kind: string;
+  tableId?: string;
+  tableName?: string;
+  editVersion?: number;
+  codeRef?: string;
+  undoable?: boolean;
+}
+
+export interface AuditNote {
+  action: string;
+  target: string;
+  detail?: Record<string, unknown>;
+}
+
+export interface EventNote {
+  id: string;
+  type: string;
+  data: Record<string, unknown>;
+}
+
+export interface UsageNote {
+  kind: string;
+  amount: number;
+}
+
+/** What a change leaves behind in the journal of one workbook or account. */
+export interface Notes {
+  ops?: OpNote[];
+  audit?: AuditNote[];
+  events?: EventNote[];
+  usage?: UsageNote[];
+}
+
+/** The numbers that the journal gave; they count on from here within one change. */
+export interface Marks {
+  firstOp: number;
+  firstAudit: number;
+  firstEvent: number;
+}
+
+export interface Tx {
+  orm: Orm;
+  client: pg.PoolClient;
+  actor: Actor;
+  at: Date;
+  /** Starts the journal of a new workbook or account. */
+  openHead(scope: string, accountId: string): Promise<void>;
+  note(scope: string, notes: Notes): void;
+}
+
+export interface Committer {
+  db: Database;
+  auditPads: HmacPads;
+}
+
+const begin = `BEGIN; SET LOCAL lock_timeout = '3s'; SET LOCAL transaction_timeout = '10s'; SET LOCAL synchronous_commit = off`;
+// The locks go with COMMIT; the flush that follows makes it, and all before it, durable. On the same connection: one that
+// lived through both was served by one run of the server, so a crash in between cannot go unnoticed.
+const commitAndFlush = `COMMIT; SELECT pg_logical_emit_message(true, 'flush', '')`;
+
+/**
+ * The one way to write. `change` does its statements and says with `tx.note` what it did; then the journal is written,
+ * `finish` may add what needs the journal's numbers, and the caller hears of it when it is on disk.
+ */
+export async function commit<T, R>(
+  { db, auditPads }: Committer,
+  actor: Actor,
+  change: (tx: Tx) => Promise<T>,
+  finish: (result: T, marks: Map<string, Marks>, tx: Tx) => Promise<R>,
+): Promise<R> {
+  let client: pg.PoolClient;
+  try {
+    client = await db.pool.connect();
+  } catch (error) {
+    throw explainDatabaseError(error);
+  }
+  let broken: Error | undefined;
+  try {
+    await client.query(begin);
+    const journal = new Map<string, Notes[]>();
+    const tx: Tx = {
+      orm: bindOrm(client),
+      client,
+      actor,
+      at: new Date(),
+      async openHead(scope, accountId) {
+        await client.query('SELECT svc_open_head($1, $2, $3, $4)', [scope, accountId, auditPads.inner, auditPads.outer]);
+      },
+      note(scope, notes) {
+        journal.set(scope, [...(journal.get(scope) ?? []), notes]);
+      },
+    };
+    const result = await change(tx);
+    const marks = new Map<string, Marks>();
+    // Heads are locked in one order everywhere, so that two changes cannot wait for each other.
+    for (const scope of [...journal.keys()].sort()) {
+      marks.set(scope, await writeJournal(tx, auditPads, scope, journal.get(scope) ?? []));
+    }
+    const answer = await finish(result, marks, tx);
+    await client.query(commitAndFlush);
+    return answer;
+  } catch (error) {
+    try {
+      await client.query('ROLLBACK');
+    } catch (failure) {
+      broken = failure as Error;
+    }
+    throw explainDatabaseError(error);
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function writeJournal(tx: Tx, pads: HmacPads, scope: string, notes: Notes[]): Promise<Marks> {
+  const { actor } = tx;
+  const ops = notes
+    .flatMap((note) => note.ops ?? [])
+    .map((op) => ({
+      kind: op.kind,
+      table_id: op.tableId,
+      table_name: op.tableName,
+      edit_version: op.editVersion,
+      code_ref: op.codeRef,
+      undoable: op.undoable,
+    }));
+  const audit = notes.flatMap((note) => note.audit ?? []).map((entry) => ({ ...entry, detail: entry.detail ?? {} }));
+  const { rows } = await tx.client.query<{ first_op: string; first_audit: string; first_event: string }>({
+    name: 'svc_journal',
+    text: 'SELECT * FROM svc_journal($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
+    values: [
+      scope,
+      tx.at,
+      actor.name,
+      actor.userId,
+      actor.credential,
+      actor.requestId,
+      JSON.stringify(ops),
+      JSON.stringify(audit),
+      JSON.stringify(notes.flatMap((note) => note.events ?? [])),
+      JSON.stringify(notes.flatMap((note) => note.usage ?? [])),
+      pads.inner,
+      pads.outer,
+    ],
+  });
+  const row = rows[0] as (typeof rows)[number];
+  return { firstOp: Number(row.first_op), firstAudit: Number(row.first_audit), firstEvent: Number(row.first_event) };
+}

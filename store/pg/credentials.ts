@@ -1,0 +1,118 @@
+import { and, desc, eq, inArray, isNull, lt, max, sql } from 'drizzle-orm';
+import type pg from 'pg';
+import { credentials, requestCounts } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import type { Orm } from './database.ts';
+
+export type CredentialRecord = typeof credentials.$inferSelect;
+
+/** A credential with the names that go with it, in one look-up: this runs on every request. */
+export interface KnownCredential {
+  id: string;
+  kind: 'access_token' | 'account_key';
+  secretHash: string;
+  userId: string;
+  email: string;
+  userName: string | null;
+  accountId: string;
+  accountName: string;
+  scopes: string[];
+  resource: string;
+  rateLimitPerMinute: number;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+}
+
+export async function findKnownCredential(pool: pg.Pool, id: string): Promise<KnownCredential | null> {
+  const { rows } = await pool.query<KnownCredential>({
+    name: 'known_credential',
+    text: `SELECT c.id, c.kind, c.secret_hash AS "secretHash", u.id AS "userId", u.email, u.name AS "userName",
+                  a.id AS "accountId", a.name AS "accountName", c.scopes, c.resource,
+                  c.rate_limit_per_minute AS "rateLimitPerMinute", c.expires_at AS "expiresAt", c.revoked_at AS "revokedAt"
+           FROM credentials c JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = c.account_id AND a.deleted_at IS NULL
+           WHERE c.id = $1`,
+    values: [id],
+  });
+  return rows[0] ?? null;
+}
+
+export async function insertCredential(tx: Tx, credential: typeof credentials.$inferInsert): Promise<CredentialRecord> {
+  const [row] = await tx.orm.insert(credentials).values(credential).returning();
+  return row as CredentialRecord;
+}
+
+export interface CredentialFilter {
+  kind: 'access_token' | 'account_key';
+  accountId?: string;
+  userId?: string;
+  resource?: string;
+  id?: string;
+}
+
+function matching(filter: CredentialFilter) {
+  return and(
+    eq(credentials.kind, filter.kind),
+    filter.accountId === undefined ? undefined : eq(credentials.accountId, filter.accountId),
+    filter.userId === undefined ? undefined : eq(credentials.userId, filter.userId),
+    filter.resource === undefined ? undefined : eq(credentials.resource, filter.resource),
+    filter.id === undefined ? undefined : eq(credentials.id, filter.id),
+  );
+}
+
+export interface ListedCredential extends CredentialRecord {
+  lastUsedAt: Date | null;
+}
+
+/** Newest first. When it was last used comes from the token audit log: no request updates a shared row. */
+export async function listCredentials(
+  orm: Orm,
+  filter: CredentialFilter,
+  page: { before: string | null; limit: number },
+): Promise<ListedCredential[]> {
+  const rows = await orm
+    .select()
+    .from(credentials)
+    .where(and(matching(filter), page.before === null ? undefined : lt(credentials.id, page.before)))
+    .orderBy(desc(credentials.id))
+    .limit(page.limit + 1);
+  const uses =
+    rows.length === 0
+      ? []
+      : await orm
+          .select({ id: requestCounts.credentialId, lastUsedAt: max(requestCounts.at) })
+          .from(requestCounts)
+          .where(
+            inArray(
+              requestCounts.credentialId,
+              rows.map((row) => row.id),
+            ),
+          )
+          .groupBy(requestCounts.credentialId);
+  const lastUsed = new Map(uses.map((use) => [use.id, use.lastUsedAt]));
+  return rows.map((row) => ({ ...row, lastUsedAt: lastUsed.get(row.id) ?? null }));
+}
+
+export async function findCredential(orm: Orm, filter: CredentialFilter & { id: string }): Promise<CredentialRecord | null> {
+  const [row] = await orm.select().from(credentials).where(matching(filter));
+  return row ?? null;
+}
+
+/** True when it was still good before. */
+export async function revokeCredential(tx: Tx, id: string): Promise<boolean> {
+  const rows = await tx.orm
+    .update(credentials)
+    .set({ revokedAt: tx.at })
+    .where(and(eq(credentials.id, id), isNull(credentials.revokedAt)))
+    .returning({ id: credentials.id });
+  return rows.length > 0;
+}
+
+/** Revokes what is pinned to a workspace that goes away, its workbooks' tokens included; returns the ids. */
+export async function revokePinnedTo(tx: Tx, workspaceId: string): Promise<string[]> {
+  const rows = await tx.orm
+    .update(credentials)
+    .set({ revokedAt: tx.at })
+    .where(and(isNull(credentials.revokedAt), sql`${credentials.resource} = ${`workspace:${workspaceId}`}`))
+    .returning({ id: credentials.id });
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,81 @@
+import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
+import pg from 'pg';
+import { DomainError } from '../../core/errors.ts';
+import * as schema from '../../schema/index.ts';
+
+export type Orm = NodePgDatabase<typeof schema>;
+
+export interface Database {
+  pool: pg.Pool;
+  orm: Orm;
+  close(): Promise<void>;
+}
+
+export function bindOrm(client: pg.Pool | pg.PoolClient): Orm {
+  return drizzle(client, { schema });
+}
+
+export function openDatabase(url: string, options: { poolSize: number; onError: (error: Error) => void }): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: options.poolSize,
+    connectionTimeoutMillis: 5_000,
+    keepAlive: true,
+    application_name: 'workbook-data-service',
+  });
+  // An idle connection that breaks must not end the process: the pool opens another.
+  pool.on('error', options.onError);
+  return { pool, orm: bindOrm(pool), close: () => pool.end() };
+}
+
+const lostConnection = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'ETIMEDOUT',
+  '57P01',
+  '57P02',
+  '57P03',
+  '08000',
+  '08003',
+  '08006',
+  '53300',
+]);
+const gaveUpWaiting = new Set(['55P03', '25P04', '57014']);
+
+/** Turns "the database is away" and "a lock was not to be had" into 503; everything else stays what it is. */
+export function explainDatabaseError(error: unknown): unknown {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const code = (cause as { code?: string }).code ?? '';
+    if (
+      lostConnection.has(code) ||
+      /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(cause.message)
+    ) {
+      return new DomainError(
+        'unavailable',
+        'The database cannot be reached just now.',
+        'Try again in a few seconds, with the same Idempotency-Key.',
+        { cause: error, headers: { 'Retry-After': '2' } },
+      );
+    }
+    if (gaveUpWaiting.has(code)) {
+      return new DomainError(
+        'unavailable',
+        'Another change held this for too long.',
+        'Try again in a few seconds, with the same Idempotency-Key.',
+        { cause: error, headers: { 'Retry-After': '1' } },
+      );
+    }
+  }
+  return error;
+}
+
+/** The name of the constraint that a statement broke, if that is what happened. */
+export function brokenConstraint(error: unknown): string | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const { code, constraint } = cause as { code?: string; constraint?: string };
+    if (code === '23505' || code === '23503') return constraint ?? '';
+  }
+  return null;
+}

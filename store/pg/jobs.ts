@@ -1,0 +1,63 @@
+import { and, desc, eq, inArray, isNull, lt, or } from 'drizzle-orm';
+import type { Reach } from '../../core/access/reach.ts';
+import { accounts, jobs, members, workbooks } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import type { Orm } from './database.ts';
+
+export type JobRecord = typeof jobs.$inferSelect;
+
+export interface VisibleJob extends JobRecord {
+  workspaceId: string | null;
+}
+
+export interface JobFilter {
+  userId: string;
+  /** Tokens and keys see one account; sessions see all their user is part of. */
+  accountId: string | null;
+  reach?: Reach;
+  id?: string;
+  before?: string | null;
+  limit?: number;
+}
+
+/** Jobs on workbooks that the user may see, and those of their own accounts; newest first. */
+export async function listVisibleJobs(orm: Orm, filter: JobFilter): Promise<VisibleJob[]> {
+  const ownAccountJob = and(isNull(jobs.workbookId), eq(accounts.ownerId, filter.userId));
+  const visibleWorkbookJob = and(
+    isNull(workbooks.deletedAt),
+    or(eq(accounts.ownerId, filter.userId), eq(members.userId, filter.userId)),
+    or(eq(workbooks.visibility, 'workspace'), eq(workbooks.ownerId, filter.userId)),
+  );
+  const rows = await orm
+    .select({ job: jobs, workspaceId: workbooks.workspaceId })
+    .from(jobs)
+    .innerJoin(accounts, eq(accounts.id, jobs.accountId))
+    .leftJoin(workbooks, eq(workbooks.id, jobs.workbookId))
+    .leftJoin(members, and(eq(members.workspaceId, workbooks.workspaceId), eq(members.userId, filter.userId)))
+    .where(
+      and(
+        or(ownAccountJob, and(eq(workbooks.id, jobs.workbookId), visibleWorkbookJob)),
+        filter.accountId === null ? undefined : eq(jobs.accountId, filter.accountId),
+        filter.reach?.kind === 'workbook' ? eq(jobs.workbookId, filter.reach.id) : undefined,
+        filter.reach?.kind === 'workspace' ? eq(workbooks.workspaceId, filter.reach.id) : undefined,
+        filter.id === undefined ? undefined : eq(jobs.id, filter.id),
+        filter.before == null ? undefined : lt(jobs.id, filter.before),
+      ),
+    )
+    .orderBy(desc(jobs.id))
+    .limit(filter.limit ?? 1000);
+  return rows.map(({ job, workspaceId }) => ({ ...job, workspaceId }));
+}
+
+export async function insertJob(tx: Tx, job: typeof jobs.$inferInsert): Promise<JobRecord> {
+  const [row] = await tx.orm.insert(jobs).values(job).returning();
+  return row as JobRecord;
+}
+
+/** Moves a job on; one that has ended stays as it ended. */
+export async function updateJob(orm: Orm, id: string, fields: Partial<typeof jobs.$inferInsert>): Promise<void> {
+  await orm
+    .update(jobs)
+    .set(fields)
+    .where(and(eq(jobs.id, id), inArray(jobs.status, ['pending', 'running'])));
+}

@@ -1,0 +1,81 @@
+import { and, eq, inArray, sql } from 'drizzle-orm';
+import type pg from 'pg';
+import { accounts, members, sessions, userIdentities, users, workspaces } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import type { Orm } from './database.ts';
+
+export type UserRecord = typeof users.$inferSelect;
+
+export async function findUserByEmail(orm: Orm, email: string): Promise<UserRecord | null> {
+  const [row] = await orm.select().from(users).where(sql`lower(${users.email}) = lower(${email})`);
+  return row ?? null;
+}
+
+export async function findUsers(orm: Orm, ids: string[]): Promise<UserRecord[]> {
+  return ids.length === 0 ? [] : orm.select().from(users).where(inArray(users.id, ids));
+}
+
+export async function findUserByIdentity(orm: Orm, issuer: string, subject: string): Promise<UserRecord | null> {
+  const [row] = await orm
+    .select({ user: users })
+    .from(userIdentities)
+    .innerJoin(users, eq(users.id, userIdentities.userId))
+    .where(and(eq(userIdentities.issuer, issuer), eq(userIdentities.subject, subject)));
+  return row?.user ?? null;
+}
+
+export async function insertUser(tx: Tx, user: typeof users.$inferInsert): Promise<UserRecord> {
+  const [row] = await tx.orm.insert(users).values(user).returning();
+  return row as UserRecord;
+}
+
+export async function insertIdentity(tx: Tx, identity: typeof userIdentities.$inferInsert): Promise<void> {
+  await tx.orm.insert(userIdentities).values(identity);
+}
+
+export async function insertSession(tx: Tx, session: typeof sessions.$inferInsert): Promise<void> {
+  await tx.orm.insert(sessions).values(session);
+}
+
+export async function revokeSession(tx: Tx, session: typeof sessions.$inferInsert): Promise<void> {
+  await tx.orm
+    .insert(sessions)
+    .values({ ...session, revokedAt: tx.at })
+    .onConflictDoUpdate({ target: sessions.jti, set: { revokedAt: sql`coalesce(${sessions.revokedAt}, ${tx.at})` } });
+}
+
+export interface SessionUser {
+  userId: string;
+  email: string;
+  userName: string | null;
+  accountId: string;
+  accountName: string;
+  known: boolean;
+  revoked: boolean;
+}
+
+/** The user behind a session and their default account, with what is known of the session, in one look-up. */
+export async function findSessionUser(pool: pg.Pool, jti: string, userId: string): Promise<SessionUser | null> {
+  const { rows } = await pool.query<SessionUser>({
+    name: 'session_user',
+    text: `SELECT u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName",
+                  s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked
+           FROM users u JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default'
+           LEFT JOIN sessions s ON s.jti = $1
+           WHERE u.id = $2`,
+    values: [jti, userId],
+  });
+  return rows[0] ?? null;
+}
+
+/** A user's first account and workspace, made together with the user. */
+export async function insertHome(tx: Tx, home: { user: UserRecord; accountId: string; workspaceId: string }): Promise<void> {
+  const name = home.user.name ?? home.user.email;
+  await tx.orm.insert(accounts).values({ id: home.accountId, ownerId: home.user.id, name: name.slice(0, 120), kind: 'default' });
+  await tx.orm.insert(workspaces).values({ id: home.workspaceId, accountId: home.accountId, name: 'Personal', kind: 'personal' });
+  await tx.orm.insert(members).values({ workspaceId: home.workspaceId, userId: home.user.id, role: 'admin' });
+}
+
+export async function hasUsers(orm: Orm): Promise<boolean> {
+  return (await orm.select({ id: users.id }).from(users).limit(1)).length > 0;
+}

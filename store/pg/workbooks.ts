@@ -1,0 +1,73 @@
+import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm';
+import type { BaseRole } from '../../core/access/roles.ts';
+import { accounts, members, workbooks, workspaces } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import type { Orm } from './database.ts';
+
+export type WorkbookRecord = typeof workbooks.$inferSelect;
+
+export interface VisibleWorkbook extends WorkbookRecord {
+  role: BaseRole;
+  customRoles: string[];
+}
+
+export interface WorkbookFilter {
+  userId: string;
+  /** Tokens and keys see one account; sessions see all their user is part of. */
+  accountId: string | null;
+  id?: string;
+  workspaceId?: string;
+  ownedOnly?: boolean;
+  before?: string | null;
+  limit?: number;
+}
+
+/** Workbooks the user may see, newest first: shared ones of their workspaces, and their own. */
+export async function listVisibleWorkbooks(orm: Orm, filter: WorkbookFilter): Promise<VisibleWorkbook[]> {
+  const rows = await orm
+    .select({
+      workbook: workbooks,
+      role: sql<BaseRole>`CASE WHEN ${accounts.ownerId} = ${filter.userId} THEN 'admin' ELSE ${members.role} END`,
+      customRoles: members.roles,
+    })
+    .from(workbooks)
+    .innerJoin(accounts, and(eq(accounts.id, workbooks.accountId), isNull(accounts.deletedAt)))
+    .innerJoin(workspaces, and(eq(workspaces.id, workbooks.workspaceId), isNull(workspaces.deletedAt)))
+    .leftJoin(members, and(eq(members.workspaceId, workbooks.workspaceId), eq(members.userId, filter.userId)))
+    .where(
+      and(
+        isNull(workbooks.deletedAt),
+        or(eq(accounts.ownerId, filter.userId), eq(members.userId, filter.userId)),
+        or(eq(workbooks.visibility, 'workspace'), eq(workbooks.ownerId, filter.userId)),
+        filter.accountId === null ? undefined : eq(workbooks.accountId, filter.accountId),
+        filter.id === undefined ? undefined : eq(workbooks.id, filter.id),
+        filter.workspaceId === undefined ? undefined : eq(workbooks.workspaceId, filter.workspaceId),
+        filter.ownedOnly ? eq(workbooks.ownerId, filter.userId) : undefined,
+        filter.before == null ? undefined : lt(workbooks.id, filter.before),
+      ),
+    )
+    .orderBy(desc(workbooks.id))
+    .limit(filter.limit ?? 1000);
+  return rows.map(({ workbook, role, customRoles }) => ({ ...workbook, role, customRoles: customRoles ?? [] }));
+}
+
+/** Null when the workspace went away meanwhile: the lock makes creating in it and deleting it take turns. */
+export async function insertWorkbook(tx: Tx, workbook: typeof workbooks.$inferInsert): Promise<WorkbookRecord | null> {
+  const home = await tx.orm
+    .select({ id: workspaces.id })
+    .from(workspaces)
+    .where(and(eq(workspaces.id, workbook.workspaceId), isNull(workspaces.deletedAt)))
+    .for('share');
+  if (home.length === 0) return null;
+  const [row] = await tx.orm.insert(workbooks).values(workbook).returning();
+  return row as WorkbookRecord;
+}
+
+export async function updateWorkbook(tx: Tx, id: string, fields: Partial<typeof workbooks.$inferInsert>): Promise<WorkbookRecord | null> {
+  const [row] = await tx.orm
+    .update(workbooks)
+    .set({ ...fields, updatedAt: tx.at })
+    .where(and(eq(workbooks.id, id), isNull(workbooks.deletedAt)))
+    .returning();
+  return row ?? null;
+}

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import type { TemporalConfig } from '../config.ts';
+
+export interface Temporal {
+  client: Client;
+  describeNamespace(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** How to reach the server: shared by clients and workers. */
+export function connectionOptions(config: TemporalConfig): ConnectionOptions {
+  const read = (path: string | null) => (path === null ? undefined : readFileSync(path));
+  const { tls } = config;
+  return {
+    address: config.address ?? undefined,
+    apiKey: config.apiKey ?? undefined,
+    tls: tls
+      ? {
+          serverNameOverride: tls.serverName ?? undefined,
+          serverRootCACertificate: read(tls.caPath),
+          clientCertPair: tls.certPath && tls.keyPath ? { crt: readFileSync(tls.certPath), key: readFileSync(tls.keyPath) } : undefined,
+        }
+      : undefined,
+  };
+}
+
+export async function connectTemporal(config: TemporalConfig): Promise<Temporal> {
+  const connection = await Connection.connect({ ...connectionOptions(config), connectTimeout: '5s' });
+  return {
+    client: new Client({ connection, namespace: config.namespace }),
+    async describeNamespace() {
+      await connection.withDeadline(Date.now() + 3_000, () =>
+        connection.workflowService.describeNamespace({ namespace: config.namespace }),
+      );
+    },
+    close: () => connection.close(),
+  };
+}

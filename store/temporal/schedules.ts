@@ -1,0 +1,37 @@
+import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type ScheduleOptions } from '@temporalio/client';
+import type { ServiceConfig } from '../config.ts';
+import type { Temporal } from './client.ts';
+import { searchAttributes } from './searchAttributes.ts';
+
+/** Workflows that run by the clock. */
+function listSchedules(taskQueue: string): ScheduleOptions[] {
+  return [
+    {
+      scheduleId: 'expire-things',
+      spec: { intervals: [{ every: '5 minutes' }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '10 minutes' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'expireThings',
+        workflowId: 'expire-things',
+        taskQueue,
+        typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
+      },
+      memo: { purpose: 'removes idempotency records, sessions and other things that have outlived their time' },
+    },
+  ];
+}
+
+/** Makes the schedules that are missing and brings the others up to date; any number of workers may do it at once. */
+export async function ensureSchedules({ client }: Temporal, config: ServiceConfig): Promise<void> {
+  for (const schedule of listSchedules(config.temporal.taskQueue)) {
+    try {
+      await client.schedule.create(schedule);
+    } catch (error) {
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+      await client.schedule
+        .getHandle(schedule.scheduleId)
+        .update((previous) => ({ ...schedule, state: previous.state, action: schedule.action as never }));
+    }
+  }
+}

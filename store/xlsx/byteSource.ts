@@ -1,0 +1,43 @@
+/** Random access to the bytes of a file or of memory, so that a large file is never read as a whole. */
+
+import { type FileHandle, open } from 'node:fs/promises';
+
+export interface ByteSource {
+  size: number;
+  /** May answer with fewer bytes than asked for only at the end. */
+  read(offset: number, length: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+export async function openSource(input: string | Uint8Array): Promise<ByteSource> {
+  return typeof input === 'string' ? openFile(input) : wrapBytes(input);
+}
+
+function wrapBytes(bytes: Uint8Array): ByteSource {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return {
+    size: buffer.length,
+    read: async (offset, length) => buffer.subarray(offset, Math.min(buffer.length, offset + length)),
+    close: async () => {},
+  };
+}
+
+async function openFile(path: string): Promise<ByteSource> {
+  const handle: FileHandle = await open(path, 'r');
+  const { size } = await handle.stat();
+  return {
+    size,
+    read: async (offset, length) => {
+      const wanted = Math.max(0, Math.min(length, size - offset));
+      const buffer = Buffer.allocUnsafe(wanted);
+      let filled = 0;
+      while (filled < wanted) {
+        const { bytesRead } = await handle.read(buffer, filled, wanted - filled, offset + filled);
+        if (bytesRead === 0) break;
+        filled += bytesRead;
+      }
+      return buffer.subarray(0, filled);
+    },
+    close: () => handle.close(),
+  };
+}

@@ -1,0 +1,101 @@
+/** Unpacks one part of the archive in chunks, counting what really comes out. */
+
+import { pipeline, Readable } from 'node:stream';
+import { crc32, createInflateRaw } from 'node:zlib';
+import type { ByteSource } from './byteSource.ts';
+import type { ReadLimits } from './limits.ts';
+import { refuseDamaged, refuseFormat, refuseTooLarge } from './refusals.ts';
+import { findEntryData, type ZipEntry, type ZipIndex } from './zip.ts';
+
+const PACKED_CHUNK = 128 * 1024;
+const UNPACKED_CHUNK = 256 * 1024;
+
+/** Bytes unpacked so far over all parts of a file. */
+export class UnpackBudget {
+  private used = 0;
+
+  constructor(private readonly limits: ReadLimits) {}
+
+  spend(bytes: number): void {
+    this.used += bytes;
+    if (this.used > this.limits.unpackedBytes) throw refuseUnpacked(this.limits);
+  }
+}
+
+function refuseUnpacked(limits: ReadLimits): Error {
+  return refuseTooLarge(`The workbook unpacks to more than ${limits.unpackedBytes} bytes.`);
+}
+
+function refuseRatio(entry: ZipEntry, limits: ReadLimits): Error {
+  return refuseTooLarge(`The part ${entry.name} unpacks to more than ${limits.ratio} times its size.`, 'Remove formatted but empty rows and columns, and save the workbook again.');
+}
+
+/** What the file says about itself is believed only where it speaks against it: parts that nobody reads count too. */
+export function checkClaimedSizes(index: ZipIndex, limits: ReadLimits): void {
+  let total = 0;
+  for (const entry of index.values()) {
+    total += entry.size;
+    if (total > limits.unpackedBytes) throw refuseUnpacked(limits);
+    if (entry.size > limits.ratioFromBytes && entry.size > limits.ratio * entry.packedSize) throw refuseRatio(entry, limits);
+  }
+}
+
+export interface UnpackContext {
+  source: ByteSource;
+  limits: ReadLimits;
+  budget: UnpackBudget;
+  signal?: AbortSignal | undefined;
+}
+
+export async function* unpackEntry(context: UnpackContext, entry: ZipEntry): AsyncGenerator<Buffer, void, undefined> {
+  const { limits, budget, signal } = context;
+  if (entry.method !== 0 && entry.method !== 8) throw refuseFormat(`The part ${entry.name} is packed by a method (${entry.method}) that workbooks do not use.`);
+  const packed = readPacked(context, entry);
+  let size = 0;
+  let crc = 0;
+  for await (const chunk of entry.method === 0 ? packed : inflate(packed, entry)) {
+    signal?.throwIfAborted();
+    size += chunk.length;
+    budget.spend(chunk.length);
+    if (size > limits.ratioFromBytes && size > limits.ratio * entry.packedSize) throw refuseRatio(entry, limits);
+    crc = crc32(chunk, crc);
+    yield chunk;
+  }
+  if (size !== entry.size || crc !== entry.crc) throw refuseDamaged(`the checksum of the part ${entry.name} does not match`);
+}
+
+async function* readPacked({ source }: UnpackContext, entry: ZipEntry): AsyncGenerator<Buffer> {
+  const start = await findEntryData(source, entry);
+  for (let done = 0; done < entry.packedSize; done += PACKED_CHUNK) {
+    yield await source.read(start + done, Math.min(PACKED_CHUNK, entry.packedSize - done));
+  }
+}
+
+async function* inflate(packed: AsyncGenerator<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
+  // zlib works on its own thread: the next chunk is unpacked while this one is scanned.
+  const stream = createInflateRaw({ chunkSize: UNPACKED_CHUNK });
+  pipeline(Readable.from(packed, { objectMode: true, highWaterMark: 2 }), stream, () => {});
+  try {
+    for await (const chunk of stream) yield chunk as Buffer;
+  } catch (error) {
+    throw isZlibError(error) ? refuseDamaged(`the part ${entry.name} cannot be unpacked`, error) : error;
+  } finally {
+    stream.destroy();
+  }
+}
+
+function isZlibError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code.startsWith('Z_');
+}
+
+/** A small part as a whole. */
+export async function unpackWhole(context: UnpackContext, entry: ZipEntry): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of unpackEntry(context, entry)) {
+    size += chunk.length;
+    if (size > context.limits.partBytes) throw refuseTooLarge(`The part ${entry.name} is larger than ${context.limits.partBytes} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,50 @@
+/** What a file may cost to read. All are held against real bytes and cells, whatever the file says about itself. */
+
+import { MAX_COLUMNS, MAX_ROWS } from '../../core/grid/address.ts';
+
+export interface ReadLimits {
+  fileBytes: number;
+  /** Of all parts together. */
+  unpackedBytes: number;
+  /** Unpacked bytes for each packed one, of any part past `ratioFromBytes`. */
+  ratio: number;
+  /** Small parts of repeated markup pack better than any bomb; they may. */
+  ratioFromBytes: number;
+  entries: number;
+  rows: number;
+  columns: number;
+  cellsPerSheet: number;
+  /** One cell or string with its markup. */
+  elementBytes: number;
+  /** Styles, theme, workbook, tables: parts that are held as a whole. */
+  partBytes: number;
+  sheets: number;
+  /** Merged ranges, defined names, tables: things kept as objects. */
+  objects: number;
+}
+
+const MIB = 1024 * 1024;
+
+export const DEFAULT_LIMITS: ReadLimits = {
+  fileBytes: 100 * MIB,
+  unpackedBytes: 1024 * MIB,
+  ratio: 200,
+  ratioFromBytes: 8 * MIB,
+  entries: 10_000,
+  rows: MAX_ROWS,
+  columns: MAX_COLUMNS,
+  cellsPerSheet: 30_000_000,
+  elementBytes: 8 * MIB,
+  partBytes: 64 * MIB,
+  sheets: 2000,
+  objects: 500_000,
+};
+
+export interface ReadOptions {
+  limits?: Partial<ReadLimits>;
+  signal?: AbortSignal;
+}
+
+export function fillLimits(options: ReadOptions | undefined): ReadLimits {
+  return { ...DEFAULT_LIMITS, ...options?.limits };
+}

@@ -1,0 +1,13 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+
+const { expireThings: sweep } = proxyActivities<Activities>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 10 },
+});
+
+/** Removes what has outlived its time. Runs on a schedule; says how much it removed of each. */
+export async function expireThings(): Promise<Record<string, number>> {
+  return sweep();
+}

@@ -1,0 +1,1 @@
+export { expireThings } from './expireThings.ts';
