@@ -23,8 +23,6 @@ export function describeRunning({ apiUrl, temporalUiUrl, temporalAddress, dataDi
     `  Temporal        ${temporalUiUrl ?? temporalAddress}`,
     `  Data            ${dataDir}`,
     '',
-    'Ctrl-C stops all of it.',
-    '',
   ];
 }
 

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { type Config, ConfigError, loadConfig } from '../store/config.ts';
 import { describeError } from '../store/lifecycle.ts';
 import { createKeeper, stopLeftovers } from './embedded/keeper.ts';
@@ -28,7 +27,7 @@ async function run(report: Report): Promise<number> {
     const ending = Promise.race([asked, supervisor.gaveUp.then((why) => new Error(why))]);
     const first = await Promise.race([started, ending]);
     if (first && 'apiUrl' in first) {
-      for (const line of [...describeRunning(first), ...describeFirstLogin(first.apiUrl, firstLogin)]) report.say(line);
+      for (const line of [...describeRunning(first), ...describeFirstLogin(first.apiUrl, firstLogin), 'Ctrl-C stops all of it.', '']) report.say(line);
       firstLogin = null;
     }
     const why = first && 'apiUrl' in first ? await ending : first;

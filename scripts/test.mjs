@@ -1,7 +1,7 @@
 // npm test: install what is missing, run vitest with any further arguments, and end with `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,14 +12,16 @@ await bootstrap();
 // Everything the tests start inherits this, so that what is left at the end can be found, whoever its parent was.
 const mark = `SVC_TEST_RUN=${randomUUID()}`;
 const [markName, markValue] = mark.split('=');
-const outputDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
-const outputFile = join(outputDir, 'results.json');
+// All temporary files of the run are in one folder, so that none stay behind. PostgreSQL's user must pass through it.
+const runDir = mkdtempSync(join(tmpdir(), 'svc-test-'));
+chmodSync(runDir, 0o711);
+const outputFile = join(runDir, 'results.json');
 
 const vitest = spawn(
   process.execPath,
   [join(projectDir, 'node_modules/vitest/vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${outputFile}`, ...process.argv.slice(2)],
   // A process group of its own: a Ctrl-C reaches us alone, and we see to it that all of them end.
-  { cwd: projectDir, stdio: ['ignore', 'inherit', 'inherit'], detached: true, env: { ...process.env, [markName]: markValue } },
+  { cwd: projectDir, stdio: ['ignore', 'inherit', 'inherit'], detached: true, env: { ...process.env, TMPDIR: runDir, [markName]: markValue } },
 );
 
 let interrupted = null;
@@ -35,9 +37,11 @@ const code = await new Promise((done) => {
   vitest.once('error', () => done(1));
   vitest.once('exit', (exitCode, signal) => done(exitCode ?? (signal === 'SIGINT' ? 130 : 1)));
 });
+// Its workers, should they have outlived it.
+sendSignal(-vitest.pid, 'SIGKILL');
 await endLeftovers();
 const { passed, failed, skipped } = readResults();
-rmSync(outputDir, { recursive: true, force: true });
+rmSync(runDir, { recursive: true, force: true, maxRetries: 5 });
 console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
 process.exit(code === 0 && failed > 0 ? 1 : code);
 
@@ -65,11 +69,15 @@ async function endLeftovers() {
   }
   for (const pid of findMarked()) {
     console.error(`process ${pid} was left over; ending it`);
-    try {
-      process.kill(pid, 'SIGKILL');
-    } catch {
-      // Gone in this moment.
-    }
+    sendSignal(pid, 'SIGKILL');
+  }
+}
+
+function sendSignal(pid, signal) {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Gone already.
   }
 }
 

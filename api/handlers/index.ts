@@ -4,17 +4,19 @@ import type { OperationId } from '../http/contract.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { Plant } from '../http/pipeline.ts';
 import { makeAccountHandlers } from './accounts.ts';
+import { makeAuditHandlers } from './audit.ts';
 import { makeAuthHandlers } from './auth.ts';
 import { makeCredentialHandlers } from './credentials.ts';
 import { makeJobHandlers } from './jobs.ts';
 import { makeMeHandlers } from './me.ts';
-import { pendingOperations } from './pending.ts';
+import { type PendingOperation, pendingOperations } from './pending.ts';
 import { makeSystemHandlers } from './system.ts';
 import { makeWorkbookHandlers } from './workbooks.ts';
 import { makeWorkspaceHandlers } from './workspaces.ts';
 
+/** Every operation of the contract: a missing or surplus handler is a type error here, and an error at start-up. */
 export function makeHandlers(plant: Plant, metrics: Metrics): Handlers {
-  return {
+  const built: Handlers<Exclude<OperationId, PendingOperation>> = {
     ...makeSystemHandlers(plant, metrics),
     ...makeAuthHandlers(plant),
     ...makeMeHandlers(plant),
@@ -23,11 +25,12 @@ export function makeHandlers(plant: Plant, metrics: Metrics): Handlers {
     ...makeWorkspaceHandlers(plant),
     ...makeWorkbookHandlers(plant),
     ...makeJobHandlers(plant),
-    ...Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])),
-  } as Handlers;
+    ...makeAuditHandlers(plant),
+  };
+  return { ...built, ...(Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])) as Handlers<PendingOperation>) };
 }
 
-function refuseYet(id: OperationId) {
+function refuseYet(id: PendingOperation) {
   return async () => {
     throw new DomainError(
       'not-yet-available',

@@ -14,6 +14,7 @@ const MAX_LISTED = 50;
 export class Ledger {
   private readonly roles: Uint8Array;
   private readonly doubled = new Set<number>();
+  private readonly owners = new Map<number, string>();
 
   constructor(private readonly view: SheetView) {
     this.roles = new Uint8Array(view.grid.size);
@@ -23,6 +24,15 @@ export class Ledger {
     if (cell < 0) return;
     if (this.roles[cell] !== 0) this.doubled.add(cell);
     else this.roles[cell] = ROLES.indexOf(role) + 1;
+  }
+
+  /** A label or identity that a table repeats on several rows is still in one place: its region. */
+  share(cell: number, role: CellRole, owner: string): void {
+    if (cell < 0) return;
+    const known = this.owners.get(cell);
+    if (known === owner) return;
+    if (known === undefined) this.owners.set(cell, owner);
+    this.place(cell, role);
   }
 
   summarize(): Conservation {

@@ -7,7 +7,7 @@ export interface OutputColumn {
   type: ColumnType;
 }
 
-export type TableRole = 'data' | 'level' | 'computed' | 'accounts' | 'notes';
+export type TableRole = 'data' | 'level' | 'computed' | 'accounts' | 'notes' | 'raw';
 
 export interface OutputTable {
   name: string;

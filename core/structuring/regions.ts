@@ -1,62 +1,113 @@
-/** From blocks to regions: the table in each, the titles above and the notes below it. */
+/** From blocks to regions: the table or form in each, the titles above and the notes below it. */
 
 import type { Range } from '../grid/grid.js';
+import { isForm, readPairs } from './forms.js';
 import { findHeader } from './header.js';
 import { type Line, boundsOf, readLines } from './lines.js';
-import { CellClass, type SheetView } from './sheet.js';
+import { CellClass, type SheetView, key } from './sheet.js';
 import { splitSheet } from './split.js';
-import { findTotalRows } from './totals.js';
 import { isNoteStart } from './words.js';
 
 export interface FoundTable {
   range: Range;
   headerRows: number[];
   firstDataRow: number;
-  totalRows: number[];
 }
 
-export interface FoundRegions {
-  tables: FoundTable[];
-  /** Ranges of single lines outside the tables, in sheet order. */
-  texts: Range[];
+export interface FoundText {
+  /** Cells of the text: one, or several that repeat it. */
+  from: number;
+  to: number;
+  range: Range;
 }
 
-export function findRegions(view: SheetView): FoundRegions {
-  const found: FoundRegions = { tables: [], texts: [] };
-  for (const block of splitSheet(view)) readBlock(view, block, found);
-  return found;
+export interface FoundBlock {
+  range: Range;
+  table: FoundTable | null;
+  /** Lines of label/value pairs. */
+  form: { range: Range; lines: Line[] }[];
+  above: FoundText[];
+  below: FoundText[];
+  /** A form stands between the titles and the table. */
+  separated: boolean;
 }
 
-function readBlock(view: SheetView, block: Range, found: FoundRegions): void {
-  const lines = readLines(view, block);
+export function findBlocks(view: SheetView): FoundBlock[] {
+  return splitSheet(view).map((range) => readBlock(view, range));
+}
+
+function readBlock(view: SheetView, range: Range): FoundBlock {
+  const block: FoundBlock = { range, table: null, form: [], above: [], below: [], separated: false };
+  const lines = readLines(view, range);
   const bodyEnd = findNotes(view, lines);
   const body = lines.slice(0, bodyEnd);
+  block.below.push(...lines.slice(bodyEnd).flatMap((line) => readTexts(view, line)));
   const bounds = boundsOf(body);
+  const firstPair = body.findIndex((line) => line.distinct > 1);
+  if (bounds && firstPair >= 0 && isForm(view, body.slice(firstPair))) {
+    block.above.push(...body.slice(0, firstPair).flatMap((line) => readTexts(view, line)));
+    pushForm(block, body.slice(firstPair));
+    return block;
+  }
   if (!bounds || !isTabular(body)) {
-    for (const line of lines) found.texts.push(rangeOfLine(line));
-    return;
+    block.above.push(...body.flatMap((line) => readTexts(view, line)));
+    return block;
   }
   const shape = findHeader(view, bounds, body);
+  readAbove(view, body.slice(0, shape.top), block);
   const table = body.slice(shape.top);
-  const range = boundsOf(table)!;
-  for (const line of body.slice(0, shape.top)) found.texts.push(rangeOfLine(line));
-  for (const line of lines.slice(bodyEnd)) found.texts.push(rangeOfLine(line));
-  const dataLines = body.slice(shape.firstData);
-  found.tables.push({
-    range,
+  block.table = {
+    range: boundsOf(table)!,
     headerRows: shape.header.map((k) => body[k]!.row),
-    firstDataRow: dataLines[0]?.row ?? range.bottom + 1,
-    totalRows: findTotalRows(view, range, dataLines),
-  });
+    firstDataRow: body[shape.firstData]?.row ?? bounds.bottom + 1,
+  };
+  return block;
+}
+
+/** Lines above a table: pairs of a form where they are such, titles otherwise. */
+function readAbove(view: SheetView, lines: Line[], block: FoundBlock): void {
+  for (const line of lines) {
+    const pairs = line.distinct > 1 ? readPairs(view, line) : null;
+    if (pairs?.some((pair) => pair.values.length > 0)) {
+      pushForm(block, [line]);
+      block.separated = true;
+    } else {
+      block.above.push(...readTexts(view, line));
+      // A title below the form is next to the table again.
+      if (line.distinct === 1) block.separated = false;
+    }
+  }
+}
+
+function pushForm(block: FoundBlock, lines: Line[]): void {
+  const last = block.form.at(-1);
+  if (last && last.range.bottom === lines[0]!.row - 1) {
+    last.lines.push(...lines);
+    last.range = boundsOf(last.lines)!;
+  } else block.form.push({ range: boundsOf(lines)!, lines: [...lines] });
+}
+
+/** The texts of a line: each cell its own, a value repeated side by side once. */
+function readTexts(view: SheetView, line: Line): FoundText[] {
+  const texts: FoundText[] = [];
+  const { grid } = view;
+  for (let i = line.from; i < line.to; i += 1) {
+    const column = grid.columns[i]!;
+    const last = texts.at(-1);
+    if (last && grid.texts[i]! >= 0 && grid.texts[i] === grid.texts[i - 1] && grid.columns[i - 1] === column - 1) {
+      last.to = i + 1;
+      last.range.right = column;
+      continue;
+    }
+    const merge = view.mergeAt.get(key(line.row, column));
+    texts.push({ from: i, to: i + 1, range: merge ? { ...merge } : { top: line.row, left: column, bottom: line.row, right: column } });
+  }
+  return texts;
 }
 
 /** One line is a table only when nothing else is there to be one; cells one below another are a list of texts. */
 function isTabular(lines: Line[]): boolean {
   return lines.filter((line) => line.distinct > 1).length > 1 || (lines.some((line) => line.distinct > 1) && lines.length > 2);
-}
-
-function rangeOfLine(line: Line): Range {
-  return { top: line.row, bottom: line.row, left: line.left, right: line.right };
 }
 
 /** Index of the first line of the notes at the end of a block; the number of lines when there are none. */

@@ -37,7 +37,8 @@ export interface SpecRegion {
   orientation: 'rows';
   columns: SpecColumn[];
   periods?: SpecPeriod[];
-  totals?: { rows: number[]; columns: string[] };
+  /** Sheet rows and columns that sum others; `computed` are rows that are computed without being sums. */
+  totals?: { rows: number[]; computed: number[]; columns: string[] };
   selected: boolean;
 }
 

@@ -53,9 +53,9 @@ function rowsOfReference(text: string, column: number): number[] | null {
 /** Values of rows by value column; null where a cell holds no number. */
 export type Matrix = (number | null)[][];
 
-/** Equal within rounding: half a unit in the last place for each addend, and a relative part for fractions. */
+/** Equal within rounding: errors of half a unit in the last place add up as their root; a relative part for fractions. */
 export function isSameSum(stated: number, computed: number, addends: number, unit: number): boolean {
-  const tolerance = Math.max(Math.abs(stated), Math.abs(computed)) * SUM_TOLERANCE + unit * 0.5 * (addends + 1) + 1e-9;
+  const tolerance = Math.max(Math.abs(stated), Math.abs(computed)) * SUM_TOLERANCE + unit * 0.5 * (Math.sqrt(addends) + 1) + 1e-9;
   return Math.abs(stated - computed) <= tolerance;
 }
 

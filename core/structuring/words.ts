@@ -10,6 +10,9 @@ const GRAND_TOTAL_LABEL = /総計|総合計|grand total/i;
 /** Computed, and not a sum. */
 const COMPUTED_LABEL = /(?:平均|率|比|増減|差異|差引|差額|構成比|average|mean|median|ratio|percent|change|difference|variance|growth)/i;
 
+/** Results of a statement: differences rather than sums. */
+const PROFIT_LABEL = /利益|損失|損益|差引|純額|収支|残高|剰余|\b(?:net|gross|operating|income|profit|loss|margin|ebitda?|balance|surplus|deficit|earnings)\b/i;
+
 const UNIT_LINE =
   /^[\s(（\[［【<＜]*(?:単位|unit|units)\s*[:：・]?.*$|^[(（\[［【]\s*(?:in\s+)?(?:千円|百万円|億円|円|万円|人|％|%|千人|千ドル|百万ドル|ドル|件|台|個|(?:thousands?|millions?|billions?)\b.*|\$.*|dollars.*|us\$?.*|usd.*|000s?.*)[)）\]］】]\s*$|^\(?in (?:thousands?|millions?|billions?)\b.*$/i;
 
@@ -40,8 +43,24 @@ export function isComputedLabel(label: string): boolean {
   return COMPUTED_LABEL.test(compact(label));
 }
 
+/** Columns whose figures do not add up by nature. */
+export function isRateName(name: string): boolean {
+  return /率|比|単価|平均|偏差|指数|順位|利回|%|％|\b(?:rate|ratio|average|avg|mean|median|price|percent|per|share|index|rank|yield|margin)\b/i.test(name.normalize('NFKC'));
+}
+
+export function isProfitLabel(label: string): boolean {
+  return PROFIT_LABEL.test(compact(label));
+}
+
 export function isUnitLine(text: string): boolean {
   return text.length <= 60 && UNIT_LINE.test(text.normalize('NFKC').trim());
+}
+
+/** Not only a date, a period, a page or a remark in brackets. */
+export function isPlainTitle(text: string): boolean {
+  const plain = text.normalize('NFKC').trim();
+  if (plain === '' || /^[(\[【<].*[)\]】>]$/.test(plain)) return false;
+  return !/^(?:自|至|期間|日付|作成|更新|ページ|page|date|as of|for the|from)\b|^(?:自|至|作成|更新)|^[\d\s年月日/.:~〜-]+(?:現在|時点|まで|分)?$/i.test(plain);
 }
 
 export function isNoteStart(text: string): boolean {

@@ -61,7 +61,7 @@ export async function startNodePart({ name, script, env, report, keeper, signal 
   if (problem === true) return running;
   await running.stop();
   signal.throwIfAborted();
-  throw new Error(problem);
+  throw new Error(`${name} ended while starting (${problem})`);
 }
 
 /** As for our own children: TypeScript runs through tsx, wherever the working directory is. */

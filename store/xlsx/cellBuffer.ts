@@ -35,9 +35,8 @@ export class CellBuffer {
   /** Row order; of several cells at one address the last one stays. */
   sort(): void {
     if (this.inOrder) return;
-    const key = (i: number): number => this.rows[i]! * 16_385 + this.columns[i]!;
-    const order = Array.from({ length: this.size }, (_, i) => i).sort((a, b) => key(a) - key(b) || a - b);
-    const kept = order.filter((cell, i) => i + 1 === order.length || key(cell) !== key(order[i + 1]!));
+    const order = this.orderCells();
+    const kept = order.filter((cell, i) => i + 1 === order.length || this.rows[cell] !== this.rows[order[i + 1]!] || this.columns[cell] !== this.columns[order[i + 1]!]);
     const pick = <T extends Uint32Array | Uint16Array | Uint8Array | Float64Array | Int32Array>(from: T): T => {
       const picked = from.slice(0, Math.max(1, kept.length)) as T;
       kept.forEach((cell, i) => {
@@ -55,6 +54,29 @@ export class CellBuffer {
     this.formulaIds = pick(formulaIds);
     this.size = kept.length;
     this.inOrder = true;
+  }
+
+  /** Counted by row, which is linear; within a row columns are compared. */
+  private orderCells(): Uint32Array {
+    let lastRow = 0;
+    for (let i = 0; i < this.size; i += 1) lastRow = Math.max(lastRow, this.rows[i]!);
+    const starts = new Uint32Array(lastRow + 2);
+    for (let i = 0; i < this.size; i += 1) starts[this.rows[i]! + 1]! += 1;
+    for (let row = 1; row < starts.length; row += 1) starts[row]! += starts[row - 1]!;
+    const order = new Uint32Array(this.size);
+    const next = starts.slice();
+    for (let i = 0; i < this.size; i += 1) {
+      const row = this.rows[i]!;
+      order[next[row]!] = i;
+      next[row]! += 1;
+    }
+    for (let row = 1; row <= lastRow; row += 1) {
+      const cells = order.subarray(starts[row], starts[row + 1]);
+      let sorted = true;
+      for (let i = 1; i < cells.length && sorted; i += 1) sorted = this.columns[cells[i - 1]!]! <= this.columns[cells[i]!]!;
+      if (!sorted) cells.sort((a, b) => this.columns[a]! - this.columns[b]! || a - b);
+    }
+    return order;
   }
 
   clear(): void {

@@ -18,7 +18,7 @@ const ARRAY_ROWS = 4_000_000;
 
 export class FormulaBook {
   formulas: string[] = [];
-  readonly arrays: NonNullable<Grid['arrays']> = [];
+  arrays: NonNullable<Grid['arrays']> = [];
   private readonly shared = new Map<string, SharedFormula>();
   /** Cells whose shared formula is not defined yet, with the key they wait for. */
   private waiting: { cell: number; key: string }[] = [];
@@ -52,6 +52,12 @@ export class FormulaBook {
   addArray(reference: string, formula: string, kind: 'array' | 'dataTable'): void {
     const range = parseArea(reference);
     if (range) this.arrays.push({ range, formula, kind });
+  }
+
+  /** Begins anew after `row`; what reaches further down stays. */
+  reset(row: number): void {
+    this.formulas = [];
+    this.arrays = this.arrays.filter(({ range }) => range.bottom >= row);
   }
 
   /** Every cell that an array formula fills shows that formula. Cells are in order. */

@@ -14,6 +14,8 @@ export interface ReadLimits {
   rows: number;
   columns: number;
   cellsPerSheet: number;
+  /** Of all sheets together, when they are held as grids. */
+  cellsInMemory: number;
   /** One cell or string with its markup. */
   elementBytes: number;
   /** Styles, theme, workbook, tables: parts that are held as a whole. */
@@ -33,7 +35,8 @@ export const DEFAULT_LIMITS: ReadLimits = {
   entries: 10_000,
   rows: MAX_ROWS,
   columns: MAX_COLUMNS,
-  cellsPerSheet: 30_000_000,
+  cellsPerSheet: 60_000_000,
+  cellsInMemory: 30_000_000,
   elementBytes: 8 * MIB,
   partBytes: 64 * MIB,
   sheets: 2000,

@@ -1,0 +1,144 @@
+/** Analysis: proposes the regions of every sheet as a ParseSpec. */
+
+import type { Grid, Range } from '../grid/grid.js';
+import { inferColumn, type InferredColumn } from '../types/infer.js';
+import { columnLetters, formatRange } from './a1.js';
+import { type HeaderColumn, nameColumns, readHeaderColumns } from './columns.js';
+import { readReport } from './hierarchy.js';
+import { baseOfFile, NameRegistry } from './names.js';
+import { findPeriods } from './periods.js';
+import { type FoundBlock, type FoundTable, type FoundText, findBlocks } from './regions.js';
+import { SheetView } from './sheet.js';
+import { type ParseSpec, SPEC_VERSION, type SpecColumn, type SpecPeriod, type SpecRegion } from './spec.js';
+import { readTableRows } from './tableRows.js';
+import { isNoteStart, isPlainTitle, isUnitLine } from './words.js';
+
+export function analyze(grids: Grid[], fileName: string): ParseSpec {
+  const sheets = grids.map((grid) => {
+    const view = new SheetView(grid);
+    return { view, blocks: findBlocks(view) };
+  });
+  const names = nameTables(sheets, fileName);
+  const regions: SpecRegion[] = [];
+  for (const { view, blocks } of sheets) {
+    const before = regions.length;
+    for (const [k, block] of blocks.entries()) regions.push(...describeBlock(view, block, names.get(block) ?? '', names.get(nextTable(blocks, k)) ?? ''));
+    const own = regions.splice(before).sort((a, b) => compareRanges(a, b));
+    own.forEach((region, n) => {
+      region.id = `${view.grid.sheet}#${n + 1}`;
+      regions.push(region);
+    });
+  }
+  return { version: SPEC_VERSION, reader: { format: formatOf(fileName) }, regions };
+}
+
+function formatOf(fileName: string): string {
+  return /\.([A-Za-z0-9]{1,5})$/.exec(fileName)?.[1]?.toLowerCase() ?? 'xlsx';
+}
+
+/** Regions are listed as people read: from the top, then from the left. */
+function compareRanges(a: SpecRegion, b: SpecRegion): number {
+  const place = (region: SpecRegion) => /^([A-Z]+)(\d+)/.exec(region.range)!;
+  const [pa, pb] = [place(a), place(b)];
+  return Number(pa[2]) - Number(pb[2]) || pa[1]!.length - pb[1]!.length || (pa[1]! < pb[1]! ? -1 : pa[1]! > pb[1]! ? 1 : 0);
+}
+
+/** A block of texts alone speaks about the table below it. */
+function nextTable(blocks: FoundBlock[], k: number): FoundBlock {
+  const own = blocks[k]!;
+  if (own.table) return own;
+  return blocks.find((block) => block.table && block.range.top > own.range.bottom && block.range.left <= own.range.right && own.range.left <= block.range.right) ?? own;
+}
+
+function nameTables(sheets: { view: SheetView; blocks: FoundBlock[] }[], fileName: string): Map<FoundBlock, string> {
+  const file = baseOfFile(fileName);
+  const bare = sheets.filter(({ blocks }) => isBare(blocks));
+  const registry = new NameRegistry();
+  const names = new Map<FoundBlock, string>();
+  for (const { view, blocks } of sheets) {
+    for (const block of blocks) {
+      if (!block.table) continue;
+      const wanted = isBare(blocks) ? (bare.length === 1 ? file : `${file}_${view.grid.sheet}`) : (titleOf(view, block) ?? view.grid.sheet);
+      names.set(block, registry.claim(wanted, view.grid.sheet));
+    }
+  }
+  return names;
+}
+
+/** One table with nothing around it. */
+function isBare(blocks: FoundBlock[]): boolean {
+  return blocks.length === 1 && blocks[0]!.table !== null && blocks[0]!.above.length + blocks[0]!.below.length + blocks[0]!.form.length === 0;
+}
+
+/** The nearest line above the table that reads as a title; units, dates and remarks do not name anything. */
+function titleOf(view: SheetView, block: FoundBlock): string | null {
+  if (block.separated) return null;
+  for (let k = block.above.length - 1; k >= 0; k -= 1) {
+    const text = view.label(block.above[k]!.from);
+    if (view.isText(block.above[k]!.from) && !isUnitLine(text) && !isNoteStart(text) && isPlainTitle(text)) return text;
+  }
+  return null;
+}
+
+function describeBlock(view: SheetView, block: FoundBlock, name: string, target: string): SpecRegion[] {
+  const regions: SpecRegion[] = [];
+  for (const text of block.above) regions.push(describeText(view, text, true, target));
+  for (const form of block.form) regions.push(makeRegion(view, 'form', form.range, target));
+  if (block.table) regions.push(describeTable(view, block.table, name));
+  for (const text of block.below) regions.push(describeText(view, text, false, name));
+  return regions;
+}
+
+function makeRegion(view: SheetView, kind: SpecRegion['kind'], range: Range, name: string): SpecRegion {
+  return { id: '', sheet: view.grid.sheet, range: formatRange(range), kind, name, header_rows: [], data_range: null, orientation: 'rows', columns: [], selected: true };
+}
+
+function describeText(view: SheetView, text: FoundText, above: boolean, target: string): SpecRegion {
+  const shown = view.label(text.from);
+  const isNote = !above || isUnitLine(shown) || isNoteStart(shown);
+  return makeRegion(view, isNote ? 'note' : 'title', text.range, target);
+}
+
+function describeTable(view: SheetView, table: FoundTable, name: string): SpecRegion {
+  const columns = readHeaderColumns(view, table.range, table.headerRows, table.firstDataRow);
+  const rows = readTableRows(view, table.range, table.firstDataRow);
+  const report = readReport(view, rows);
+  const labels = new Set(rows.labelColumns);
+  const names = nameColumns(columns, (position) => labels.has(columns[position]!.column));
+  const values = new Set(rows.valueColumns);
+  const periods = findPeriods(columns, (column) => values.has(column), isJapanese(view));
+  const region = makeRegion(view, report.isReport ? 'report' : 'data', table.range, name);
+  region.header_rows = table.headerRows;
+  region.data_range = rows.rows.length > 0 ? formatRange({ ...table.range, top: table.firstDataRow }) : null;
+  region.columns = describeColumns(view, columns, names, rows.spans, new Set(report.isReport ? [] : report.computedRows), rows.rows);
+  if (periods.length > 0) region.periods = periods;
+  const totals = new Set(report.totalRows);
+  const computed = report.computedRows.filter((row) => !totals.has(row));
+  const totalColumns = periods.filter((period: SpecPeriod) => period.computed).map((period) => period.from);
+  if (totals.size + computed.length + totalColumns.length > 0) region.totals = { rows: [...totals], computed, columns: totalColumns };
+  return region;
+}
+
+/** Types come from the details: a computed row may hold a word where the column holds dates. */
+function describeColumns(view: SheetView, columns: HeaderColumn[], names: string[], spans: [number, number][], computed: Set<number>, rows: number[]): SpecColumn[] {
+  const cells = new Map<number, number[]>(columns.map((column) => [column.column, []]));
+  spans.forEach(([from, to], k) => {
+    if (computed.has(rows[k]!)) return;
+    for (let i = from; i < to; i += 1) cells.get(view.grid.columns[i]!)?.push(i);
+  });
+  return columns.map((column, position) => {
+    const inferred: InferredColumn = inferColumn(valuesOf(view, cells.get(column.column)!));
+    const spec: SpecColumn = { name: names[position]!, from: columnLetters(column.column), type: inferred.type };
+    if (inferred.dayFirst !== undefined) spec.format = inferred.dayFirst ? 'DD/MM/YYYY' : 'MM/DD/YYYY';
+    return spec;
+  });
+}
+
+function* valuesOf(view: SheetView, cells: number[]) {
+  for (const cell of cells) yield view.value(cell);
+}
+
+/** Kana or kanji anywhere in the first texts of the sheet. */
+function isJapanese(view: SheetView): boolean {
+  return /[ぁ-んァ-ヶ一-龠]/.test(view.grid.sheet) || view.grid.strings.slice(0, 500).some((text) => /[ぁ-んァ-ヶ一-龠]/.test(text));
+}

@@ -1,0 +1,156 @@
+/** Builds the tables of one data or report region. */
+
+import type { Range } from '../grid/grid.js';
+import { columnNumber, formatCell, parseRange } from './a1.js';
+import { type EmitPlan, type EmitRow, emitTable } from './emit.js';
+import { type Report, type ReportRow, readReport } from './hierarchy.js';
+import type { Ledger } from './ledger.js';
+import type { OutputTable } from './output.js';
+import { pickLabelColumns } from './outline.js';
+import { type SheetView, key } from './sheet.js';
+import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.js';
+import { readTableRows, type TableRows } from './tableRows.js';
+
+export interface BuiltRegion {
+  tables: OutputTable[];
+  report: Report;
+  rows: TableRows;
+}
+
+export function buildTableRegion(view: SheetView, ledger: Ledger, region: SpecRegion): BuiltRegion {
+  const range = parseRange(region.range)!;
+  const data = region.data_range ? parseRange(region.data_range) : null;
+  placeHeaders(view, ledger, region, range);
+  const rows = data ? readTableRows(view, data, data.top) : emptyRows();
+  const report = readReport(view, rows);
+  const tables = region.kind === 'report' ? buildReport(view, ledger, region, rows, report, range) : buildFlat(view, ledger, region, rows, range);
+  return { tables, report, rows };
+}
+
+function emptyRows(): TableRows {
+  return { rows: [], spans: [], labelColumns: [], valueColumns: [], matrix: [], units: [] };
+}
+
+function placeHeaders(view: SheetView, ledger: Ledger, region: SpecRegion, range: Range): void {
+  for (const row of region.header_rows) {
+    const index = view.rowIndex(row);
+    if (view.rows[index] !== row) continue;
+    const [from, to] = view.cellsOfRow(index, range.left, range.right);
+    for (let i = from; i < to; i += 1) ledger.place(i, 'header');
+  }
+}
+
+function makePlan(view: SheetView, ledger: Ledger, region: SpecRegion, leadNames: string[], columns: SpecColumn[], range: Range): EmitPlan {
+  return { view, ledger, region, leadNames, columns, filled: fillMerges(view, range) };
+}
+
+/** Merged cells inside the data stand for every row they cover. */
+function fillMerges(view: SheetView, range: Range): Map<number, number> {
+  const filled = new Map<number, number>();
+  for (const merge of view.grid.merges) {
+    if (merge.bottom === merge.top || merge.top < range.top || merge.bottom > range.bottom || merge.left < range.left || merge.left > range.right) continue;
+    const cell = view.at(merge.top, merge.left);
+    if (cell < 0) continue;
+    for (let row = merge.top + 1; row <= merge.bottom; row += 1) filled.set(key(row, merge.left), cell);
+  }
+  return filled;
+}
+
+function buildFlat(view: SheetView, ledger: Ledger, region: SpecRegion, rows: TableRows, range: Range): OutputTable[] {
+  const computed = new Set([...(region.totals?.rows ?? []), ...(region.totals?.computed ?? [])]);
+  const plan = makePlan(view, ledger, region, [], region.columns, range);
+  const toEmit = (row: number): EmitRow => ({ row, lead: [] });
+  const details = rows.rows.filter((row) => !computed.has(row)).map(toEmit);
+  const totals = rows.rows.filter((row) => computed.has(row)).map(toEmit);
+  return emitPair(plan, region.name, 'data', details, totals);
+}
+
+/** The details, and beside them the computed items: total rows, and totals over periods of every row. */
+function emitPair(plan: EmitPlan, name: string, role: 'data' | 'level', details: EmitRow[], totals: EmitRow[]): OutputTable[] {
+  const over: SpecPeriod[] = (plan.region.periods ?? []).filter((period) => period.computed);
+  const tables: OutputTable[] = [];
+  if (details.length > 0 || (role === 'data' && totals.length === 0)) tables.push(emitTable(plan, name, role, details, null));
+  const computed: OutputTable[] = [];
+  if (totals.length > 0) computed.push(emitTable(plan, `${name}_計算項目`, 'computed', totals, null));
+  if (over.length > 0) computed.push(emitTable(plan, `${name}_計算項目`, 'computed', [...details, ...totals], over));
+  if (computed.length > 0) tables.push(computed.reduce(joinTables));
+  return tables;
+}
+
+function joinTables(a: OutputTable, b: OutputTable): OutputTable {
+  const columns = a.columns.map((column, k) => (column.type === b.columns[k]!.type ? column : { name: column.name, type: widerType(column.type, b.columns[k]!.type) }));
+  return { ...a, columns, rows: [...a.rows, ...b.rows], cells: [...a.cells, ...b.cells] };
+}
+
+function widerType(a: OutputTable['columns'][number]['type'], b: typeof a): typeof a {
+  if ((a === 'BIGINT' && b === 'DOUBLE') || (a === 'DOUBLE' && b === 'BIGINT')) return 'DOUBLE';
+  return 'VARCHAR';
+}
+
+function buildReport(view: SheetView, ledger: Ledger, region: SpecRegion, table: TableRows, report: Report, range: Range): OutputTable[] {
+  const labels = new Set(pickLabelColumns(view, table));
+  const columns = region.columns.filter((column) => !labels.has(columnNumber(column.from)));
+  const tables: OutputTable[] = [];
+  const depth = Math.max(1, ...report.rows.map((row) => row.level));
+  for (let level = 1; level <= depth; level += 1) {
+    const own = report.rows.filter((row) => row.level === level && !row.virtual && row.role !== 'group');
+    if (own.length === 0) continue;
+    const leadNames = [...Array.from({ length: level - 1 }, (_, k) => `科目_階層${k + 1}`), '科目'];
+    const plan = makePlan(view, ledger, region, leadNames, columns, range);
+    const toEmit = (row: ReportRow): EmitRow => ({ row: row.row, lead: [...ancestorsOf(report.rows, row), { text: row.label || null, cell: row.labelCell }] });
+    const details = own.filter((row) => row.role === 'detail' || row.role === 'parent').map(toEmit);
+    const totals = own.filter((row) => row.role === 'subtotal' || row.role === 'computed').map(toEmit);
+    tables.push(...emitPair(plan, `${region.name}_階層${level}`, 'level', details, totals));
+  }
+  tables.push(buildAccounts(view, ledger, region, table, report));
+  return tables;
+}
+
+function ancestorsOf(rows: ReportRow[], row: ReportRow): EmitRow['lead'] {
+  const chain: EmitRow['lead'] = [];
+  for (let p = row.parent; p >= 0 && chain.length < row.level; p = rows[p]!.parent) chain.unshift({ text: rows[p]!.label, cell: rows[p]!.labelCell });
+  return chain;
+}
+
+const ROLE_NAMES: Record<ReportRow['role'], string> = { detail: '明細', parent: '小計', group: '小計', subtotal: '小計', computed: '計算' };
+
+/** The tree of accounts: one row per label, with what it is computed from. */
+function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, table: TableRows, report: Report): OutputTable {
+  const labels = new Set(pickLabelColumns(view, table));
+  const rows: OutputTable['rows'] = [];
+  const cells: string[][] = [];
+  report.rows.forEach((row, k) => {
+    if (row.labelCell >= 0) ledger.share(row.labelCell, 'label', region.id);
+    rows.push([k + 1, row.label || null, row.parent < 0 ? null : row.parent + 1, row.level, k + 1, ROLE_NAMES[row.role], expressionOf(report.rows, row)]);
+    cells.push(row.labelCell < 0 ? [] : [formatCell(view.grid.rows[row.labelCell]!, view.grid.columns[row.labelCell]!)]);
+  });
+  // A label written again on each row of its group belongs to the group.
+  for (const [from, to] of table.spans) for (let i = from; i < to; i += 1) if (labels.has(view.grid.columns[i]!)) ledger.share(i, 'label', region.id);
+  return {
+    name: `${region.name}_科目`,
+    role: 'accounts',
+    sheet: view.grid.sheet,
+    regionId: region.id,
+    columns: [
+      { name: '科目ID', type: 'BIGINT' },
+      { name: '科目', type: 'VARCHAR' },
+      { name: '親科目ID', type: 'BIGINT' },
+      { name: '階層', type: 'BIGINT' },
+      { name: '順序', type: 'BIGINT' },
+      { name: '種別', type: 'VARCHAR' },
+      { name: '計算式', type: 'VARCHAR' },
+    ],
+    rows,
+    cells,
+  };
+}
+
+/** Sums over more rows than this are told by their range of labels: nobody reads a formula of a hundred names. */
+const MAX_EXPRESSION_TERMS = 50;
+
+function expressionOf(rows: ReportRow[], row: ReportRow): string | null {
+  if (!row.certain || row.terms.length === 0) return null;
+  const terms = row.terms.slice(0, MAX_EXPRESSION_TERMS);
+  const text = terms.map((term, n) => `${n === 0 ? (term.sign < 0 ? '-' : '') : term.sign < 0 ? ' - ' : ' + '}${rows[term.row]!.label}`).join('');
+  return row.terms.length > MAX_EXPRESSION_TERMS ? `${text} + …` : text;
+}

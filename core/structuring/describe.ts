@@ -1,0 +1,25 @@
+/** A ParseSpec as one line per sheet: what the scorer reads. */
+
+import { parseRange } from './a1.js';
+import type { ParseSpec } from './spec.js';
+
+export interface SheetLine {
+  file: string;
+  sheet: string;
+  tables: { range: string; kind: string; header_rows: number[]; total_rows: number[] }[];
+  notes: string[];
+}
+
+export function describeSheets(file: string, sheets: string[], spec: ParseSpec): SheetLine[] {
+  return sheets.map((sheet) => {
+    const own = spec.regions.filter((region) => region.sheet === sheet && parseRange(region.range) !== null);
+    return {
+      file,
+      sheet,
+      tables: own
+        .filter((region) => region.kind === 'data' || region.kind === 'report' || region.kind === 'form')
+        .map((region) => ({ range: region.range, kind: region.kind, header_rows: region.header_rows, total_rows: region.totals?.rows ?? [] })),
+      notes: own.filter((region) => region.kind === 'title' || region.kind === 'note').map((region) => region.range),
+    };
+  });
+}

@@ -1,0 +1,99 @@
+/** Reports: levels, parents, totals and differences, from formulas, arithmetic, indents and words, in that order of trust. */
+
+import type { SheetView } from './sheet.js';
+import { linkComputed } from './computed.js';
+import { type OutlineNode, readOutline } from './outline.js';
+import type { Term } from './sums.js';
+import type { TableRows } from './tableRows.js';
+
+export type ReportRole = 'detail' | 'parent' | 'group' | 'subtotal' | 'computed';
+
+export interface ReportRow extends OutlineNode {
+  level: number;
+  role: ReportRole;
+  /** Rows it is computed from, as positions in the report. */
+  terms: Term[];
+  /** The numbers or a formula bear the terms out. */
+  certain: boolean;
+}
+
+export interface Report {
+  rows: ReportRow[];
+  isReport: boolean;
+  /** Sheet rows of totals and subtotals, without differences and averages. */
+  totalRows: number[];
+  /** Sheet rows that are computed, to be kept apart from the details. */
+  computedRows: number[];
+}
+
+export function readReport(view: SheetView, table: TableRows): Report {
+  const rows: ReportRow[] = readOutline(view, table).map((node) => ({ ...node, level: 1, role: 'detail', terms: [], certain: false }));
+  if (table.labelColumns.length === 0 || table.valueColumns.length === 0) return { rows, isReport: false, totalRows: [], computedRows: [] };
+  linkComputed(view, table, rows);
+  assignRoles(rows);
+  assignLevels(rows);
+  const totals = rows.filter((row) => isTotalRow(row, rows));
+  return {
+    rows,
+    isReport: isReport(rows),
+    totalRows: totals.map((row) => row.row),
+    computedRows: rows.filter((row) => row.role === 'subtotal' || row.role === 'computed').map((row) => row.row),
+  };
+}
+
+function assignRoles(rows: ReportRow[]): void {
+  const children = countChildren(rows);
+  rows.forEach((row, k) => {
+    if (row.role !== 'detail') return;
+    if (children[k]! > 0 && !row.hasValues) row.role = 'group';
+    else if (children[k]! > 0 && row.certain) row.role = 'parent';
+  });
+}
+
+export function countChildren(rows: { parent: number }[]): number[] {
+  const counts = rows.map(() => 0);
+  for (const row of rows) if (row.parent >= 0) counts[row.parent] = counts[row.parent]! + 1;
+  return counts;
+}
+
+function assignLevels(rows: ReportRow[]): void {
+  const known = new Map<number, number>();
+  const levelOf = (k: number): number => {
+    const found = known.get(k);
+    if (found !== undefined) return found;
+    // Written before it is known, so that a wrong cycle of parents ends instead of running on.
+    known.set(k, 1);
+    const parent = rows[k]!.parent;
+    const level = parent < 0 ? 1 : levelOf(parent) + 1;
+    known.set(k, level);
+    return level;
+  };
+  rows.forEach((row, k) => {
+    row.level = levelOf(k);
+  });
+}
+
+function isTotalRow(row: ReportRow, rows: ReportRow[]): boolean {
+  if (!row.hasValues) return false;
+  if (row.total) return true;
+  return row.certain && row.terms.length > 1 && row.terms.every((term) => term.sign > 0) && (row.role === 'subtotal' || isBoldAmong(row, rows));
+}
+
+function isBoldAmong(row: ReportRow, rows: ReportRow[]): boolean {
+  return row.bold && row.terms.some((term) => !rows[term.row]!.bold);
+}
+
+/** Levels, or totals that are not one run at the end. */
+function isReport(rows: ReportRow[]): boolean {
+  const groups = rows.filter((row) => row.role === 'group').length;
+  const withValues = rows.filter((row) => row.hasValues).length;
+  if (withValues < 2) return false;
+  if (rows.some((row) => row.role === 'parent')) return true;
+  const levels = rows.some((row) => row.level > 1);
+  if (levels && groups > 0 && groups <= withValues) return true;
+  // Indented rows without a parent they add up to are a report only when indents are the rule, not an accident.
+  if (levels && rows.filter((row) => row.level > 1).length * 5 >= rows.length) return true;
+  const computed = rows.map((row) => row.role === 'subtotal' || row.role === 'computed');
+  const first = computed.indexOf(true);
+  return first >= 0 && computed.slice(first).some((is) => !is);
+}

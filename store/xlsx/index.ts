@@ -1,0 +1,48 @@
+/** Reading workbooks (xlsx, xlsm). */
+
+import type { RowBatch } from '../../core/grid/batch.ts';
+import type { Grid } from '../../core/grid/grid.ts';
+import { fillLimits } from './limits.ts';
+import { refuseTooLarge } from './refusals.ts';
+import { type ScanOptions, WorkbookFile, type WorkbookOptions } from './workbookFile.ts';
+
+export { formatCell, formatValue } from '../../core/grid/format/formatCell.ts';
+export { DEFAULT_LIMITS, type ReadLimits, type ReadOptions } from './limits.ts';
+export { type ScanOptions, type SheetInfo, WorkbookFile, type WorkbookOptions } from './workbookFile.ts';
+
+export interface Workbook {
+  sheets: Grid[];
+  date1904: boolean;
+  /** Sheets without cells (charts, dialogs, macros), by name. */
+  skipped: string[];
+  hasMacros: boolean;
+}
+
+/** Every sheet as a Grid. A sheet of millions of cells is better read by `scanSheet`. */
+export async function readWorkbook(input: string | Uint8Array, options?: WorkbookOptions): Promise<Workbook> {
+  const file = await WorkbookFile.open(input, options);
+  try {
+    const { cellsInMemory } = fillLimits(options);
+    const sheets: Grid[] = [];
+    let cells = 0;
+    for (let i = 0; i < file.sheets.length; i += 1) {
+      const grid = await file.readSheet(i);
+      cells += grid.size;
+      if (cells > cellsInMemory) throw refuseTooLarge(`The workbook has more than ${cellsInMemory} cells.`);
+      sheets.push(grid);
+    }
+    return { sheets, date1904: file.date1904, skipped: file.skipped, hasMacros: file.hasMacros };
+  } finally {
+    await file.close();
+  }
+}
+
+/** One sheet in batches of rows, with bounded memory. For several sheets open a WorkbookFile. */
+export async function* scanSheet(input: string | Uint8Array, sheet: number | string, options?: WorkbookOptions & ScanOptions): AsyncGenerator<RowBatch, void, undefined> {
+  const file = await WorkbookFile.open(input, options);
+  try {
+    yield* file.scanSheet(sheet, options);
+  } finally {
+    await file.close();
+  }
+}

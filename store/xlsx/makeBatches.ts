@@ -1,0 +1,78 @@
+/** From cells in the order of the file to batches of columns. */
+
+import type { BatchColumn, RowBatch } from '../../core/grid/batch.ts';
+import { CellKind } from '../../core/grid/grid.ts';
+import type { CellBuffer } from './cellBuffer.ts';
+
+/** Places in one batch, blank ones included: bounds the memory of a sheet with few cells all over the place. */
+const MOST_SLOTS = 4_000_000;
+
+/** `from` to `to` are whole rows. Splits where rows and columns would make too large a rectangle. */
+export function* makeBatches(cells: CellBuffer, from: number, to: number, strings: string[], formulas: string[]): Generator<RowBatch> {
+  if (from >= to) return;
+  const { rows, positions } = findRows(cells, from, to);
+  const columns = findColumns(cells, from, to);
+  if (rows.length > 1 && rows.length * columns.length > MOST_SLOTS) {
+    const half = rows.length >> 1;
+    let middle = from;
+    while (positions[middle - from]! < half) middle += 1;
+    yield* makeBatches(cells, from, middle, strings, formulas);
+    yield* makeBatches(cells, middle, to, strings, formulas);
+    return;
+  }
+  const places = new Int32Array(columns.at(-1)! + 1);
+  columns.forEach((column, i) => {
+    places[column] = i;
+  });
+  const made: BatchColumn[] = columns.map((column) => ({
+    column,
+    kinds: new Uint8Array(rows.length),
+    numbers: null,
+    texts: null,
+    styleIds: new Uint16Array(rows.length),
+    formulaIds: null,
+  }));
+  for (let i = from; i < to; i += 1) {
+    const target = made[places[cells.columns[i]!]!]!;
+    const at = positions[i - from]!;
+    const kind = cells.kinds[i]!;
+    target.kinds[at] = kind;
+    target.styleIds[at] = cells.styleIds[i]!;
+    if (kind === CellKind.text || kind === CellKind.error) {
+      target.texts ??= new Int32Array(rows.length).fill(-1);
+      target.texts[at] = cells.texts[i]!;
+    } else {
+      target.numbers ??= new Float64Array(rows.length);
+      target.numbers[at] = cells.numbers[i]!;
+    }
+    if (cells.formulaIds[i]! >= 0) {
+      target.formulaIds ??= new Int32Array(rows.length).fill(-1);
+      target.formulaIds[at] = cells.formulaIds[i]!;
+    }
+  }
+  yield { rows, columns: made, strings, formulas };
+}
+
+/** Distinct rows, and for each cell which of them it is in. */
+function findRows(cells: CellBuffer, from: number, to: number): { rows: Uint32Array; positions: Uint32Array } {
+  const rows = new Uint32Array(to - from);
+  const positions = new Uint32Array(to - from);
+  let count = 0;
+  for (let i = from; i < to; i += 1) {
+    const row = cells.rows[i]!;
+    if (count === 0 || rows[count - 1] !== row) {
+      rows[count] = row;
+      count += 1;
+    }
+    positions[i - from] = count - 1;
+  }
+  return { rows: rows.slice(0, count), positions };
+}
+
+function findColumns(cells: CellBuffer, from: number, to: number): number[] {
+  const seen = new Uint8Array(16_385);
+  for (let i = from; i < to; i += 1) seen[cells.columns[i]!] = 1;
+  const columns: number[] = [];
+  for (let column = 1; column < seen.length; column += 1) if (seen[column] === 1) columns.push(column);
+  return columns;
+}

@@ -1,0 +1,176 @@
+/** An open workbook: its sheets one by one, as grids or as batches of rows. */
+
+import type { RowBatch } from '../../core/grid/batch.ts';
+import type { CellStyle, Grid } from '../../core/grid/grid.ts';
+import { BlankRuns } from './blankRuns.ts';
+import type { FormatLocale } from './builtinFormats.ts';
+import { type ByteSource, openSource } from './byteSource.ts';
+import { ByteWindow } from './byteWindow.ts';
+import type { CellContext } from './cellScan.ts';
+import { checkClaimedSizes, UnpackBudget, unpackEntry } from './inflate.ts';
+import { fillLimits, type ReadOptions } from './limits.ts';
+import { makeBatches } from './makeBatches.ts';
+import { makeGrid } from './makeGrid.ts';
+import { Package } from './package.ts';
+import { checkIsZip, refusePackage } from './recognise.ts';
+import { refuseDamaged, refuseTooLarge } from './refusals.ts';
+import { readSharedStrings, type SharedStrings } from './sharedStrings.ts';
+import { SheetScanner } from './sheetScan.ts';
+import { StringPool } from './stringPool.ts';
+import { readStyles, type StyleBook } from './styles.ts';
+import { readTables } from './tables.ts';
+import { placeNames, readWorkbookPart } from './workbookPart.ts';
+import { recodeXml } from './xmlEncoding.ts';
+import { readZipIndex, type ZipEntry } from './zip.ts';
+
+export interface WorkbookOptions extends ReadOptions {
+  /** What builtin formats show; found out from the file when it is not given. */
+  locale?: FormatLocale;
+}
+
+export interface SheetInfo {
+  name: string;
+  state: NonNullable<Grid['state']>;
+  /** Size of its XML, as the file claims: a first idea of how large the sheet is. */
+  bytes: number;
+}
+
+export interface ScanOptions {
+  /** Rows of a batch, at most. */
+  batchRows?: number;
+  /** False leaves formulas out, which saves time where they are not needed. */
+  formulas?: boolean;
+}
+
+interface Sheet extends SheetInfo {
+  path: string;
+  entry: ZipEntry;
+  names: Grid['names'];
+}
+
+const BATCH_ROWS = 8192;
+/** Cells of a batch, unless one row has more. */
+const BATCH_CELLS = 262_144;
+
+export class WorkbookFile {
+  private constructor(
+    private readonly pack: Package,
+    private readonly list: Sheet[],
+    private readonly book: StyleBook,
+    private readonly strings: SharedStrings,
+    readonly date1904: boolean,
+    /** Sheets without cells (charts, dialogs, macros), by name. */
+    readonly skipped: string[],
+    readonly hasMacros: boolean,
+  ) {}
+
+  static async open(input: string | Uint8Array, options?: WorkbookOptions): Promise<WorkbookFile> {
+    const source = await openSource(input);
+    try {
+      return await WorkbookFile.read(source, options);
+    } catch (error) {
+      await source.close();
+      throw error;
+    }
+  }
+
+  private static async read(source: ByteSource, options: WorkbookOptions | undefined): Promise<WorkbookFile> {
+    const limits = fillLimits(options);
+    options?.signal?.throwIfAborted();
+    if (source.size > limits.fileBytes) throw refuseTooLarge(`The file is larger than ${limits.fileBytes} bytes.`);
+    await checkIsZip(source);
+    const index = await readZipIndex(source, limits);
+    checkClaimedSizes(index, limits);
+    const pack = new Package({ source, limits, budget: new UnpackBudget(limits), signal: options?.signal }, index);
+    const root = (await pack.readRelations('')).find((relation) => relation.type === 'officeDocument')?.target ?? 'xl/workbook.xml';
+    const xml = root.endsWith('.bin') ? null : await pack.readText(root);
+    if (xml === null) throw refusePackage(index);
+    if (!/<(?:[\w.-]+:)?workbook[\s>]/.test(xml)) throw refusePackage(index);
+    const part = readWorkbookPart(xml, limits);
+    const relations = await pack.readRelations(root);
+    const findPart = (type: string): string | undefined => relations.find((relation) => relation.type === type)?.target;
+    const list: Sheet[] = [];
+    const skipped: string[] = [];
+    const names = placeNames(part);
+    for (const sheet of part.sheets) {
+      const relation = relations.find(({ id }) => id === sheet.relationId);
+      const entry = relation && pack.find(relation.target);
+      if (relation && relation.type !== 'worksheet') skipped.push(sheet.name);
+      else if (!relation || !entry) throw refuseDamaged(`the sheet ${sheet.name} is missing`);
+      else list.push({ name: sheet.name, state: sheet.state, bytes: entry.size, path: relation.target, entry, names: names.get(sheet.name.toLowerCase()) ?? [] });
+    }
+    const book = readStyles(await pack.readText(findPart('styles')), await pack.readText(findPart('theme')), options?.locale);
+    const stringsPath = findPart('sharedStrings');
+    const strings = await readSharedStrings(pack.context, stringsPath === undefined ? undefined : pack.find(stringsPath));
+    const hasMacros = relations.some(({ type }) => type === 'vbaProject');
+    return new WorkbookFile(pack, list, book, strings, part.date1904, skipped, hasMacros);
+  }
+
+  get sheets(): SheetInfo[] {
+    return this.list.map(({ name, state, bytes }) => ({ name, state, bytes }));
+  }
+
+  /** What `styleIds` of grids and batches point into. */
+  get styles(): CellStyle[] {
+    return this.book.styles;
+  }
+
+  async readSheet(sheet: number | string): Promise<Grid> {
+    const { name, state, names, path, entry } = this.findSheet(sheet);
+    const context = this.makeContext(new BlankRuns(this.book.visible), true);
+    const scanner = new SheetScanner(context);
+    // It never pauses: one step goes to the end.
+    await this.feed(scanner, entry, name).next();
+    const listObjects = await readTables(this.pack, path, scanner.tableIds);
+    return makeGrid(scanner, context, { sheet: name, state, names, listObjects });
+  }
+
+  /** The cells of a sheet of any size, some thousand rows at a time. */
+  async *scanSheet(sheet: number | string, options: ScanOptions = {}): AsyncGenerator<RowBatch, void, undefined> {
+    const { name, entry } = this.findSheet(sheet);
+    const context = this.makeContext(null, options.formulas ?? true);
+    const scanner = new SheetScanner(context, { rows: options.batchRows ?? BATCH_ROWS, cells: BATCH_CELLS });
+    for await (const _ of this.feed(scanner, entry, name)) yield* drain(scanner, context);
+    yield* drain(scanner, context);
+  }
+
+  async close(): Promise<void> {
+    await this.pack.context.source.close();
+  }
+
+  private findSheet(sheet: number | string): Sheet {
+    const found = typeof sheet === 'number' ? this.list[sheet] : this.list.find(({ name }) => name === sheet);
+    if (!found) throw new RangeError(`There is no sheet ${sheet}.`);
+    return found;
+  }
+
+  private makeContext(blanks: BlankRuns | null, keepFormulas: boolean): CellContext {
+    return { styles: this.book, date1904: this.date1904, limits: this.pack.context.limits, pool: new StringPool(this.strings), blanks, keepFormulas };
+  }
+
+  /** Scans the whole sheet; yields whenever the scanner pauses. */
+  private async *feed(scanner: SheetScanner, entry: ZipEntry, name: string): AsyncGenerator<void, void, undefined> {
+    const window = new ByteWindow(this.pack.context.limits.elementBytes);
+    for await (const chunk of recodeXml(unpackEntry(this.pack.context, entry))) {
+      window.append(chunk);
+      for (;;) {
+        window.start = scanner.scan(window.bytes, window.start, window.end);
+        if (!scanner.paused) break;
+        yield;
+      }
+    }
+    if (scanner.insideCells || window.start < window.end) throw refuseDamaged(`the sheet ${name} is cut off`);
+  }
+}
+
+/** Hands on what was gathered and begins anew. */
+function* drain(scanner: SheetScanner, context: CellContext): Generator<RowBatch, void, undefined> {
+  const { cells, formulas } = scanner.cell;
+  formulas.settle(cells);
+  cells.sort();
+  formulas.spreadArrays(cells);
+  yield* makeBatches(cells, 0, cells.size, context.pool.strings, formulas.formulas);
+  cells.clear();
+  context.pool.reset();
+  formulas.reset(scanner.cell.row);
+}

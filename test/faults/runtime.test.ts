@@ -1,0 +1,165 @@
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { findReaper, findSurvivors, type Product, readProcesses, readRuntimeFile, snapshotTree, startProduct, waitForOutput, waitForReady, waitUntil } from './product.ts';
+
+const temporalCli = inject('temporalCli');
+const folders: string[] = [];
+const products: Product[] = [];
+
+async function makeFolder(): Promise<string> {
+  const dir = await realpath(await mkdtemp(join(tmpdir(), 'svc-test-runtime-')));
+  folders.push(dir);
+  return dir;
+}
+
+async function start(options: { dataDir: string; port?: number; uiPort?: number }): Promise<Product> {
+  const product = await startProduct({ temporalCli, ...options });
+  products.push(product);
+  return product;
+}
+
+async function startReady(dataDir: string): Promise<Product> {
+  const product = await start({ dataDir });
+  await waitForOutput(product, 'The service is running.', 0, 110_000);
+  await waitForReady(product);
+  return product;
+}
+
+async function query(product: Product, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: readRuntimeFile(product).databaseUrl });
+  await client.connect();
+  return client.query(sql).then(({ rows }) => rows as unknown[]).finally(() => client.end());
+}
+
+function killHard(pid: number | undefined): void {
+  if (!pid) throw new Error('no such process');
+  process.kill(pid, 'SIGKILL');
+}
+
+async function expectNothingLeft(dataDir: string, seen: Map<number, string>, timeoutMs: number): Promise<void> {
+  await waitUntil(() => findSurvivors(dataDir, seen).length === 0, timeoutMs, () => `still there:\n${findSurvivors(dataDir, seen).join('\n')}`);
+}
+
+afterAll(async () => {
+  for (const { child } of products) if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM');
+  await Promise.all(products.map(({ exited }) => exited));
+  for (const folder of folders) await rm(folder, { recursive: true, force: true, maxRetries: 20 });
+});
+
+describe('a running service', () => {
+  let dataDir: string;
+  let product: Product;
+
+  beforeAll(async () => {
+    dataDir = await makeFolder();
+    product = await startReady(dataDir);
+  });
+
+  test('says where everything is and, the first time, how to get in', () => {
+    const said = product.output();
+    expect(said).toContain(`API             ${product.apiUrl}\n`);
+    expect(said).toContain(`Reference       ${product.apiUrl}/docs\n`);
+    expect(said).toContain(`Temporal        http://127.0.0.1:${product.uiPort}\n`);
+    expect(said).toMatch(/curl -H "Authorization: Bearer svc_pat_\S+" \S+\/api\/v1\/me/);
+  });
+
+  test('shows the page of Temporal', async () => {
+    const page = await fetch(`http://127.0.0.1:${product.uiPort}`);
+    expect(page.status).toBe(200);
+  });
+
+  test('keeps its data dir to itself and says who holds it', async () => {
+    const second = await start({ dataDir });
+    expect(await second.exited).toBe(1);
+    expect(second.output()).toContain(`is in use by another copy of the service (pid ${product.child.pid})`);
+    expect(second.output()).toContain('SVC_DATA_DIR');
+  });
+
+  test.each([['PORT', 'port'], ['TEMPORAL_UI_PORT', 'uiPort']] as const)('says plainly that %s is in use', async (variable, key) => {
+    const second = await start({ dataDir: await makeFolder(), [key]: product[key] });
+    expect(await second.exited).toBe(1);
+    expect(second.output()).toContain(`Port ${product[key]} on 127.0.0.1 is in use by another program. Set ${variable} to a free port`);
+  });
+
+  test('runs beside another copy', async () => {
+    const other = await startReady(await makeFolder());
+    expect(other.output()).not.toContain('Port');
+    const seen = snapshotTree(other);
+    other.child.kill('SIGTERM');
+    expect(await other.exited).toBe(0);
+    await expectNothingLeft(other.dataDir, seen, 2_000);
+    await waitForReady(product);
+  });
+
+  test.each(['postgres', 'temporal', 'api', 'worker'])('notices, says and mends a killed %s', async (name) => {
+    const addresses = readRuntimeFile(product);
+    const before = readProcesses(product).get(name)?.pid;
+    const from = product.output().length;
+    killHard(before);
+    await waitForOutput(product, `${name} ended (SIGKILL); starting it again`, from);
+    await waitForOutput(product, `${name} is running again`, from);
+    await waitForReady(product);
+    expect(readProcesses(product).get(name)?.pid).not.toBe(before);
+    expect(readRuntimeFile(product)).toEqual(addresses);
+  });
+
+  test('notices, says and mends a killed reaper', async () => {
+    const from = product.output().length;
+    killHard(findReaper(product));
+    await waitForOutput(product, 'reaper ended (SIGKILL); starting it again', from);
+    await waitForOutput(product, 'reaper is running again', from);
+    expect(findReaper(product)).toBeGreaterThan(0);
+  });
+
+  test('stops everything on SIGINT, and the next start finds the data', async () => {
+    await query(product, 'create table kept as select 42 as answer');
+    const seen = snapshotTree(product);
+    expect(seen.size).toBeGreaterThan(6);
+    product.child.kill('SIGINT');
+    expect(await product.exited).toBe(0);
+    await expectNothingLeft(dataDir, seen, 1_000);
+
+    product = await startReady(dataDir);
+    expect(await query(product, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(product.output()).not.toContain('This is the first start');
+  });
+
+  test('leaves nothing behind when the supervisor is killed, and starts again', async () => {
+    const seen = snapshotTree(product);
+    killHard(product.child.pid);
+    await product.exited;
+    await expectNothingLeft(dataDir, seen, 15_000);
+    product = await startReady(dataDir);
+    expect(await query(product, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('ends what is left when supervisor and reaper were both killed', async () => {
+    const seen = snapshotTree(product);
+    const postgres = readProcesses(product).get('postgres')?.pid;
+    const reaper = findReaper(product);
+    killHard(reaper);
+    killHard(product.child.pid);
+    await product.exited;
+    product = await startReady(dataDir);
+    expect(product.output()).toContain(`postgres (pid ${postgres}) is left over from an earlier run; stopping it`);
+    expect([...seen].filter(([pid, stamp]) => stamp !== '' && snapshotTree(product).get(pid) === stamp)).toEqual([]);
+    expect(await query(product, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('gives up, and stops everything, when a part dies too often', async () => {
+    const seen = new Map<number, string>();
+    while (product.child.exitCode === null && !product.output().includes('Stopping everything')) {
+      for (const [pid, stamp] of snapshotTree(product)) seen.set(pid, stamp);
+      const worker = readProcesses(product).get('worker')?.pid;
+      if (worker) process.kill(worker, 'SIGKILL');
+      await delay(100);
+    }
+    expect(await product.exited).toBe(1);
+    expect(product.output()).toContain('worker ended 6 times within a minute');
+    await expectNothingLeft(dataDir, seen, 1_000);
+  }, 120_000);
+});

@@ -1,0 +1,143 @@
+import { randomBytes } from 'node:crypto';
+import createClient, { type Client } from 'openapi-fetch';
+import pg from 'pg';
+import { expect, inject } from 'vitest';
+import { type RunningApi, startApi } from '../../api/server.ts';
+import { type Contract, loadContract } from '../../api/http/contract.ts';
+import type { paths } from '../../schema/contract.ts';
+import { loadServiceConfig, type ServiceConfig } from '../../store/config.ts';
+import { openDatabase } from '../../store/pg/database.ts';
+import { migrateDatabase } from '../../store/pg/migrate.ts';
+import { findContractBreaches } from './contractCheck.ts';
+
+export type ApiClient = Client<paths>;
+
+export interface Person {
+  email: string;
+  password: string;
+  userId: string;
+  session: string;
+  client: ApiClient;
+}
+
+/** A real API over a database of its own. Every answer its clients get is held against the contract. */
+export interface TestApi {
+  url: string;
+  config: ServiceConfig;
+  running: RunningApi;
+  /** Straight to the database, for looking behind the API and for tampering. */
+  sql: pg.Pool;
+  contract: Contract;
+  /** A typed client; without a token it sends none. */
+  as(token?: string): ApiClient;
+  /** Plain fetch, also held against the contract. */
+  fetch(path: string, init?: RequestInit & { token?: string }): Promise<Response>;
+  signUp(name?: string): Promise<Person>;
+  /** A second API process's worth of server over the same database. */
+  another(env?: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }>;
+  stop(): Promise<void>;
+}
+
+let contract: Promise<Contract> | null = null;
+
+export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const postgresUrl = inject('postgresUrl');
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  const admin = new pg.Client(postgresUrl);
+  await admin.connect();
+  await admin.query(`CREATE DATABASE ${name}`);
+  await admin.end();
+  const url = new URL(postgresUrl);
+  url.pathname = `/${name}`;
+  const db = openDatabase(url.href, { poolSize: 2, onError: () => {} });
+  await migrateDatabase(db);
+  await db.close();
+  return {
+    url: url.href,
+    async drop() {
+      const again = new pg.Client(postgresUrl);
+      await again.connect();
+      await again.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+      await again.end();
+    },
+  };
+}
+
+export function testConfig(databaseUrl: string, env: Record<string, string> = {}): ServiceConfig {
+  const temporalAddress = inject('temporalAddress');
+  const config = loadServiceConfig({
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_TASK_QUEUE: `test-${randomBytes(4).toString('hex')}`,
+    SVC_SECRET: 'a secret that only the tests know, long enough',
+    SVC_LOG_LEVEL: 'silent',
+    ...env,
+  });
+  return { ...config, port: 0 };
+}
+
+export async function startTestApi(env: Record<string, string> = {}): Promise<TestApi> {
+  const database = await createTestDatabase();
+  const config = testConfig(database.url, env);
+  const running = await startApi(config);
+  const url = `http://127.0.0.1:${running.port}`;
+  const checked = await (contract ??= loadContract());
+  const sql = new pg.Pool({ connectionString: database.url, max: 4 });
+  sql.on('error', () => {});
+
+  const check = async (request: { method: string; url: string }, response: Response) => {
+    expect(await findContractBreaches(checked, request, response)).toEqual([]);
+  };
+  const as = (token?: string): ApiClient => {
+    const client = createClient<paths>({ baseUrl: url, headers: token ? { Authorization: `Bearer ${token}` } : {} });
+    client.use({ onResponse: ({ request, response }) => check(request, response) });
+    return client;
+  };
+  let people = 0;
+
+  return {
+    url,
+    config,
+    running,
+    sql,
+    contract: checked,
+    as,
+    async fetch(path, { token, ...init } = {}) {
+      const headers = new Headers(init.headers);
+      if (token) headers.set('Authorization', `Bearer ${token}`);
+      const response = await fetch(`${url}${path}`, { ...init, headers });
+      await check({ method: init.method ?? 'GET', url: `${url}${path}` }, response);
+      return response;
+    },
+    async signUp(name) {
+      people += 1;
+      const email = `person${people}.${randomBytes(3).toString('hex')}@example.com`;
+      const password = 'correct horse battery';
+      const { data } = await as().POST('/api/auth/signup', { body: { email, password, name: name ?? `Person ${people}` } });
+      if (!data) throw new Error('sign-up failed');
+      return { email, password, userId: data.user.id, session: data.session_token, client: as(data.session_token) };
+    },
+    async another(more = {}) {
+      const other = await startApi({ ...testConfig(database.url, { ...env, ...more }) });
+      return { url: `http://127.0.0.1:${other.port}`, stop: other.stop };
+    },
+    async stop() {
+      await running.stop();
+      await sql.end();
+      await database.drop();
+    },
+  };
+}
+
+/** The answer's data, or a failure that says what the problem document said. */
+export function ok<T>(answer: { data?: T; error?: unknown; response: Response }): T {
+  if (answer.error !== undefined || !answer.response.ok) throw new Error(`${answer.response.status}: ${JSON.stringify(answer.error)}`);
+  return answer.data as T;
+}
+
+/** Expects a refusal and returns its document. */
+export function refused(answer: { error?: unknown; response: Response }, status: number, slug: string): Record<string, unknown> {
+  const problem = answer.error as Record<string, unknown> | undefined;
+  expect({ status: answer.response.status, type: problem?.type }).toEqual({ status, type: `urn:svc:problem:${slug}` });
+  return problem as Record<string, unknown>;
+}

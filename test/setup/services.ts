@@ -1,0 +1,52 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { createKeeper } from '../../scripts/embedded/keeper.ts';
+import { startPostgres } from '../../scripts/embedded/postgres.ts';
+import { createReport } from '../../scripts/embedded/report.ts';
+import { findTemporal, searchAttributes, startTemporal } from '../../scripts/embedded/temporal.ts';
+import { loadConfig } from '../../store/config.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    /** Of a role that may create databases, so that each test file can have its own. */
+    postgresUrl: string;
+    temporalAddress: string;
+    /** Temporal's program; empty when TEMPORAL_ADDRESS stands in for it. */
+    temporalCli: string;
+  }
+}
+
+/** Nothing here outlives the run, so nothing needs to survive a power cut. */
+const fastSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
+
+/** One PostgreSQL and one Temporal for all tests, in a folder that is removed, however the run ends. */
+export default async function startServices(project: TestProject): Promise<() => Promise<void>> {
+  const config = loadConfig();
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-services-'));
+  const report = createReport(process.stderr);
+  const keeper = createKeeper(null);
+  keeper.removeAtEnd(dataDir);
+  const reaper = await keeper.startReaper();
+  const stopAll = async () => {
+    await Promise.all([postgres?.stop(), temporal?.stop()]);
+    // It removes the folder as well.
+    await reaper.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+
+  const startOwnTemporal = async () => {
+    const program = await findTemporal({ config, report, keeper });
+    const running = await startTemporal({ program, dataDir, uiPort: null, namespace: config.temporal.namespace, searchAttributes, report, keeper });
+    return { ...running, program };
+  };
+  const [postgres, temporal] = await Promise.all([
+    config.databaseUrl ? null : startPostgres({ dataDir, report, keeper, settings: fastSettings }),
+    config.temporal.address ? null : startOwnTemporal(),
+  ]);
+  project.provide('postgresUrl', postgres?.url ?? config.databaseUrl ?? '');
+  project.provide('temporalAddress', temporal?.address ?? config.temporal.address ?? '');
+  project.provide('temporalCli', temporal?.program ?? config.temporal.cliPath ?? '');
+  return stopAll;
+}
