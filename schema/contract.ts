@@ -913,6 +913,2800 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workbooks/{workbook_id}/sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List sources
+         * @description Sources with their lifecycle status, newest first.
+         */
+        get: operations["listSources"];
+        put?: never;
+        /**
+         * Upload a file
+         * @description Registers a file as a source. Mode `auto` builds structured tables from a faithful raw copy of each sheet and answers
+         *     with every artifact produced; `staged` lands the bytes only. Structuring spends the account's credits; without credits,
+         *     or when it fails, the raw tables stay and `structuring` is `raw_fallback`. Identical bytes in the same workbook answer
+         *     200 with the existing source, upgraded where a fuller mode is asked for; the same file name with other bytes makes a new
+         *     source with a suffix.
+         *
+         *     `async` with `staged` is 422. Files beyond 100 MiB, 1 GiB unpacked, a compression ratio of 200, 16,384 columns or
+         *     1,048,576 rows a sheet are 413; other kinds of file 415. Needs the base role `editor`.
+         */
+        post: operations["uploadSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sources/cloud": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Import a file from a drive
+         * @description Fetches a file from the user's drive and ingests it as an upload in mode `auto`, with its provenance stamped on the
+         *     source. A drive the user has not authorized is 403 `outside-reach`; a file that is not there 404; a provider that is not
+         *     configured 501.
+         */
+        post: operations["importCloudFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sources/from-url": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ingest a public address
+         * @description Fetches a public address on the server and ingests it as an upload. Private networks, localhost, redirects, other
+         *     schemes and answers other than 200 are 400 `url-refused`; the size cap applies while streaming.
+         */
+        post: operations["ingestUrl"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sources/{source_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a source
+         * @description One source, with its parse spec in short once it is analysed.
+         */
+        get: operations["getSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sources/{source_name}/analyze": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Propose a parse spec
+         * @description Reads the file and keeps a proposal of its regions and their columns; nothing is materialized. Running it again makes a
+         *     new version and discards earlier corrections. Emits `source.analyzed`. 409 `in-use` while an ingest of the source runs.
+         */
+        post: operations["analyzeSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sources/{source_name}/parse-spec": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show the parse spec
+         * @description The whole spec at its current version. 404 before the source is analysed.
+         */
+        get: operations["getParseSpec"];
+        /**
+         * Correct the parse spec
+         * @description Replaces the spec. `version` must be the current one (else 409 `version-conflict`); the answer carries the next. A spec
+         *     that does not fit the file is 422 with a pointer. 404 before the source is analysed.
+         */
+        put: operations["putParseSpec"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sources/{source_name}/materialize": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Materialize regions
+         * @description Makes tables from regions of the spec: one new table for each region, or rows appended to `target.table` with columns
+         *     matched by `column_mapping`, else by name. Default selection: every region of kind `data`. `append` needs `table` and
+         *     `expected_version`; a value that does not fit the column is 400 `uncastable-value`. A source that is not analysed yet is
+         *     409 `in-use`. Emits `source.materialized`, and `artifact.updated` for each artifact.
+         */
+        post: operations["materializeSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sources/{source_name}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download the original
+         * @description The original bytes, byte-identical. Refused on a governed workbook with 403 `governed-workbook`.
+         */
+        get: operations["downloadSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sources/{source_name}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show raw cells
+         * @description Cells of the original file as shown in the sheet. At most 100,000 cells. Refused on a governed workbook with 403
+         *     `governed-workbook`.
+         */
+        get: operations["previewSource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sources/{source_name}/revise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Feed new bytes to a source
+         * @description Ingests a new state of the file under the same source. Tables that were not edited get a new version; if one was edited
+         *     since, nothing is changed and the answer is 409 `in-use`. Refused on a governed workbook with 403 `governed-workbook`.
+         */
+        post: operations["reviseSource"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/uploads": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Open an upload slot
+         * @description Opens a slot with a signed address, to which anybody who has it can PUT the bytes of one file until it expires. Needs
+         *     the base role `editor`.
+         */
+        post: operations["createUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/uploads/{upload_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the upload slot.
+                 * @example upl_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                upload_id: components["parameters"]["PathUploadId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show an upload slot
+         * @description Status of the slot and, at the end, the source and its artifacts.
+         */
+        get: operations["getUpload"];
+        /**
+         * Put the bytes
+         * @description Takes the raw bytes and starts the ingest. The signature in the address is the whole authentication: wrong, altered or
+         *     missing it is 403 `bad-signature`; past its end 410 `expired`. A repeat with identical bytes is answered like the first;
+         *     other bytes are 409 `in-use`, unless the ingest failed: then the slot takes another PUT until it expires. 404 once the
+         *     workbook is gone.
+         */
+        put: operations["putUpload"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List every artifact within reach
+         * @description Every artifact the credential can see, across workbooks, by workbook and name. The catalog is refreshed first.
+         */
+        get: operations["listMyData"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List artifacts
+         * @description Tables, views, sheets, charts and reports of the workbook, archived ones included unless `state` says otherwise.
+         */
+        get: operations["listArtifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts/{name}/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show the schema of an artifact
+         * @description What the caller sees of the columns; denied columns are absent. With `format=json-schema` the answer is a schema of one
+         *     row that can be used to validate rows before they are written. `/artifacts/{name}` and `/tables/{name}` address the same
+         *     object.
+         */
+        get: operations["getArtifactSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts/{name}/description": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Describe an artifact
+         * @description Sets or clears the description. It makes no new table version.
+         */
+        put: operations["describeArtifact"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts/{name}/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Archive an artifact
+         * @description Takes the artifact out of use: it can no longer be queried, its name is free again, registry and lineage remain.
+         *     Archiving what is archived changes nothing.
+         */
+        post: operations["archiveArtifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts/{name}/unarchive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Bring an archived artifact back
+         * @description Makes the artifact `active` again. 409 `name-taken` where an active one has its name.
+         */
+        post: operations["unarchiveArtifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List tables
+         * @description Tables and views with version and freshness, by name; active ones unless `state` says otherwise.
+         */
+        get: operations["listTables"];
+        put?: never;
+        /**
+         * Create a base table
+         * @description Makes an empty base table. Types come from the allow-list `VARCHAR`, `BIGINT`, `DOUBLE`, `DECIMAL(p,s)`, `BOOLEAN`,
+         *     `DATE`, `TIMESTAMP`, `TIME`, `JSON`; synonyms are reported as these, others are 422, and so are repeated column names
+         *     and `__svc_row_id`. 409 `name-taken` where an active artifact has the name. Needs the base role `editor`.
+         */
+        post: operations["createTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a table
+         * @description One table, active or archived, with version, freshness, columns (policy-applied), origin and transform.
+         */
+        get: operations["getTable"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a table
+         * @description Deletes the table; snapshots that hold it keep it. 409 `in-use` while something is derived from it. Emits
+         *     `artifact.deleted`. Needs the base role `editor`.
+         */
+        delete: operations["deleteTable"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show the schema of a table
+         * @description What the caller sees of the columns; denied columns are absent. With `format=json-schema` the answer is a schema of one
+         *     row that can be used to validate rows before they are written. `/artifacts/{name}` and `/tables/{name}` address the same
+         *     object.
+         */
+        get: operations["getTableSchema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/profile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Profile a table
+         * @description For each visible column: type, null share, distinct values, least, greatest and mean value, top values and a histogram.
+         *     Policy-applied.
+         */
+        get: operations["profileTable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show where a table comes from and goes to
+         * @description The graph up to the ranges of the source sheets, archived raw tables included, and down to derived tables, views,
+         *     sheets, charts and reports.
+         */
+        get: operations["getTableLineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/columns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the columns of a table
+         * @description Columns in order as the caller sees them; denied ones are absent, masked ones are marked.
+         */
+        get: operations["listColumns"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add a column
+         * @description Adds a column at the end, before `__svc_row_id`. `default` is what existing rows show. 409 `name-taken` where the name
+         *     exists (a denied column included); 409 `in-use` on a derived table, whose columns are its transform's.
+         */
+        post: operations["addColumn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Drop a column
+         * @description Drops the column and its classification; old versions keep both. The last data column cannot be dropped, nor a column of
+         *     a derived table: 409 `in-use`.
+         */
+        delete: operations["dropColumn"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename or retype a column
+         * @description Exactly one of `new_name` and `type`. A rename answers with `broken`, the transforms that no longer bind. A retype casts
+         *     existing values; a value that cannot be cast cleanly is 400 `uncastable-value` and nothing changes. 409 `name-taken`
+         *     where the new name exists; 409 `in-use` on a derived table; a masked column is 403 `insufficient-role`.
+         */
+        patch: operations["alterColumn"];
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}/description": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Describe a column
+         * @description Sets or clears the description of a column. It makes no new table version.
+         */
+        put: operations["describeColumn"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read rows
+         * @description A page of rows in row order or as sorted, policy-applied. `Accept` chooses the format: `application/json` (default),
+         *     `application/x-ndjson` or `application/vnd.apache.arrow.stream`; in the latter two the frame is in headers. A filter
+         *     that is not a plain boolean expression over this table is 400 `query-refused`. A version that nothing refers to can be
+         *     read for 30 days.
+         */
+        get: operations["readRows"];
+        put?: never;
+        /**
+         * Insert and update rows
+         * @description Writes rows, all or nothing: without `__svc_row_id` a row is inserted, with it the given cells are updated. A value that
+         *     does not fit its column's type, an unknown column and an unknown row id are 422 with a pointer to the cell; a write to a
+         *     masked column is 403 `insufficient-role`.
+         *
+         *     On a mismatch of `expected_version` the 409 carries `current_version` and `changed`; with `rebase: true` the edit is
+         *     applied if its cells and the changed cells are disjoint. Derived tables are marked stale, not recomputed. On a derived
+         *     table the edit is an override that stays on top of the transform's output; a view, and a derived table without `key`,
+         *     take no row edits (409 `in-use`). Needs the base role `editor`.
+         */
+        post: operations["upsertRows"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/rows/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Delete rows
+         * @description Deletes rows by id, all or nothing; an unknown id is 422 with a pointer. The ids are never given again; undo brings the
+         *     rows back under them. Derived tables are marked stale. A view, and a derived table, take no deletes (409 `in-use`).
+         *     Needs the base role `editor`.
+         */
+        post: operations["deleteRows"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description The row's `__svc_row_id`.
+                 * @example 7
+                 */
+                row_id: components["parameters"]["PathRowId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show where a row came from
+         * @description The cells of the sheet, or the rows of the input tables, that this row came from. Both are empty for a row that was
+         *     written by hand or whose transform cannot be traced by row.
+         */
+        get: operations["getRowLineage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/history": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description The row's `__svc_row_id`.
+                 * @example 7
+                 */
+                row_id: components["parameters"]["PathRowId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show every change of a row
+         * @description Changes of one row by cell: old, new, who, when and by which op, newest first. Policy-applied: masked values are `null`,
+         *     denied columns absent. A deleted row keeps its history.
+         */
+        get: operations["getRowHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Compare two versions of a table
+         * @description Inserted, updated (by cell) and deleted rows between two versions, policy-applied and capped by `limit` for each kind;
+         *     the counts are of all. An unknown side is 404, one that is no longer kept 410.
+         */
+        get: operations["diffTable"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/range": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a range
+         * @description The table addressed like a sheet: row 1 is the header, columns are the policy-applied columns in order, rows are in row
+         *     order. Trailing blank rows and columns are left out.
+         */
+        get: operations["readRange"];
+        /**
+         * Write a range
+         * @description Writes a block of cells as row edits, all or nothing. `range` is the block's exact extent or its top-left cell alone; a
+         *     mismatch is 422. `null` leaves a cell as it is, `""` clears it; rows directly past the end are inserted. A value `=…` is
+         *     text. A header cell is 422, a masked one 403 `insufficient-role`. Otherwise as `upsertRows`.
+         */
+        put: operations["writeRange"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/annotations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List annotations
+         * @description Style annotations and notes of the table; those on denied columns are left out.
+         */
+        get: operations["listAnnotations"];
+        put?: never;
+        /**
+         * Set annotations
+         * @description Sets styles and notes on cells, rows, columns or the table, all or nothing; each replaces what was on its target. They
+         *     change no content and make no new version. An unknown row or column is 422.
+         */
+        post: operations["annotateTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/annotations/delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Remove annotations
+         * @description Removes the annotations on exactly the given targets; a target without one is passed over.
+         */
+        post: operations["deleteAnnotations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/query": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a query
+         * @description Runs one read-only SELECT over the workbook's active tables and views and nothing else: no files, no catalog, no
+         *     settings, no other workbook, and of table functions only `range`, `generate_series` and `unnest`. What is refused is 400
+         *     `query-refused` and says why; an error of the query itself is 400 `query-failed`. Time and memory are bounded: 400
+         *     `query-timeout`, `query-too-large`. An unknown `at` is 404. When too many queries wait, 429.
+         *
+         *     The result is kept for 24 hours under its `id`, belongs to the credential's user, and can be paged with `getResult`.
+         *     `format` chooses the format of the first page; in NDJSON and Arrow the manifest is in headers. Denied columns do not
+         *     exist for the query, masked ones read as NULL.
+         */
+        post: operations["runQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/query/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a query
+         * @description Static check and planner dry run; nothing is executed and no result is kept. A query that would be refused or fail is
+         *     answered 200 with `valid: false` and the errors.
+         */
+        post: operations["validateQuery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/results/{result_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the result.
+                 * @example res_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                result_id: components["parameters"]["PathResultId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read a page of a result
+         * @description A page of a durable result. `Accept` chooses JSON (default), NDJSON or Arrow. A result belongs to the user whose
+         *     credential made it: for anybody else it is 404; for a credential of the same user whose reach excludes the workbook 403
+         *     `outside-reach`. After 24 hours, and once a policy was set that would have changed it, it is 410 `expired`.
+         */
+        get: operations["getResult"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Search artifacts
+         * @description Searches artifacts across all workbooks within reach by name, description, column names and source file names. Denied
+         *     columns are never searched or shown.
+         */
+        get: operations["searchArtifacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/transforms": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List transforms
+         * @description Transforms of the workbook, by name.
+         */
+        get: operations["listTransforms"];
+        put?: never;
+        /**
+         * Create and run a transform
+         * @description Creates a transform, or replaces the one of the same name, and runs it unless `run` is false. Its output is always
+         *     fresh, and what depends on the output is re-run. An argument that names no active table is 422; a cycle is 409 `cycle`
+         *     and names it; an output name that belongs to something else is 409 `name-taken`. With `key`, duplicate or null keys fail
+         *     the run (400 `query-failed`). If the run fails nothing is created or replaced.
+         *
+         *     Inputs are read unmasked, so that the stored output never depends on who ran it, and outputs inherit the tags of the
+         *     columns they are computed from; using a column that is hidden from the caller is 403 `insufficient-role`. Python runs
+         *     without network and files; where the installation cannot isolate it, it is 501 `not-yet-available`. Needs the base role
+         *     `editor`.
+         */
+        post: operations["createTransform"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/transforms/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a transform
+         * @description One transform with its template, arguments and last run.
+         */
+        get: operations["getTransform"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a transform
+         * @description Deletes the transform and its output. 409 `in-use` while something is derived from the output. Needs the base role
+         *     `editor`.
+         */
+        delete: operations["deleteTransform"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/transforms/{name}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Run a transform
+         * @description Runs the transform over its inputs as they are now. Overrides stay on top of the output; where the value below one
+         *     changed, a `stale_override` conflict is opened. An input that is gone or archived is 409 `in-use`.
+         */
+        post: operations["runTransform"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/recompute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Recompute what is stale
+         * @description Re-runs the transforms behind all stale tables and views, in dependency order. Those that fail stay stale and are listed
+         *     in `failed`; stale reports are listed in `skipped_reports`. Answers within about 45 seconds, otherwise 202 with a job.
+         *     Needs the base role `editor`.
+         */
+        post: operations["recomputeWorkbook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sheets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List sheets
+         * @description Sheets of the workbook, by name.
+         */
+        get: operations["listSheets"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sheets/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a sheet
+         * @description One sheet with its blocks.
+         */
+        get: operations["getSheet"];
+        /**
+         * Create or replace a sheet
+         * @description Stores the whole sheet. Blocks refer to tables by name; a block that lacks what its kind needs, or names a table that is
+         *     not there, is 422 with a pointer. 409 `name-taken` where another kind of artifact has the name. Needs the base role
+         *     `editor`.
+         */
+        put: operations["putSheet"];
+        post?: never;
+        /**
+         * Delete a sheet
+         * @description Deletes the sheet and no data. Emits `artifact.deleted`.
+         */
+        delete: operations["deleteSheet"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sheets/{name}/render": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Render a sheet as xlsx
+         * @description Composes the blocks into one xlsx sheet with the tables as they are now. Masked columns are blank, denied columns
+         *     absent. A block whose table is gone shows a note in its place. More rows than a sheet holds are 413.
+         */
+        get: operations["renderSheet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/charts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List charts
+         * @description Charts of the workbook with their config and recipe. On a governed workbook `config` is left out and `config_omitted` is
+         *     `governed`.
+         */
+        get: operations["listCharts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/charts/{name}/svg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a chart as a picture
+         * @description The chart as SVG, over the data as it is now. Refused on a governed workbook with 403 `governed-workbook`.
+         */
+        get: operations["renderChart"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export tables
+         * @description Writes tables to xlsx (one sheet for each table) or csv (one file, or a zip for several). Mask and deny apply to the
+         *     bytes. Text that begins with `=`, `+`, `-` or `@` is written so that no program runs it. `formula_mode: preserve` is for
+         *     xlsx only (422 with csv); `generate` is refused (422).
+         *
+         *     `record_branch` freezes the exported rows as a merge base and answers its id in `X-SVC-Branch-Id`; it needs the scope
+         *     `workbooks:write` and the base role `editor` as well, and a derived table cannot branch (400 `derived-cannot-branch`).
+         *     More rows than the format holds are 413.
+         */
+        post: operations["exportTables"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/branches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List open branch points
+         * @description Open branch points, newest first, one entry for each branched table. A branch stays open and its base never moves.
+         */
+        get: operations["listBranches"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/merge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge an edited export
+         * @description Merges an edited export into the table: three ways, by row id and cell, against the rows frozen at the branch point. A
+         *     cell changed on both sides takes the file's value, and the value it replaced is kept in an `overwrite` conflict. Masked
+         *     columns of the file are ignored. Merging the same file twice changes nothing the second time.
+         *
+         *     An unknown row id, or a value of another type, is 422 and reported by row; nothing is half applied. Over 100,000 rows
+         *     413; a derived table 400 `derived-cannot-branch`; an unknown branch 404. Derived tables are marked stale. Needs the base
+         *     role `editor`.
+         */
+        post: operations["mergeTable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Merge every table of a returned file
+         * @description Finds the branch by `branch_id`, or by the id written into the exported file, and merges every table in it, all or
+         *     nothing. A file without a known branch is 404. Otherwise as `mergeTable`.
+         */
+        post: operations["syncFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/conflicts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List conflicts
+         * @description The review queue, newest first. Masked values are `null`; conflicts on denied columns are left out.
+         */
+        get: operations["listConflicts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/conflicts/{conflict_id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the conflict.
+                 * @example cfl_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                conflict_id: components["parameters"]["PathConflictId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close a conflict
+         * @description `acknowledge` keeps the current value. `revert`, for `overwrite` conflicts, writes the prior value back as a fresh
+         *     attributed edit. `drop_override`, for `stale_override` conflicts, takes the override away. An action that does not fit
+         *     the kind, and a conflict that is closed already, are 409 `in-use`. What is written marks derived tables stale. Needs the
+         *     base role `editor`.
+         */
+        post: operations["resolveConflict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts/{name}/sync-bindings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Map a table to an external sheet
+         * @description Stores the mapping; no synchronization is executed. One external sheet maps to one table: 409 `in-use` where it is bound
+         *     to another. Binding the same pair again replaces the settings. A governed table is answered with explicit warnings.
+         *     Needs the base role `editor`.
+         */
+        post: operations["bindSheet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/snapshots": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List snapshots
+         * @description Snapshots, newest first, the open editing one included.
+         */
+        get: operations["listSnapshots"];
+        put?: never;
+        /**
+         * Commit the current state
+         * @description Commits the editing snapshot, which becomes immutable and can be restored; later edits land on a fresh one. Emits
+         *     `snapshot.committed`. Needs the base role `editor`.
+         */
+        post: operations["commitSnapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/snapshots/{snapshot_id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the snapshot.
+                 * @example snp_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                snapshot_id: components["parameters"]["PathSnapshotId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a snapshot
+         * @description Destructive: brings every table back to the snapshot's content, as new versions; versions and row ids never go back.
+         *     Derived tables are re-run where their inputs differ, tables made later are archived, tags and policies never roll back.
+         *     The answer names the snapshot the restored state lies in. An editing snapshot is 409 `in-use`. Needs the base role
+         *     `editor`.
+         */
+        post: operations["restoreSnapshot"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List versions
+         * @description Named versions, newest first.
+         */
+        get: operations["listVersions"];
+        put?: never;
+        /**
+         * Commit a named version
+         * @description Commits the current state and labels it. A label is unique in its workbook: 409 `name-taken`. Emits
+         *     `snapshot.committed`. Needs the base role `editor`.
+         */
+        post: operations["createVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/versions/{label}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description The version's label, percent-encoded UTF-8.
+                 * @example 2024年度確定
+                 */
+                label: components["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show a version
+         * @description One named version with the table versions it pins.
+         */
+        get: operations["getVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/versions/{label}/revert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description The version's label, percent-encoded UTF-8.
+                 * @example 2024年度確定
+                 */
+                label: components["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revert to a version
+         * @description Brings the workbook back to the labelled state, as `restoreSnapshot` does. Needs the base role `editor`.
+         */
+        post: operations["revertVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/ops": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List ops
+         * @description The op log, newest first: what was done to which table, by whom, and whether it can be undone.
+         */
+        get: operations["listOps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/ops/{op_id}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Number of the op in its workbook.
+                 * @example 128
+                 */
+                op_id: components["parameters"]["PathOpId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo an op
+         * @description Applies the inverse of a `rows.upsert` or `rows.delete` as a new op `rows.undo`; the table gets a new version and
+         *     derived tables go stale. A deleted row comes back under its row id. If a cell was changed since, or its column ended, it
+         *     is 409 `version-conflict` and `changed` lists the cells. An op of another kind, or one undone already, is 409 `in-use`.
+         *     Needs the base role `editor`.
+         */
+        post: operations["undoOp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Read the audit log
+         * @description Entries newest first, each chained to the one before by its hash. `chain_valid` is false when an entry was altered,
+         *     removed or reordered. Entries name denied columns only to callers with `governance:configure`.
+         */
+        get: operations["listAuditLog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/review": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Review tables
+         * @description Looks for mistakes and answers findings with evidence and a statement of coverage; it changes nothing. `lint` answers
+         *     200 if done within about 45 seconds, otherwise 202 with a job; `agent` and `async: true` answer 202 at once. Out of
+         *     credits, `agent` is 402 `out-of-credits`, and `lint` with `judge` runs without the model. Where no language model is
+         *     configured, `agent` is 501. On a governed workbook it is 403 `governed-workbook`. An unknown target is 404. `save` needs
+         *     the scope `workbooks:write` and the base role `editor` as well.
+         */
+        post: operations["reviewWorkbook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Attach a tag
+         * @description Attaches a sensitivity tag to a column. It flows forward to the columns derived from it and back to raw columns that
+         *     hold the same cells. Attaching it again changes nothing. Needs the base role `editor`.
+         */
+        post: operations["tagColumn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}/tags/{tag}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+                /**
+                 * @description The tag, percent-encoded UTF-8.
+                 * @example pii
+                 */
+                tag: components["parameters"]["PathTag"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Take a tag off
+         * @description Takes the tag off this column, an inherited one included; its policies stop applying to the column. Other columns keep
+         *     it. A tag that is not there is 404. Needs the base role `editor`.
+         */
+        delete: operations["untagColumn"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/classifications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List the tags of all columns
+         * @description All column tags of the workbook. Columns that are denied to the caller are named only to callers with
+         *     `governance:configure`.
+         */
+        get: operations["listClassifications"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/policies": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List policies
+         * @description All rules of the workbook.
+         */
+        get: operations["listPolicies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/policies/{tag}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description The tag, percent-encoded UTF-8.
+                 * @example pii
+                 */
+                tag: components["parameters"]["PathTag"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set a rule
+         * @description Sets the rule for a tag and a role. For one tag a rule for a role the caller holds beats the `*` rule, and of several
+         *     such rules the strictest wins; over a column's tags the strictest wins. The first rule makes the workbook governed: raw
+         *     bytes are refused from then on, and results that it would have changed are gone. Nobody is exempt. Needs the base role
+         *     `editor`.
+         */
+        put: operations["setPolicy"];
+        post?: never;
+        /**
+         * Remove rules
+         * @description With `role` that role's rule goes, without it all rules of the tag. The tag stays on the columns. 404 where there is no
+         *     such rule. Needs the base role `editor`.
+         */
+        delete: operations["deletePolicy"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/access": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show what a role would see
+         * @description Dry run of the policies: for each column the effect, its tags and the rule that decided. Columns that are denied to the
+         *     caller are named only to callers with `governance:configure`; `denied_count` counts them for everybody.
+         */
+        get: operations["previewAccess"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/file-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List tracked files
+         * @description Tracked cloud and local files with their versions, newest last.
+         */
+        get: operations["listFileLinks"];
+        put?: never;
+        /**
+         * Track a drive file
+         * @description The file's current bytes become version 1 and feed a source of the same name. A name that is tracked already is 409
+         *     `name-taken`: use `as_name`. A drive the user has not authorized is 403 `outside-reach`, a file that is not there 404, a
+         *     provider that is not configured 501. Needs the base role `editor`.
+         */
+        post: operations["trackCloudFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/file-links/local": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Track a local file
+         * @description Tracks a file that lives on somebody's machine. `on_existing` says what happens when the service has a source of that
+         *     name; where it refuses the answer is 409 `name-taken`. `replace` on tables edited since is 409 `in-use`. Needs the base
+         *     role `editor`.
+         */
+        post: operations["trackLocalFile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/file-links/{link_id}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Pull the drive copy now
+         * @description Fetches the drive copy. A changed file becomes a new version and re-ingests the source; identical bytes cut no version
+         *     (`changed: false`). A local link is 409 `in-use`: push to it; so are tables edited since. Otherwise as for tracking.
+         *     Needs the base role `editor`.
+         */
+        post: operations["syncFileLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/file-links/{link_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Push a new state of a file
+         * @description Takes new bytes of a tracked file. Changed bytes become a new version and re-ingest the source; identical bytes cut no
+         *     version (`changed: false`). Tables edited since are 409 `in-use`. Needs the base role `editor`.
+         */
+        post: operations["pushFileLinkVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/file-links/{link_id}/versions/{n}/cells": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+                /**
+                 * @description Number of the file link version.
+                 * @example 2
+                 */
+                n: components["parameters"]["PathVersionNumber"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Show the cells of a file version
+         * @description Non-empty cells as pairs of address and value. Refused on a governed workbook with 403 `governed-workbook`.
+         */
+        get: operations["getFileLinkCells"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/file-links/{link_id}/versions/{n}/diff": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+                /**
+                 * @description Number of the file link version.
+                 * @example 2
+                 */
+                n: components["parameters"]["PathVersionNumber"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Compare two file versions
+         * @description Changed cells by sheet, capped by `limit` for each sheet. Version 1 without `against` is compared with nothing: every
+         *     cell is new. Refused on a governed workbook with 403 `governed-workbook`.
+         */
+        get: operations["diffFileLinkVersions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/file-links/{link_id}/versions/{n}/download": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+                /**
+                 * @description Number of the file link version.
+                 * @example 2
+                 */
+                n: components["parameters"]["PathVersionNumber"];
+            };
+            cookie?: never;
+        };
+        /**
+         * Download a file version
+         * @description The original bytes. Refused on a governed workbook with 403 `governed-workbook`.
+         */
+        get: operations["downloadFileLinkVersion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/file-links/{link_id}/versions/{n}/revert": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+                /**
+                 * @description Number of the file link version.
+                 * @example 2
+                 */
+                n: components["parameters"]["PathVersionNumber"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ingest an earlier file version again
+         * @description Re-ingests version `n` as a new version of kind `revert`; the file on the drive is not touched. Tables edited since are
+         *     409 `in-use`. Needs the base role `editor`.
+         */
+        post: operations["revertFileLinkVersion"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/authorize/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Drive provider.
+                 * @example google_drive
+                 */
+                provider: components["parameters"]["PathProvider"];
+            };
+            cookie?: never;
+        };
+        /**
+         * May the service read my drive
+         * @description Whether the service may read the user's drive and, if not, the page on which the user allows it. A provider that is not
+         *     configured is 501.
+         */
+        get: operations["getDriveAuthorization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/cloud-files/{provider}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Drive provider.
+                 * @example google_drive
+                 */
+                provider: components["parameters"]["PathProvider"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List importable files of a drive
+         * @description Folders first, then files the service can import. A drive the user has not authorized is 403 `outside-reach`: see
+         *     `getDriveAuthorization`. A provider that is not configured is 501.
+         */
+        get: operations["listCloudFiles"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/oauth/{provider}/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Drive provider.
+                 * @example google_drive
+                 */
+                provider: components["parameters"]["PathProvider"];
+            };
+            cookie?: never;
+        };
+        /**
+         * End of a drive authorization
+         * @description Where the drive provider sends the user's browser back to. The signed `state` is the whole authentication: altered it is
+         *     403 `bad-signature`, after an hour 410 `expired`. The answer is a page that says how it went, a refusal included.
+         */
+        get: operations["finishDriveAuthorization"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List my webhooks
+         * @description The user's subscriptions within the credential's reach, newest first. Secrets are never present.
+         */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Subscribe to events
+         * @description Makes a personal subscription; there is no workspace-wide one. The signing secret is in this answer and nowhere else.
+         *     The webhook has the reach of the credential that makes it. The address is checked against private networks now and at
+         *     every connection: 400 `url-refused`.
+         *
+         *     Deliveries are at least once, in order for one workbook and one webhook; 15 seconds, redirects not followed, success is
+         *     2xx, 410 switches the webhook off.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                webhook_id: components["parameters"]["PathWebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Unsubscribe
+         * @description Deletes the subscription and what is still waiting to be delivered.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                webhook_id: components["parameters"]["PathWebhookId"];
+            };
+            cookie?: never;
+        };
+        /**
+         * List deliveries
+         * @description Recent deliveries, newest first, with attempt count, last status and last error.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                webhook_id: components["parameters"]["PathWebhookId"];
+                /**
+                 * @description Id of the delivery.
+                 * @example dlv_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                delivery_id: components["parameters"]["PathDeliveryId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Deliver again
+         * @description Puts the delivery back in its queue, at once and with a full set of tries. `X-SVC-Delivery` stays the same. A disabled
+         *     webhook is 409 `in-use`.
+         */
+        post: operations["redeliverEvent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                webhook_id: components["parameters"]["PathWebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event
+         * @description Sends an event of type `webhook.test`, signed like any other. A disabled webhook is enabled again by a test that
+         *     succeeds.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/webhooks/{webhook_id}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                webhook_id: components["parameters"]["PathWebhookId"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rotate the signing secret
+         * @description Gives a new secret, shown this once. The new and the previous one both sign for 24 hours.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Open the MCP event stream
+         * @description Opens the stream on which the server sends notifications of a session. Without `text/event-stream` in `Accept` it is
+         *     405, without `Mcp-Session-Id` 400 `malformed-request`, with an ended session 404.
+         */
+        get: operations["openMcpStream"];
+        put?: never;
+        /**
+         * Send an MCP message
+         * @description Streamable HTTP transport of the Model Context Protocol: one JSON-RPC message. A request is answered as JSON or as an
+         *     event stream, as `Accept` allows; a notification or response with 202. `initialize` answers with `Mcp-Session-Id`, which
+         *     every later message must carry: missing it is 400 `malformed-request`, an ended session 404. Any valid credential may
+         *     connect; each tool needs the scopes, reach and policies of the operation it stands for, and what it is refused comes
+         *     back as a tool error. Tools: listing, schema, query, profile, rows, and charts (`create_chart`: a Vega-Lite config and
+         *     its recipe).
+         */
+        post: operations["postMcp"];
+        /**
+         * End an MCP session
+         * @description Ends the session. Without `Mcp-Session-Id` it is 400 `malformed-request`, with an unknown or ended session 404.
+         */
+        delete: operations["closeMcpSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -1041,12 +3835,126 @@ export interface paths {
         trace?: never;
     };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An event
+         * @description What the service sends to the address of a webhook. `X-SVC-Signature` is `sha256=<hex>`, the HMAC-SHA256 of the raw body
+         *     keyed with the whole secret string. The three Standard Webhooks headers sign `id.timestamp.body` with the bytes after
+         *     `whsec_`, so that replays can be refused. Tries: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and
+         *     24 h, with jitter.
+         */
+        post: {
+            parameters: {
+                query?: never;
+                header: {
+                    /** @description `sha256=<hex>`. */
+                    "X-SVC-Signature": string;
+                    /** @description Kind of event. */
+                    "X-SVC-Event": string;
+                    /** @description Id of the delivery, the same on every try. */
+                    "X-SVC-Delivery": string;
+                    /** @description Seconds since 1970. */
+                    "X-SVC-Timestamp": string;
+                    /** @description Same as `X-SVC-Delivery`. */
+                    "webhook-id": string;
+                    /** @description Seconds since 1970. */
+                    "webhook-timestamp": string;
+                    /** @description `v1,<base64>`; two, separated by a blank, while two secrets sign. */
+                    "webhook-signature": string;
+                };
+                path?: never;
+                cookie?: never;
+            };
+            requestBody: {
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "evt_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "type": "artifact.updated",
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "workspace_id": "ws_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "actor": "佐藤",
+                     *       "data": {
+                     *         "artifact": "売上明細",
+                     *         "edit_version": 43
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Event"];
+                };
+            };
+            responses: {
+                /** @description The receiver is gone; the webhook is switched off. */
+                410: {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+                /** @description Taken. */
+                "2XX": {
+                    headers: {
+                        [name: string]: unknown;
+                    };
+                    content?: never;
+                };
+            };
+        };
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
+        /** @description Cells of a range. */
+        A1Response: {
+            /** @description The range as read; trailing blank rows and columns are left out. */
+            range: string;
+            /** @description Rows of cells. */
+            values: (string | number | boolean | null)[][];
+        };
+        /** @description Cells to write. */
+        A1WriteRequest: {
+            /** @description The block's exact extent, or its top-left cell alone. */
+            range: string;
+            /** @description Rows of cells. */
+            values: (string | number | boolean | null)[][];
+            expected_version: components["schemas"]["ExpectedVersion"];
+            actor?: components["schemas"]["Actor"];
+            /**
+             * @description On a version mismatch, apply the edit when its cells and the changed cells are disjoint.
+             * @default false
+             */
+            rebase?: boolean;
+        };
+        /** @description Cells after the write. */
+        A1WriteResponse: {
+            /** @description The range written. */
+            range: string;
+            /** @description Rows of cells as they are now. */
+            values: (string | number | boolean | null)[][];
+            /** @description New version. */
+            edit_version: number;
+            /** @description The op. */
+            op_id: number;
+            /** @description Derived tables that went stale. */
+            stale: string[];
+        };
         /** @description A subject of contract and payment. */
         Account: {
-            /** @description Id of the account. */
             id: components["schemas"]["AccountId"];
             /** @description Name. */
             name: string;
@@ -1055,11 +3963,8 @@ export interface components {
              * @enum {string}
              */
             kind: "default" | "developer";
-            /** @description Its owner. */
             owner_id: components["schemas"]["UserId"];
-            /** @description Its plan. */
             plan: components["schemas"]["Plan"];
-            /** @description Status of the plan. */
             plan_status: components["schemas"]["PlanStatus"];
             /**
              * Format: date-time
@@ -1075,12 +3980,12 @@ export interface components {
              * @description Credits bought at a time.
              * @default 5000
              */
-            amount: number;
+            amount?: number;
             /**
              * @description It buys when fewer credits than this remain.
              * @default 1000
              */
-            threshold: number;
+            threshold?: number;
             /** @description The account; default as for `GET /api/control/account`. */
             account_id?: string | null;
         };
@@ -1090,8 +3995,28 @@ export interface components {
         AccountList: {
             /** @description The page. */
             accounts: components["schemas"]["Account"][];
-            /** @description Pass as `cursor` to get the next page; `null` on the last page. */
             next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * @description Who is acting, as free text for the op log and the audit log. It never replaces the credential, which is always
+         *     recorded.
+         */
+        Actor: string | null;
+        /** @description A column to add. */
+        AddColumnRequest: {
+            /** @description Name. */
+            column: string;
+            expected_version: components["schemas"]["ExpectedVersion"];
+            /**
+             * @description Type from the create-table allow-list.
+             * @default VARCHAR
+             */
+            type?: string;
+            /** @description Value of the column in existing rows; `null` when left out. */
+            default?: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            actor?: components["schemas"]["Actor"];
         };
         /** @description Whom to add. */
         AddMemberRequest: {
@@ -1100,8 +4025,182 @@ export interface components {
              * @description E-mail address of an existing user.
              */
             email: string;
-            /** @description Base role. */
             role: components["schemas"]["BaseRole"];
+        };
+        /** @description A rename or a retype, exactly one of them. */
+        AlterColumnRequest: {
+            expected_version: components["schemas"]["ExpectedVersion"];
+            /** @description New name. */
+            new_name?: string | null;
+            /** @description New type. */
+            type?: string | null;
+            actor?: components["schemas"]["Actor"];
+        } & ({
+            new_name: string;
+        } | {
+            type: string;
+        });
+        /** @description Annotations to set. */
+        AnnotateRequest: {
+            /** @description The annotations. */
+            annotations: components["schemas"]["StyleAnnotation"][];
+            actor?: components["schemas"]["Actor"];
+        };
+        /** @description The annotations as stored. */
+        AnnotateResponse: {
+            /** @description In the order of the request. */
+            annotations: components["schemas"]["Annotation"][];
+        };
+        /** @description An annotation. */
+        Annotation: {
+            target: components["schemas"]["AnnotationTarget"];
+            /** @description How it looks. */
+            style: components["schemas"]["Style"] | null;
+            /** @description A note. */
+            note: string | null;
+            /** @description Who set it, as given. */
+            actor: string | null;
+            /**
+             * Format: date-time
+             * @description When it was set.
+             */
+            updated_at: string;
+        };
+        /** @description Annotations, by row and column. */
+        AnnotationList: {
+            /** @description The page. */
+            annotations: components["schemas"]["Annotation"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description What an annotation is about: a cell (both), a row, a column, or the table (neither). */
+        AnnotationTarget: {
+            /** @description The row. */
+            row_id?: number;
+            /** @description The column. */
+            column?: string;
+        };
+        /** @description A column in an artifact's summary. */
+        ArtifactColumn: {
+            /** @description Name of the column. */
+            name: string;
+            /** @description Type of the column. */
+            type?: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description Description of an artifact. */
+        ArtifactDescription: {
+            /** @description Name. */
+            name: string;
+            /** @description What it holds. */
+            description: string | null;
+        };
+        /** @description A description. */
+        ArtifactDescriptionBody: {
+            /** @description What it holds; `null` clears it. */
+            description?: string | null;
+        };
+        /** @description Artifacts, by name. */
+        ArtifactListResponse: {
+            /** @description The page. */
+            artifacts: components["schemas"]["ArtifactSummary"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description Columns, size and a sample. */
+        ArtifactSchema: {
+            /** @description Name. */
+            name: string;
+            /** @description Version it describes. */
+            edit_version: number;
+            /** @description Columns in order, policy-applied. */
+            columns: components["schemas"]["ColumnInfo"][];
+            /** @description Rows. */
+            row_count: number;
+            /** @description The first rows, at most five. */
+            sample: components["schemas"]["Row"][];
+            /** @description Columns that read as NULL for the caller. */
+            masked_columns: string[];
+        };
+        /** @description State of an artifact. */
+        ArtifactStateResponse: {
+            /** @description Name. */
+            name: string;
+            /**
+             * @description State.
+             * @enum {string}
+             */
+            state: "active" | "archived";
+            /** @description Name to use in SQL. */
+            table_name?: string | null;
+            /** @description Kind of artifact. */
+            type?: string | null;
+        };
+        /** @description An artifact of a workbook: a table, a view, a sheet, a chart or a report. More fields than these may be present. */
+        ArtifactSummary: {
+            /** @description Name, unique among the active artifacts of its workbook. */
+            name: string;
+            /** @description Kind of artifact: `table`, `view`, `sheet`, `chart` or `report`. */
+            type: string;
+            /** @description What it holds. */
+            description?: string | null;
+            /** @description Internal id. */
+            id?: string | null;
+            /** @description Rows, for tables and views. */
+            row_count?: number | null;
+            /** @description Columns, policy-applied; `null` where the artifact has none or the list leaves them out. */
+            schema?: components["schemas"]["ArtifactColumn"][] | null;
+            /**
+             * @description `archived` artifacts keep their place in registry and lineage.
+             * @default active
+             * @enum {string}
+             */
+            state?: "active" | "archived";
+            /** @description Name to use in SQL, equal to `name`; `null` where it cannot be queried. */
+            table_name?: string | null;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at?: string | null;
+            /** @description Workbook it lies in. */
+            workbook_id?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description An entry of the audit log. */
+        AuditEntry: {
+            /** @description Number in the chain, without gaps. */
+            seq: number;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description Who, as given. */
+            actor: string | null;
+            /** @description Who, by credential; `null` for the service itself. */
+            user_id: components["schemas"]["UserId"] | null;
+            credential: components["schemas"]["OpCredential"];
+            /** @description What was done, e.g. `policy.set`. */
+            action: string;
+            /** @description What it was done to. */
+            target: string | null;
+            /** @description More about it; ids, names and versions, never cell values. */
+            detail: {
+                [key: string]: unknown;
+            };
+            /** @description The request; `null` for background work. */
+            request_id: string | null;
+            /** @description SHA-256 over the entry and the hash before it, hex. */
+            hash: string;
+        };
+        /** @description Entries of the audit log. */
+        AuditLog: {
+            /** @description The page, newest first. */
+            entries: components["schemas"]["AuditEntry"][];
+            /** @description False when an entry was altered, removed or reordered. */
+            chain_valid: boolean;
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description Low-balance auto-recharge. */
         AutoTopup: {
@@ -1119,11 +4218,8 @@ export interface components {
         BaseRole: "admin" | "editor" | "viewer";
         /** @description Plan, credits and payment of one account. */
         Billing: {
-            /** @description The account. */
             account_id: components["schemas"]["AccountId"];
-            /** @description Its plan. */
             plan: components["schemas"]["Plan"];
-            /** @description Status of the plan. */
             plan_status: components["schemas"]["PlanStatus"];
             /**
              * @description Interval of the subscription; `null` without one.
@@ -1145,16 +4241,71 @@ export interface components {
              * @description End of the current period.
              */
             period_end: string;
-            /** @description Credit buckets. */
             credits: components["schemas"]["Credits"];
-            /** @description Auto-recharge. */
             auto_topup: components["schemas"]["AutoTopup"];
-            /** @description Overage. */
             overage: components["schemas"]["Overage"];
             /** @description The card on file; `null` if none. */
             card: components["schemas"]["Card"] | null;
             /** @description The account whose payment customer is shared; `null` if it has its own. */
             shares_card_with: components["schemas"]["AccountId"] | null;
+        };
+        /** @description A table and the external sheet it maps to. */
+        BindRequest: {
+            /** @description Who is acting. */
+            actor: string;
+            /**
+             * @description Kind of external sheet.
+             * @enum {string}
+             */
+            external_kind: "google_sheets" | "onedrive";
+            /** @description Id or address of the external sheet. */
+            external_ref: string;
+            /**
+             * @description Direction.
+             * @default bidirectional
+             * @enum {string}
+             */
+            direction?: "pull" | "push" | "bidirectional";
+            /** @description Column → side that owns it. */
+            ownership_map?: {
+                [key: string]: string;
+            } | null;
+        };
+        /** @description An open branch point of one table. */
+        Branch: {
+            id: components["schemas"]["BranchId"];
+            /** @description The table. */
+            table: string;
+            base_version: components["schemas"]["EditVersion"];
+            /** @description Rows exported. */
+            row_count: number;
+            /**
+             * @description Format of the export.
+             * @enum {string}
+             */
+            format: "xlsx" | "csv";
+            /** @description Name of the file. */
+            filename: string;
+            /** @description Who exported, as given. */
+            actor: string | null;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When a file was last merged into it; `null` if never.
+             */
+            last_merged_at: string | null;
+        };
+        /** @description Identifier of a branch point. */
+        BranchId: string;
+        /** @description Branch points, newest first, one entry for each branched table. */
+        BranchList: {
+            /** @description The page. */
+            branches: components["schemas"]["Branch"][];
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description Acknowledgement to the payment provider. */
         CallbackReceived: {
@@ -1172,12 +4323,83 @@ export interface components {
             /** @description Year of expiry. */
             exp_year: number;
         };
+        /** @description A changed cell. */
+        CellChange: {
+            /** @description Column. */
+            column: string;
+            /** @description Value before; `null` in an inserted row. */
+            old: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description Value after; `null` in a deleted row. */
+            new: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+        };
+        /** @description A changed cell. */
+        CellDiff: {
+            /** @description Address, A1. */
+            cell: string;
+            /** @description Value before. */
+            old: string | number | boolean | null;
+            /** @description Value after. */
+            new: string | number | boolean | null;
+        };
+        /** @description Non-empty cells of a sheet. */
+        CellList: {
+            /** @description The sheet. */
+            sheet: string;
+            /** @description All sheets of the file. */
+            sheets: string[];
+            /** @description The cells, row by row. */
+            cells: components["schemas"]["CellValue"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description A cell of the original file. */
+        CellValue: {
+            /** @description Address, A1. */
+            cell: string;
+            /** @description Value as shown. */
+            value: string | number | boolean | null;
+        };
         /** @description A row that changed since the caller's version. */
         ChangedRow: {
             /** @description The row. */
-            row_id: components["schemas"]["RowId"];
+            row_id: number;
             /** @description Names of its changed columns (policy-applied). Empty for an inserted or deleted row. */
             columns: string[];
+        };
+        /** @description A chart. */
+        ChartInfo: {
+            /** @description Name. */
+            name: string;
+            /** @description Internal id. */
+            artifact_id?: string | null;
+            /** @description Kind of chart, e.g. `bar`. */
+            chart_type?: string | null;
+            /** @description Table it was made from. */
+            source_table?: string | null;
+            /** @description Title. */
+            title?: string | null;
+            /** @description Vega-Lite config; `null` or absent on a governed workbook. */
+            config?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Tool and parameters that made it. */
+            recipe?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description `governed` when the config was left out.
+             * @enum {string|null}
+             */
+            config_omitted?: "governed" | null;
+        };
+        /** @description Charts, by name. */
+        ChartListResponse: {
+            /** @description The page. */
+            charts: components["schemas"]["ChartInfo"][];
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description A page of the payment provider to send the person to. */
         CheckoutSession: {
@@ -1188,6 +4410,223 @@ export interface components {
             checkout_url: string;
             /** @description Id of the session at the provider. */
             session_id: string;
+        };
+        /** @description A tag on a column. */
+        Classification: {
+            /** @description The table. */
+            table: string;
+            /** @description The column. */
+            column: string;
+            /** @description The tag. */
+            tag: string;
+            /**
+             * @description `direct`: attached by hand; `inherited`: flowed from another column.
+             * @enum {string}
+             */
+            origin: "direct" | "inherited";
+            /** @description The column it flowed from; `null` if direct. */
+            inherited_from: components["schemas"]["ColumnRef"] | null;
+            /** @description Who attached it, as given. */
+            actor: string | null;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            created_at: string;
+        };
+        /** @description Tags of all columns, by table, column and tag. */
+        ClassificationList: {
+            /** @description The page. */
+            classifications: components["schemas"]["Classification"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description An entry of a drive folder. */
+        CloudFile: {
+            /** @description Id on the drive. */
+            id: string;
+            /** @description Name. */
+            name: string;
+            /** @description Whether it is a folder. */
+            isFolder: boolean;
+            /** @description Media type; `null` for folders. */
+            mime_type: string | null;
+            /** @description Bytes; `null` where the drive does not say. */
+            size: number | null;
+            /**
+             * Format: date-time
+             * @description When it was changed.
+             */
+            modified_at: string | null;
+            /** @description Who changed it. */
+            modified_by: string | null;
+        };
+        /** @description Folders first, then importable files, by name. */
+        CloudFileList: {
+            /** @description The page. */
+            files: components["schemas"]["CloudFile"][];
+            /**
+             * @description Drive provider.
+             * @enum {string}
+             */
+            provider: "google_drive" | "onedrive";
+            /** @description The folder. */
+            folder_id: string;
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description A drive file to import. */
+        CloudImportRequest: {
+            /**
+             * @description Drive provider.
+             * @enum {string}
+             */
+            provider: "onedrive" | "google_drive";
+            /** @description Drive item id or file id. */
+            file_id: string;
+            /** @description Name to register the source under; keep the extension. */
+            filename: string;
+        };
+        /** @description What would be seen of a column. */
+        ColumnAccess: {
+            /** @description The column. */
+            column: string;
+            /**
+             * @description `visible` when no rule applies or `allow` decided.
+             * @enum {string}
+             */
+            effect: "visible" | "mask" | "deny";
+            /** @description Its tags. */
+            tags: string[];
+            /** @description The rule that decided; `null` when none applies. */
+            rule: components["schemas"]["DecidingRule"] | null;
+        };
+        /** @description Outcome of a change of columns. */
+        ColumnChange: {
+            /** @description Name of the table. */
+            name: string;
+            /** @description Name of the column after the change. */
+            column: string;
+            /** @description Type of the column; `null` when dropped. */
+            type: string | null;
+            /** @description New version. */
+            edit_version: number;
+            /** @description The op. */
+            op_id: number;
+            /** @description Derived tables that went stale. */
+            stale: string[];
+            /** @description Transforms that no longer bind. */
+            broken: string[];
+        };
+        /** @description A column. */
+        ColumnDef: {
+            /** @description Name. */
+            name: string;
+            /** @description Type: `VARCHAR`, `BIGINT`, `DOUBLE`, `DECIMAL(p,s)`, `BOOLEAN`, `DATE`, `TIMESTAMP`, `TIME` or `JSON`. */
+            type: string;
+        };
+        /** @description Description of a column. */
+        ColumnDescription: {
+            /** @description Name of the artifact. */
+            name: string;
+            /** @description Name of the column. */
+            column: string;
+            /** @description What it holds. */
+            description: string | null;
+        };
+        /** @description A description. */
+        ColumnDescriptionBody: {
+            /** @description What it holds; `null` clears it. */
+            description?: string | null;
+        };
+        /** @description A column as the caller sees it. */
+        ColumnInfo: {
+            /** @description Name, same as `name`. */
+            column?: string | null;
+            /** @description Name. */
+            name?: string | null;
+            /** @description Type. */
+            type?: string | null;
+            /** @description Whether its values read as NULL for the caller. */
+            masked?: boolean | null;
+            /** @description What it holds. */
+            description?: string | null;
+        };
+        /** @description Profile of a column. A masked column has its name and type only; the figures are `null` or empty. */
+        ColumnProfile: {
+            /** @description Name. */
+            name: string;
+            /** @description Type. */
+            type: string;
+            /** @description Whether it is masked for the caller. */
+            masked: boolean;
+            /** @description NULLs. */
+            null_count: number | null;
+            /** @description NULLs as a share of the rows. */
+            null_share: number | null;
+            /** @description Distinct values; approximate for large tables. */
+            distinct: number | null;
+            /** @description Least value. */
+            min: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description Greatest value. */
+            max: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description Mean, for numbers. */
+            mean: number | null;
+            /** @description Most frequent values, at most ten. */
+            top_values: components["schemas"]["TopValue"][];
+            /** @description Histogram, for numbers and times, at most twenty bins. */
+            histogram: components["schemas"]["HistogramBin"][];
+        };
+        /** @description A column. */
+        ColumnRef: {
+            /** @description The table. */
+            table: string;
+            /** @description The column. */
+            column: string;
+        };
+        /** @description A column to make. */
+        ColumnSpec: {
+            /** @description Name. */
+            name: string;
+            /**
+             * @description Type; common synonyms (`INTEGER`, `TEXT`, `NUMERIC` …) are accepted.
+             * @default VARCHAR
+             */
+            type?: string;
+        };
+        /** @description Tags of a column. */
+        ColumnTags: {
+            /** @description The table. */
+            name: string;
+            /** @description The column. */
+            column: string;
+            /** @description All its tags, inherited ones included. */
+            tags: string[];
+            /** @description Other columns the tag flowed to. */
+            reached: components["schemas"]["ColumnRef"][];
+        };
+        /** @description Columns of a table. */
+        ColumnsResponse: {
+            /** @description Name of the table. */
+            name: string;
+            /** @description Current version. */
+            edit_version: number;
+            /** @description Columns in order, policy-applied. */
+            columns: components["schemas"]["ColumnInfo"][];
+            /** @description Name to use in SQL. */
+            table_name?: string | null;
+        };
+        /** @description What the commit is about. */
+        CommitSnapshotRequest: {
+            /** @description What it is about. */
+            summary: string;
+            /**
+             * @description Why it is committed.
+             * @default transform
+             */
+            event_type?: string;
         };
         /** @description Fields to change; those left out stay as they are. */
         ConfigureWorkspaceRequest: {
@@ -1201,6 +4640,72 @@ export interface components {
             idp_config?: {
                 [key: string]: unknown;
             } | null;
+        };
+        /** @description A conflict, as data: nothing waits for it. Values are policy-applied. */
+        Conflict: {
+            id: components["schemas"]["ConflictId"];
+            /** @description The table. */
+            table: string;
+            row_id: components["schemas"]["RowId"];
+            /** @description The column. */
+            column: string;
+            /**
+             * @description `overwrite`: both sides changed the cell; `stale_override`: the value below an override changed.
+             * @enum {string}
+             */
+            kind: "overwrite" | "stale_override";
+            /**
+             * @description Status.
+             * @enum {string}
+             */
+            status: "open" | "acknowledged" | "reverted" | "override_dropped";
+            /** @description Value at the branch point, or below the override when it was made. */
+            base: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description Value that was replaced. */
+            prior: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description Value now. */
+            current: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description The branch point; `null` for `stale_override`. */
+            branch_id: components["schemas"]["BranchId"] | null;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was closed; `null` while open.
+             */
+            resolved_at: string | null;
+            /** @description Who closed it; `null` while open. */
+            resolved_by: string | null;
+        };
+        /** @description Identifier of a conflict. */
+        ConflictId: string;
+        /** @description Conflicts, newest first. */
+        ConflictList: {
+            /** @description The page. */
+            conflicts: components["schemas"]["Conflict"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description What was looked at. */
+        Coverage: {
+            /** @description Tables looked at. */
+            tables: string[];
+            /** @description Rules applied. */
+            rules: string[];
+            /** @description Rows looked at. */
+            rows_checked: number;
+            /** @description Tables left out. */
+            skipped: string[];
+            /** @description The same in a sentence. */
+            statement: string;
         };
         /** @description A developer account to make. */
         CreateAccountRequest: {
@@ -1219,9 +4724,20 @@ export interface components {
              * @description Requests a minute.
              * @default 600
              */
-            rate_limit_per_minute: number;
+            rate_limit_per_minute?: number;
             /** @description Pins the key to this workspace: its workbooks on the data plane, that workspace alone on the control plane. */
             workspace_id?: string | null;
+        };
+        /** @description A base table to make. */
+        CreateTableRequest: {
+            /** @description Name. */
+            name: string;
+            /** @description Columns, in order. */
+            columns: components["schemas"]["ColumnSpec"][];
+        };
+        /** @description What was made. */
+        CreateTableResponse: {
+            table: components["schemas"]["CreatedTable"];
         };
         /** @description What to mint. */
         CreateTokenRequest: {
@@ -1241,6 +4757,42 @@ export interface components {
             /** @description What it may do; `workbooks:read` when left out or `null`. `cloud-files:read` must be named to be had. */
             scopes?: components["schemas"]["Scope"][] | null;
         };
+        /** @description A slot to open. */
+        CreateUploadRequest: {
+            /** @description Name to register the source under; keep the extension. */
+            filename: string;
+            /** @description Media type of the bytes; informative. */
+            content_type?: string | null;
+            /**
+             * @description As for an upload.
+             * @default auto
+             * @enum {string}
+             */
+            mode?: "auto" | "staged";
+            /**
+             * @description As for an upload.
+             * @default auto
+             * @enum {string|null}
+             */
+            structuring?: "auto" | "skip" | "defer" | null;
+        };
+        /** @description A label for the current state. */
+        CreateVersionRequest: {
+            /** @description Label, unique in its workbook. */
+            label: string;
+            /** @description What it is about. */
+            summary?: string | null;
+        };
+        /** @description A subscription. */
+        CreateWebhookRequest: {
+            /**
+             * Format: uri
+             * @description Where to send events: http or https, a public address.
+             */
+            url: string;
+            /** @description Kinds to subscribe to; empty or absent: all kinds. */
+            events?: components["schemas"]["EventKind"][];
+        };
         /** @description A workbook to make. */
         CreateWorkbookRequest: {
             /** @description Title. */
@@ -1250,22 +4802,18 @@ export interface components {
              *     the oldest of its account.
              */
             workspace_id?: string | null;
-            /** @description Who sees it; `workspace` when left out. */
             visibility?: components["schemas"]["Visibility"];
         };
         /** @description A new key. `key` is shown this once and never again. */
         CreatedKey: {
             /** @description The plaintext. */
             key: string;
-            /** @description Id of the key. */
             id: components["schemas"]["KeyId"];
             /** @description Name given at creation. */
             name: string | null;
-            /** @description The account it is bound to. */
             account_id: components["schemas"]["AccountId"];
             /** @description The workspace it is pinned to; `null` for the whole account. */
             workspace_id: components["schemas"]["WorkspaceId"] | null;
-            /** @description What it can reach. */
             resource: components["schemas"]["ResourceReach"];
             /** @description What it may do. */
             scopes: components["schemas"]["Scope"][];
@@ -1289,19 +4837,29 @@ export interface components {
             /** @description First characters of the plaintext, to recognize it by. */
             prefix: string;
         };
+        /** @description The new table. */
+        CreatedTable: {
+            /** @description Name. */
+            name: string;
+            /** @description `table`. */
+            type: string;
+            /** @description Its first version. */
+            edit_version: number;
+            /** @description `base`. */
+            layer?: string | null;
+            /** @description Name to use in SQL. */
+            table_name?: string | null;
+        };
         /** @description A new token. `token` is shown this once and never again. */
         CreatedToken: {
             /** @description The plaintext. */
             token: string;
-            /** @description Id of the token. */
             id: components["schemas"]["TokenId"];
             /** @description Name given at creation. */
             name: string;
-            /** @description The account it is bound to. */
             account_id: components["schemas"]["AccountId"];
             /** @description What it may do. */
             scopes: components["schemas"]["Scope"][];
-            /** @description What it can reach. */
             resource: components["schemas"]["ResourceReach"];
             /** @description Requests a minute it may make. */
             rate_limit_per_minute: number;
@@ -1327,6 +4885,32 @@ export interface components {
             revoked_at: string | null;
             /** @description First characters of the plaintext, to recognize it by. */
             prefix: string;
+        };
+        /** @description A webhook with its signing secret, shown this once. */
+        CreatedWebhook: {
+            /** @description The signing secret. */
+            secret: string;
+            id: components["schemas"]["WebhookId"];
+            /** @description Where events are sent. */
+            url: string;
+            /** @description Kinds subscribed to; all kinds when none was named. */
+            events: components["schemas"]["EventKind"][];
+            /**
+             * @description `disabled` after the receiver answered 410.
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            resource: components["schemas"]["ResourceReach"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Until when the previous secret signs too, after a rotation; otherwise `null`.
+             */
+            previous_secret_expires_at: string | null;
         };
         /** @description The calling credential. */
         Credential: {
@@ -1368,12 +4952,100 @@ export interface components {
             /** @description Requests on that day. */
             requests: number;
         };
+        /** @description The rule that decided. */
+        DecidingRule: {
+            /** @description The tag. */
+            tag: string;
+            /** @description The role. */
+            role: string;
+            effect: components["schemas"]["Effect"];
+        };
         /** @description Which account to delete, and the proof that it is meant. */
         DeleteAccountRequest: {
             /** @description The account. */
             account_id: string;
             /** @description Must equal the account's name exactly. */
             confirm: string;
+        };
+        /** @description Targets whose annotations go. */
+        DeleteAnnotationsRequest: {
+            /** @description The targets. */
+            targets: components["schemas"]["AnnotationTarget"][];
+        };
+        /** @description Outcome. */
+        DeleteAnnotationsResponse: {
+            /** @description Annotations removed. */
+            deleted: number;
+        };
+        /** @description Rows to delete, all or nothing. */
+        DeleteRowsRequest: {
+            expected_version: components["schemas"]["ExpectedVersion"];
+            /** @description The rows. */
+            row_ids: components["schemas"]["RowId"][];
+            actor?: components["schemas"]["Actor"];
+            /**
+             * @description On a version mismatch, delete when none of the rows changed.
+             * @default false
+             */
+            rebase?: boolean;
+        };
+        /** @description Outcome of a delete. */
+        DeleteRowsResponse: {
+            /** @description New version. */
+            edit_version: number;
+            /** @description The op. */
+            op_id: number;
+            /** @description Rows deleted. */
+            deleted: number;
+            /** @description Derived tables that went stale. */
+            stale: string[];
+        };
+        /** @description A delivery of one event. */
+        Delivery: {
+            id: components["schemas"]["DeliveryId"];
+            /** @description Id of the event. */
+            event_id: string;
+            /**
+             * @description Kind of event; `webhook.test` for a test.
+             * @enum {string}
+             */
+            type: "artifact.updated" | "artifact.deleted" | "artifact.stale" | "snapshot.committed" | "source.analyzed" | "source.materialized" | "conflict.created" | "version.branched" | "version.merged" | "job.completed" | "webhook.test";
+            /** @description The workbook; `null` where there is none. */
+            workbook_id: components["schemas"]["WorkbookId"] | null;
+            /**
+             * @description `failed` once all tries are used up.
+             * @enum {string}
+             */
+            status: "pending" | "delivered" | "failed";
+            /** @description Tries so far. */
+            attempts: number;
+            /** @description HTTP status of the last answer; `null` if there was none. */
+            last_status: number | null;
+            /** @description Why the last try failed; `null` if it did not. */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description When the next try is due; `null` if none is.
+             */
+            next_attempt_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the event happened.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was delivered; `null` until then.
+             */
+            delivered_at: string | null;
+        };
+        /** @description Identifier of a webhook delivery. */
+        DeliveryId: string;
+        /** @description Deliveries, newest first. */
+        DeliveryList: {
+            /** @description The page. */
+            deliveries: components["schemas"]["Delivery"][];
+            next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description Which subscription to start. */
         DevCheckoutRequest: {
@@ -1420,6 +5092,235 @@ export interface components {
              */
             pack: "small" | "medium" | "large";
         };
+        /** @description Whether the service may read the user's drive. */
+        DriveAuthorization: {
+            /**
+             * @description Drive provider.
+             * @enum {string}
+             */
+            provider: "google_drive" | "onedrive";
+            /** @description Whether it may. */
+            authorized: boolean;
+            /**
+             * Format: uri
+             * @description If not: the one page to send the user to; otherwise `null`.
+             */
+            authorize_url: string | null;
+            /** @description The drive account; `null` if not authorized. */
+            account_email: string | null;
+        };
+        /** @description Version of a table, its etag. Every change of rows or columns makes a higher one. */
+        EditVersion: number;
+        /**
+         * @description `mask`: values read as typed NULL; `deny`: the column disappears; `allow`: exempts a role from the `*` rule.
+         * @enum {string}
+         */
+        Effect: "mask" | "deny" | "allow";
+        /** @description What a webhook receives. Thin: ids, names, versions and the actor, never cell values. */
+        Event: {
+            /** @description Id of the event. */
+            id: string;
+            /**
+             * @description Kind of event.
+             * @enum {string}
+             */
+            type: "artifact.updated" | "artifact.deleted" | "artifact.stale" | "snapshot.committed" | "source.analyzed" | "source.materialized" | "conflict.created" | "version.branched" | "version.merged" | "job.completed" | "webhook.test";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            created_at: string;
+            /** @description The workbook. */
+            workbook_id: components["schemas"]["WorkbookId"] | null;
+            /** @description Its workspace. */
+            workspace_id: components["schemas"]["WorkspaceId"] | null;
+            /** @description Who, as given. */
+            actor: string | null;
+            /** @description Names the object and, for tables, its `edit_version`. */
+            data: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * @description A kind of event that a webhook can subscribe to.
+         * @enum {string}
+         */
+        EventKind: "artifact.updated" | "artifact.deleted" | "artifact.stale" | "snapshot.committed" | "source.analyzed" | "source.materialized" | "conflict.created" | "version.branched" | "version.merged" | "job.completed";
+        /** @description Where a finding shows. */
+        Evidence: {
+            row_id?: components["schemas"]["RowId"];
+            /** @description The column. */
+            column?: string;
+            /** @description Cell of the original sheet, A1. */
+            cell?: string;
+            /** @description The value. */
+            value: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+        };
+        /**
+         * @description The `edit_version` the caller last saw. Any other current version answers 409 `version-conflict`. An explicit `null`
+         *     means "do not check"; leaving it out is 422.
+         */
+        ExpectedVersion: number | null;
+        /** @description What to export, and how. */
+        ExportRequest: {
+            /** @description Tables, by name. */
+            tables: string[];
+            /**
+             * @description `xlsx`: one sheet for each table; `csv`: one file, or a zip for several tables.
+             * @enum {string}
+             */
+            format: "xlsx" | "csv";
+            /**
+             * @description `values`: values only; `preserve` (xlsx): formulas kept by the ingest are written back.
+             * @default values
+             * @enum {string}
+             */
+            formula_mode?: "values" | "preserve";
+            /**
+             * @description Write `__svc_row_id`, which a merge needs.
+             * @default false
+             */
+            include_row_ids?: boolean;
+            /**
+             * @description Freeze the exported rows as a merge base; implies `include_row_ids`.
+             * @default false
+             */
+            record_branch?: boolean;
+            /** @description Name of the file; default from the workbook or table. */
+            filename?: string | null;
+            /**
+             * @description Begin csv with a byte order mark.
+             * @default false
+             */
+            csv_bom?: boolean;
+            actor?: components["schemas"]["Actor"];
+        };
+        /** @description A table whose transform failed; it stays stale. */
+        FailedTable: {
+            /** @description Name. */
+            name: string;
+            /** @description A short message. */
+            error: string;
+        };
+        /** @description Differences between two versions of a tracked file. */
+        FileDiff: {
+            /** @description Version on the right. */
+            n: number;
+            /** @description Version on the left. */
+            against: number;
+            /** @description Sheets with changes. */
+            sheets: components["schemas"]["SheetDiff"][];
+        };
+        /** @description Multipart form with one file. */
+        FileForm: {
+            /**
+             * Format: binary
+             * @description The file.
+             */
+            file: string;
+            actor?: components["schemas"]["Actor"];
+        };
+        /** @description A tracked file whose versions feed a source. */
+        FileLink: {
+            id: components["schemas"]["FileLinkId"];
+            /** @description Name. */
+            name: string;
+            /**
+             * @description Where the file lives.
+             * @enum {string}
+             */
+            kind: "cloud" | "local";
+            /**
+             * @description Drive provider; `null` for local files.
+             * @enum {string|null}
+             */
+            provider: "google_drive" | "onedrive" | null;
+            /** @description Where a local file lives, as given; `null` for cloud files. */
+            origin: string | null;
+            /** @description Name of the source it feeds. */
+            source: string;
+            /** @description Versions, newest last. */
+            versions: components["schemas"]["FileLinkVersion"][];
+            /**
+             * Format: date-time
+             * @description When tracking began.
+             */
+            created_at: string;
+        };
+        /** @description Identifier of a file link. */
+        FileLinkId: string;
+        /** @description Tracked files, oldest first. */
+        FileLinkList: {
+            /** @description The page. */
+            file_links: components["schemas"]["FileLink"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description A tracked file and what a new state did. */
+        FileLinkResult: {
+            file_link: components["schemas"]["FileLink"];
+            /** @description False when the bytes are identical; no version is cut then. */
+            changed: boolean;
+            /** @description The current version. */
+            n: number;
+            /** @description Names of the artifacts with new content. */
+            artifacts: string[];
+        };
+        /** @description A version of a tracked file. */
+        FileLinkVersion: {
+            /** @description Number, from 1. */
+            n: number;
+            /**
+             * @description `link`: the first; `sync`: pulled or pushed; `revert`: an earlier one again.
+             * @enum {string}
+             */
+            kind: "link" | "sync" | "revert";
+            /** @description Who changed the file, as the drive or the pusher says. */
+            modified_by: string | null;
+            /**
+             * Format: date-time
+             * @description When the file was changed.
+             */
+            modified: string | null;
+            /**
+             * Format: date-time
+             * @description When it came in.
+             */
+            synced_at: string;
+            /** @description Snapshot of the workbook after its ingest; `null` while that runs. */
+            snapshot_id: components["schemas"]["SnapshotId"] | null;
+        };
+        /** @description A finding. */
+        Finding: {
+            /** @description Id within the review. */
+            id: string;
+            /** @description The rule, e.g. `total-mismatch`. */
+            rule: string;
+            /**
+             * @description How bad.
+             * @enum {string}
+             */
+            severity: "info" | "warning" | "error";
+            /** @description The table. */
+            table: string;
+            /** @description What was found. */
+            message: string;
+            /** @description Where it shows. */
+            evidence: components["schemas"]["Evidence"][];
+            /** @description What could be done; `null` if nothing is known. */
+            suggested_fix: string | null;
+        };
+        /** @description Whether a derived table agrees with its inputs. */
+        Freshness: {
+            /** @description Whether an input changed since the last run. */
+            stale: boolean;
+            /**
+             * Format: date-time
+             * @description Since when; `null` while fresh.
+             */
+            stale_since: string | null;
+        };
         /** @description The process answers. */
         Health: {
             /**
@@ -1430,9 +5331,30 @@ export interface components {
             /** @description Version of the service. */
             version: string;
         };
+        /** @description A bin of a histogram. */
+        HistogramBin: {
+            /** @description Lower bound, included. */
+            from: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description Upper bound, excluded but for the last bin. */
+            to: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description Values in it. */
+            count: number;
+        };
+        /** @description A row of an input table. */
+        InputRow: {
+            /** @description Table. */
+            table: string;
+            /** @description Row. */
+            row_id: number;
+            /** @description Version it was read at. */
+            edit_version: number;
+        };
         /** @description Handle of an asynchronous operation. */
         Job: {
-            /** @description Id of the job. */
             job_id: components["schemas"]["JobId"];
             /**
              * @description What it does.
@@ -1467,7 +5389,6 @@ export interface components {
         };
         /** @description The work goes on as a job. */
         JobAccepted: {
-            /** @description Follow it with `GET /api/v1/jobs/{job_id}`. */
             job_id: components["schemas"]["JobId"];
         };
         /** @description Identifier of a job. */
@@ -1476,7 +5397,6 @@ export interface components {
         JobList: {
             /** @description The page. */
             jobs: components["schemas"]["Job"][];
-            /** @description Pass as `cursor` to get the next page; `null` on the last page. */
             next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description How far a job is. */
@@ -1488,17 +5408,44 @@ export interface components {
             /** @description Units in all; `null` while unknown. */
             total: number | null;
         };
+        /** @description A JSON-RPC error. */
+        JsonRpcError: {
+            /** @description Code. */
+            code: number;
+            /** @description Message. */
+            message: string;
+            /** @description More about it. */
+            data?: unknown;
+        };
+        /** @description A JSON-RPC 2.0 request, notification or response. */
+        JsonRpcMessage: {
+            /**
+             * @description Always `2.0`.
+             * @enum {string}
+             */
+            jsonrpc: "2.0";
+            /** @description Id of a request and of its response; absent in a notification. */
+            id?: string | number | null;
+            /** @description Method, in a request or notification. */
+            method?: string;
+            /** @description Parameters. */
+            params?: {
+                [key: string]: unknown;
+            };
+            /** @description Result, in a response. */
+            result?: {
+                [key: string]: unknown;
+            };
+            error?: components["schemas"]["JsonRpcError"];
+        };
         /** @description An account API key, redacted. */
         Key: {
-            /** @description Id of the key. */
             id: components["schemas"]["KeyId"];
             /** @description Name given at creation. */
             name: string | null;
-            /** @description The account it is bound to. */
             account_id: components["schemas"]["AccountId"];
             /** @description The workspace it is pinned to; `null` for the whole account. */
             workspace_id: components["schemas"]["WorkspaceId"] | null;
-            /** @description What it can reach. */
             resource: components["schemas"]["ResourceReach"];
             /** @description What it may do. */
             scopes: components["schemas"]["Scope"][];
@@ -1528,8 +5475,44 @@ export interface components {
         KeyList: {
             /** @description The page. */
             keys: components["schemas"]["Key"][];
-            /** @description Pass as `cursor` to get the next page; `null` on the last page. */
             next_cursor: components["schemas"]["NextCursor"];
+        };
+        /**
+         * @description `base`: rows are the source of truth; `derived`: output of a transform; `view`: computed when it is read.
+         * @enum {string}
+         */
+        Layer: "base" | "derived" | "view";
+        /** @description An edge, from what was read to what was made. */
+        LineageEdge: {
+            /** @description Node id. */
+            from: string;
+            /** @description Node id. */
+            to: string;
+        };
+        /** @description A node of the graph. */
+        LineageNode: {
+            /** @description Id within this answer. */
+            id: string;
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
+            kind: "source" | "region" | "table" | "view" | "transform" | "sheet" | "chart" | "report";
+            /** @description Name; for a region its range. */
+            name: string;
+            /**
+             * @description State, for artifacts.
+             * @enum {string}
+             */
+            state?: "active" | "archived";
+            /** @description Version, for tables. */
+            edit_version?: number;
+            /** @description Sheet, for regions. */
+            sheet?: string | null;
+            /** @description A1 range, for regions. */
+            range?: string | null;
+            /** @description Whether it is stale, for derived tables and reports. */
+            stale?: boolean;
         };
         /** @description Log-in. */
         LogInRequest: {
@@ -1544,11 +5527,50 @@ export interface components {
              */
             password: string;
         };
+        /** @description What to materialize, and where. */
+        MaterializeRequest: {
+            /** @description Ids of regions; default the selected ones. */
+            regions?: string[] | null;
+            target?: components["schemas"]["MaterializeTarget"];
+            /** @description With `append`: column of the region → column of the table, by name. */
+            column_mapping?: {
+                [key: string]: string;
+            } | null;
+        };
+        /** @description What was made. */
+        MaterializeResponse: {
+            source: components["schemas"]["Source"];
+            /** @description Every artifact produced or appended to. */
+            artifacts: components["schemas"]["ArtifactSummary"][];
+            /** @description With `append`: the table's new version; otherwise `null`. */
+            edit_version: number | null;
+            /** @description With `append`: the op; otherwise `null`. */
+            op_id: number | null;
+            /** @description Derived tables that went stale. */
+            stale: string[];
+        };
+        /** @description Where the rows go. */
+        MaterializeTarget: {
+            /**
+             * @description `new`: one table for each region; `append`: into `table`.
+             * @enum {string}
+             */
+            mode: "new" | "append";
+            /** @description With `append`: the table. */
+            table?: string | null;
+            expected_version?: components["schemas"]["ExpectedVersion"];
+        } & ({
+            /** @enum {unknown} */
+            mode: "new";
+        } | {
+            /** @enum {unknown} */
+            mode: "append";
+            table: string;
+            expected_version: number | null;
+        });
         /** @description Who is calling, and with what. */
         Me: {
-            /** @description The user; for an account key, the account's owner. */
             user: components["schemas"]["User"];
-            /** @description The account the credential is bound to. */
             account_id: components["schemas"]["AccountId"];
             /** @description Name of that account. */
             account_name: string;
@@ -1558,22 +5580,15 @@ export interface components {
             workspace_name: string | null;
             /** @description What the credential may do. Sessions carry all scopes. */
             scopes: components["schemas"]["Scope"][];
-            /** @description What the credential can reach. */
             resource: components["schemas"]["ResourceReach"];
-            /** @description Plan of the account. */
             plan: components["schemas"]["Plan"];
-            /** @description Status of the plan. */
             plan_status: components["schemas"]["PlanStatus"];
-            /** @description Credit buckets of the account. */
             credits: components["schemas"]["Credits"];
-            /** @description The credential itself. */
             credential: components["schemas"]["Credential"];
         };
         /** @description A member of a workspace. */
         Member: {
-            /** @description The person. */
             user: components["schemas"]["User"];
-            /** @description Base role. */
             role: components["schemas"]["BaseRole"];
             /** @description Custom roles. */
             roles: string[];
@@ -1586,8 +5601,34 @@ export interface components {
         MemberList: {
             /** @description The page. */
             users: components["schemas"]["Member"][];
-            /** @description Pass as `cursor` to get the next page; `null` on the last page. */
             next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description Multipart form of a merge. */
+        MergeForm: {
+            /**
+             * Format: binary
+             * @description The edited export.
+             */
+            file: string;
+            /** @description The branch point it was exported from. */
+            branch_id: string;
+            actor?: components["schemas"]["Actor"];
+        };
+        /** @description Outcome of a merge. */
+        MergeResponse: {
+            edit_version: components["schemas"]["EditVersion"];
+            /** @description The op; `null` where nothing changed. */
+            op_id: number | null;
+            /** @description Rows inserted. */
+            inserted: number;
+            /** @description Rows updated. */
+            updated: number;
+            /** @description Rows deleted. */
+            deleted: number;
+            /** @description Conflicts opened. */
+            conflicts: components["schemas"]["ConflictId"][];
+            /** @description Rows that did not change. */
+            unchanged: number;
         };
         /** @description Requests by credential and UTC day, from the token audit log. */
         MyUsage: {
@@ -1608,13 +5649,11 @@ export interface components {
         };
         /** @description A workspace within reach. */
         MyWorkspace: {
-            /** @description Id of the workspace. */
             id: components["schemas"]["WorkspaceId"];
             /** @description Name. */
             name: string;
             /** @description Whether creations without `workspace_id` land here. */
             is_default: boolean;
-            /** @description Account that funds it. */
             account_id: components["schemas"]["AccountId"];
             /**
              * @description Kind of workspace.
@@ -1631,11 +5670,64 @@ export interface components {
         MyWorkspaceList: {
             /** @description The page. */
             workspaces: components["schemas"]["MyWorkspace"][];
-            /** @description Pass as `cursor` to get the next page; `null` on the last page. */
             next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description Opaque keyset cursor of the next page, or `null` on the last page. */
         NextCursor: string | null;
+        /** @description An operation on a workbook. */
+        Op: {
+            /** @description Number, ascending in the workbook. */
+            op_id: number;
+            /**
+             * @description What was done, e.g. `rows.upsert`, `rows.delete`, `rows.undo`, `columns.add`, `transform.run`, `formula.set`,
+             *     `merge.apply`, `version.commit`.
+             */
+            kind: string;
+            /** @description The table; `null` where it is about the workbook. */
+            table: string | null;
+            /** @description Version it made; `null` where it made none. */
+            edit_version: number | null;
+            /** @description Who, as given. */
+            actor: string | null;
+            /** @description Who, by credential; `null` for the service itself. */
+            user_id: components["schemas"]["UserId"] | null;
+            credential: components["schemas"]["OpCredential"];
+            /** @description What would replay it, e.g. a transform and its revision; `null` where the op itself says all. */
+            code_ref: string | null;
+            /** @description Whether undo takes it now. */
+            undoable: boolean;
+            /** @description The op that undid it; `null` if none. */
+            undone_by: number | null;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            created_at: string;
+        };
+        /** @description The credential behind an entry. */
+        OpCredential: {
+            /**
+             * @description Kind of credential.
+             * @enum {string}
+             */
+            kind: "session" | "access_token" | "account_key" | "system";
+            /** @description Its id; `null` for the service itself. */
+            id: string | null;
+        };
+        /** @description Ops, newest first. */
+        OpList: {
+            /** @description The page. */
+            ops: components["schemas"]["Op"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description A table that was written. */
+        OutputTable: {
+            /** @description Name. */
+            name: string;
+            edit_version: components["schemas"]["EditVersion"];
+            /** @description Rows; `null` for a view. */
+            row_count: number | null;
+        };
         /** @description What was used beyond the credits. */
         Overage: {
             /** @description Overage stored from earlier periods, in credits. */
@@ -1644,6 +5736,102 @@ export interface components {
             current: number;
             /** @description Overage below this is written off. */
             settlement_floor: number;
+        };
+        /** @description A column of the table to be made. */
+        ParseColumn: {
+            /** @description Name. */
+            name: string;
+            /** @description Column letters in the sheet, e.g. `C`. */
+            from: string;
+            /** @description Column type. */
+            type: string;
+            /** @description How values are written, e.g. a date pattern. */
+            format?: string | null;
+        };
+        /** @description A column that stands for a period. */
+        ParsePeriod: {
+            /** @description Column letters in the sheet. */
+            from: string;
+            /** @description Period as written. */
+            label: string;
+            /**
+             * Format: date
+             * @description First day; `null` where it cannot be known.
+             */
+            start?: string | null;
+            /** @description Measure it belongs to; `null` for a single nameless one. */
+            measure?: string | null;
+        };
+        /** @description How the bytes are read. */
+        ParseReader: {
+            /**
+             * @description File format.
+             * @enum {string}
+             */
+            format: "xlsx" | "csv" | "tsv";
+            /**
+             * @description Text encoding, for csv and tsv.
+             * @enum {string|null}
+             */
+            encoding?: "utf-8" | "utf-16le" | "utf-16be" | "shift_jis" | "euc-jp" | null;
+            /** @description Field delimiter, for csv and tsv. */
+            delimiter?: string | null;
+        };
+        /** @description A region of a sheet and how it is read. */
+        ParseRegion: {
+            /** @description Id within the spec. */
+            id: string;
+            /** @description Sheet. */
+            sheet: string;
+            /** @description A1 range, header included. */
+            range: string;
+            kind: components["schemas"]["RegionKind"];
+            /** @description Name of the table it makes; `null` for titles and notes. */
+            name: string | null;
+            /** @description Header rows, 1-based rows of the sheet. */
+            header_rows: number[];
+            /** @description A1 range of the values; `null` for titles and notes. */
+            data_range: string | null;
+            /**
+             * @description Whether records run down or across.
+             * @enum {string}
+             */
+            orientation: "rows" | "columns";
+            /** @description Columns, in order; empty for titles and notes. */
+            columns: components["schemas"]["ParseColumn"][];
+            /** @description Columns that are reshaped to long form. */
+            periods?: components["schemas"]["ParsePeriod"][];
+            /** @description Rows and columns that are computed. */
+            totals?: components["schemas"]["ParseTotal"][];
+            /** @description Whether materialize takes it by default; every region of kind `data` is selected at first. */
+            selected: boolean;
+        };
+        /** @description How a file is read: the reader and the regions of its sheets. */
+        ParseSpec: {
+            /** @description Version of the spec. A PUT must carry the current one; it is stored as the next. */
+            version: number;
+            reader: components["schemas"]["ParseReader"];
+            /** @description The regions. */
+            regions: components["schemas"]["ParseRegion"][];
+        };
+        /** @description A parse spec, in short. */
+        ParseSpecSummary: {
+            /** @description Version of the spec. */
+            version: number;
+            /** @description Its regions. */
+            regions: components["schemas"]["RegionSummary"][];
+        };
+        /** @description A row or column that is computed from others. */
+        ParseTotal: {
+            /** @description A1 range. */
+            range: string;
+            /**
+             * @description What it is.
+             * @enum {string}
+             */
+            kind: "subtotal" | "total" | "computed";
+            /** @description How it is computed, e.g. `売上高 - 売上原価`. */
+            formula?: string | null;
         };
         /** @description Pay-as-you-go for an account. */
         PaygEnableRequest: {
@@ -1670,6 +5858,32 @@ export interface components {
          * @enum {string}
          */
         PlanStatus: "none" | "trialing" | "active" | "past_due" | "canceled";
+        /** @description A rule. */
+        Policy: {
+            /** @description The tag. */
+            tag: string;
+            /** @description The role; `*` is every role. */
+            role: string;
+            effect: components["schemas"]["Effect"];
+            /** @description Who set it, as given. */
+            actor: string | null;
+            /**
+             * Format: date-time
+             * @description When it was first set.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was last set.
+             */
+            updated_at: string;
+        };
+        /** @description Rules, by tag and role. */
+        PolicyList: {
+            /** @description The page. */
+            policies: components["schemas"]["Policy"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /** @description The billing portal to send the person to. */
         PortalSession: {
             /**
@@ -1708,6 +5922,8 @@ export interface components {
             missing_scope?: string;
             /** @description With `outside-reach`: the reach that would be needed. */
             required_reach?: string;
+            /** @description With `insufficient-role`: the base role that would be needed, where one would do. */
+            required_role?: string;
             /** @description With `method-not-allowed`: the methods this path has. */
             allow?: string[];
         };
@@ -1720,6 +5936,29 @@ export interface components {
             /** @description What is wrong with this part, for a person. */
             detail: string;
         };
+        /** @description Where the bytes came from. */
+        Provenance: {
+            /**
+             * @description Way in.
+             * @enum {string}
+             */
+            kind: "upload" | "upload_slot" | "url" | "cloud" | "file_link";
+            /** @description With `url`: the address, without credentials and query. */
+            url?: string;
+            /**
+             * @description With `cloud`: the drive provider.
+             * @enum {string}
+             */
+            provider?: "google_drive" | "onedrive";
+            /** @description With `cloud`: id of the file on the drive. */
+            file_id?: string;
+            link_id?: components["schemas"]["FileLinkId"];
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+        };
         /** @description A managed workspace to make. */
         ProvisionWorkspaceRequest: {
             /** @description Name. */
@@ -1728,6 +5967,95 @@ export interface components {
             account_id?: string | null;
             /** @description Declared data residency; recorded, nothing else. */
             residency?: string | null;
+        };
+        /** @description Multipart form of a new state of a tracked file. */
+        PushVersionForm: {
+            /**
+             * Format: binary
+             * @description The file.
+             */
+            file: string;
+            /** @description Who changed it. */
+            modified_by?: string | null;
+            /**
+             * Format: date-time
+             * @description When it was changed, ISO 8601.
+             */
+            modified_time?: string | null;
+        };
+        /** @description A sheet. */
+        PutSheetRequest: {
+            /** @description Title; default the name. */
+            title?: string | null;
+            spec: components["schemas"]["SheetSpec"];
+        };
+        /** @description What is wrong with a query. */
+        QueryError: {
+            /** @description The message. */
+            message: string;
+            /** @description Line, 1-based; `null` where unknown. */
+            line: number | null;
+            /** @description Column, 1-based; `null` where unknown. */
+            column: number | null;
+        };
+        /** @description A query. */
+        QueryRequest: {
+            /** @description One SELECT (WITH, set operations and windows included) over the workbook's active tables and views. */
+            sql: string;
+            /**
+             * @description Values of the parameters: an array for `$1`, `$2` …, an object for `$name`. Each is a string, a number, a boolean or
+             *     `null`.
+             */
+            params?: (string | number | boolean | null)[] | {
+                [key: string]: string | number | boolean | null;
+            } | null;
+            /**
+             * @description Rows of the first page.
+             * @default 1000
+             */
+            limit?: number;
+            /**
+             * @description Format of the first page.
+             * @default json
+             * @enum {string}
+             */
+            format?: "json" | "ndjson" | "arrow";
+            /**
+             * @description Time allowed, in milliseconds.
+             * @default 30000
+             */
+            timeout_ms?: number;
+            /** @description Version label or snapshot id to read the tables at; default the current state. */
+            at?: string | null;
+        };
+        /** @description Manifest of a durable result and one page of its rows. */
+        QueryResult: {
+            id: components["schemas"]["ResultId"];
+            /** @description Columns, in order. */
+            columns: components["schemas"]["ColumnDef"][];
+            /** @description Rows of the page, values by column name. */
+            rows: components["schemas"]["SampleRow"][];
+            /** @description Rows of the whole result. */
+            row_count: number;
+            /** @description `offset` of the next page; `null` on the last page. */
+            next_offset: number | null;
+            /** @description Result columns that are masked for the caller. */
+            masked_columns: string[];
+            /** @description Tables that were read, with their versions. */
+            tables: components["schemas"]["ReadTable"][];
+            /**
+             * Format: date-time
+             * @description When the result goes (24 hours).
+             */
+            expires_at: string;
+            /** @description Time the query took, in milliseconds. */
+            elapsed_ms: number;
+        };
+        /** @description A table that was read. */
+        ReadTable: {
+            /** @description Name. */
+            name: string;
+            edit_version: components["schemas"]["EditVersion"];
         };
         /** @description Every part the service needs can be reached. */
         Readiness: {
@@ -1741,23 +6069,302 @@ export interface components {
                 [key: string]: "ok";
             };
         };
+        /** @description Outcome of a recomputation. */
+        RecomputeResponse: {
+            /** @description Tables and views that are fresh again, in the order they were run. */
+            recomputed: components["schemas"]["OutputTable"][];
+            /** @description Stale reports; they are not recomputed. */
+            skipped_reports: string[];
+            /** @description Artifacts whose transform failed; they stay stale. */
+            failed: components["schemas"]["FailedTable"][];
+            /** @description New `stale_override` conflicts. */
+            conflicts: components["schemas"]["ConflictId"][];
+        };
+        /**
+         * @description `data`: flat table; `report`: table with subtotals, totals or a hierarchy; `form`: label and value pairs; `title`;
+         *     `note`.
+         * @enum {string}
+         */
+        RegionKind: "data" | "report" | "title" | "note" | "form";
+        /** @description A region of a sheet, in short. */
+        RegionSummary: {
+            /** @description Id within the spec. */
+            id: string;
+            /** @description Sheet. */
+            sheet: string;
+            /** @description A1 range, header included. */
+            range: string;
+            kind: components["schemas"]["RegionKind"];
+            /** @description Name of the table it makes. */
+            name: string | null;
+            /** @description Whether materialize takes it by default. */
+            selected: boolean;
+        };
+        /** @description How to close a conflict. */
+        ResolveConflictRequest: {
+            /**
+             * @description `acknowledge`: keep the current value; `revert` (`overwrite` only): write the prior value back; `drop_override`
+             *     (`stale_override` only): take the override away.
+             * @enum {string}
+             */
+            action: "acknowledge" | "revert" | "drop_override";
+            actor?: components["schemas"]["Actor"];
+        };
+        /** @description The closed conflict. */
+        ResolvedConflict: {
+            id: components["schemas"]["ConflictId"];
+            /** @description The table. */
+            table: string;
+            row_id: components["schemas"]["RowId"];
+            /** @description The column. */
+            column: string;
+            /**
+             * @description `overwrite`: both sides changed the cell; `stale_override`: the value below an override changed.
+             * @enum {string}
+             */
+            kind: "overwrite" | "stale_override";
+            /**
+             * @description Status.
+             * @enum {string}
+             */
+            status: "open" | "acknowledged" | "reverted" | "override_dropped";
+            /** @description Value at the branch point, or below the override when it was made. */
+            base: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description Value that was replaced. */
+            prior: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description Value now. */
+            current: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description The branch point; `null` for `stale_override`. */
+            branch_id: components["schemas"]["BranchId"] | null;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was closed; `null` while open.
+             */
+            resolved_at: string | null;
+            /** @description Who closed it; `null` while open. */
+            resolved_by: string | null;
+            /** @description The table's new version; `null` when nothing was written. */
+            edit_version: number | null;
+            /** @description The op; `null` when nothing was written. */
+            op_id: number | null;
+            /** @description Derived tables that went stale. */
+            stale: string[];
+        };
         /** @description Reach of a credential: `account` (everything under the account), `workspace:<workspace_id>` or `workbook:<workbook_id>`. */
         ResourceReach: string;
+        /** @description Outcome of a restore or revert. */
+        RestoreResponse: {
+            snapshot_id: components["schemas"]["SnapshotId"];
+            /** @description Tables with a new version that holds the old content. */
+            restored: components["schemas"]["OutputTable"][];
+            /** @description Derived tables that were re-run. */
+            recomputed: components["schemas"]["OutputTable"][];
+            /** @description Tables made later; they are archived. */
+            archived: string[];
+            /** @description Derived tables whose transform failed; they are stale. */
+            failed: components["schemas"]["FailedTable"][];
+        };
+        /** @description Identifier of a query result. */
+        ResultId: string;
         /** @description Which developer account takes over the default account's card. */
         ReuseCardRequest: {
             /** @description The developer account. */
             account_id: string;
         };
+        /** @description Findings. Nothing was changed. */
+        Review: {
+            /**
+             * @description Mode.
+             * @enum {string}
+             */
+            mode: "lint" | "agent";
+            /** @description The table; `null` for the whole workbook. */
+            target: string | null;
+            /** @description The findings, worst first. */
+            findings: components["schemas"]["Finding"][];
+            coverage: components["schemas"]["Coverage"];
+            /** @description Whether a language model weighed the findings. */
+            judged: boolean;
+            /** @description Name of the saved report; `null` if not saved. */
+            report: string | null;
+            /** @description Credits spent. */
+            credits_charged: number;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            created_at: string;
+        };
+        /** @description What to review, and how. */
+        ReviewRequest: {
+            /** @description A table; `null` or absent for the whole workbook. */
+            target?: string | null;
+            /**
+             * @description `lint`: rules; `agent`: a language model looks as well and spends credits.
+             * @default lint
+             * @enum {string}
+             */
+            mode?: "lint" | "agent";
+            /**
+             * @description Answer 202 at once.
+             * @default false
+             */
+            async?: boolean;
+            /**
+             * @description With `lint`: let a language model weigh the findings, where there are credits.
+             * @default false
+             */
+            judge?: boolean;
+            /**
+             * @description Keep the review as an artifact of type `report`; needs `workbooks:write`.
+             * @default false
+             */
+            save?: boolean;
+        };
+        /** @description A row: the value of each visible column by name, and `__svc_row_id`. */
+        Row: {
+            /** @description Row identifier. */
+            __svc_row_id: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description One change of a row. */
+        RowChange: {
+            /** @description The op. */
+            op_id: number;
+            /** @description Version it made. */
+            edit_version: number;
+            /**
+             * @description What happened to the row.
+             * @enum {string}
+             */
+            kind: "insert" | "update" | "delete";
+            /** @description Who, as given. */
+            actor: string | null;
+            /** @description Who, by credential. */
+            user_id: components["schemas"]["UserId"] | null;
+            /**
+             * Format: date-time
+             * @description When.
+             */
+            at: string;
+            /** @description Changed cells, policy-applied. */
+            cells: components["schemas"]["CellChange"][];
+        };
+        /** @description An updated row. */
+        RowDiff: {
+            /** @description The row. */
+            row_id: number;
+            /** @description Changed cells. */
+            cells: components["schemas"]["CellChange"][];
+        };
+        /** @description Every change of a row. */
+        RowHistory: {
+            /** @description Name of the table. */
+            name: string;
+            /** @description The row. */
+            row_id: number;
+            /** @description The changes, newest first. */
+            changes: components["schemas"]["RowChange"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /** @description Row identifier: given by the table, never reused, unchanged by edits, renames, snapshots, exports and merges. */
         RowId: number;
+        /** @description Values by column name. `__svc_row_id` absent = insert, present = update of the given cells. */
+        RowInput: {
+            /** @description The row to update. */
+            __svc_row_id?: number;
+        } & {
+            [key: string]: unknown;
+        };
+        /**
+         * @description JSON Schema of one row, built from the policy-applied columns: `additionalProperties: false`, every cell nullable,
+         *     `__svc_row_id` absent = insert, present = update.
+         */
+        RowJsonSchema: {
+            [key: string]: unknown;
+        };
+        /** @description Where a row came from. */
+        RowLineage: {
+            /** @description Name of the table. */
+            name: string;
+            /** @description The row. */
+            row_id: number;
+            /** @description Cells of the sheet, for ingested rows. */
+            cells: components["schemas"]["SourceCell"][];
+            /** @description Input rows, for derived rows. */
+            inputs: components["schemas"]["InputRow"][];
+            /** @description Whether there are more than were listed. */
+            truncated: boolean;
+        };
+        /** @description A page of rows. */
+        RowsPage: {
+            /** @description Name of the table. */
+            name: string;
+            /** @description Version the rows were read at. */
+            edit_version: number;
+            /** @description Columns of the rows, in order. */
+            columns: components["schemas"]["ColumnDef"][];
+            /** @description The rows. */
+            rows: components["schemas"]["Row"][];
+            /** @description Rows that match, over all pages. */
+            row_count: number;
+            next_cursor: components["schemas"]["NextCursor"];
+            /** @description Columns that read as NULL for the caller. */
+            masked_columns: string[];
+        };
+        /** @description How to run. */
+        RunTransformRequest: {
+            actor?: components["schemas"]["Actor"];
+        };
+        /** @description A row of a result: values by column name. */
+        SampleRow: {
+            [key: string]: unknown;
+        };
         /**
          * @description A permission, resource × action. There is no umbrella scope; within one resource `write` implies `read`.
          * @enum {string}
          */
         Scope: "workbooks:read" | "workbooks:write" | "workbooks:delete" | "cloud-files:read" | "governance:configure" | "workspaces:read" | "workspaces:create" | "workspaces:configure" | "workspaces:delete" | "keys:read" | "keys:mint" | "keys:revoke" | "account:read" | "billing:manage";
+        /** @description A hit. */
+        SearchHit: {
+            /** @description Name of the artifact. */
+            name: string;
+            /** @description Kind of artifact. */
+            type: string;
+            workbook_id: components["schemas"]["WorkbookId"];
+            /** @description Title of its workbook. */
+            workbook_title: string;
+            /** @description What it holds. */
+            description: string | null;
+            /** @description File name of the source it came from; `null` if none. */
+            source: string | null;
+            /** @description What matched. */
+            matched: ("name" | "description" | "column" | "source")[];
+            /** @description Matching columns, policy-applied. */
+            columns: string[];
+            /** @description Rank, higher is better. */
+            score: number;
+        };
+        /** @description Hits, best first. */
+        SearchResults: {
+            /** @description The page. */
+            results: components["schemas"]["SearchHit"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /** @description A fresh session. */
         SessionResponse: {
-            /** @description The user. */
             user: components["schemas"]["User"];
             /** @description The session JWT, to be sent as bearer token. */
             session_token: string;
@@ -1767,10 +6374,103 @@ export interface components {
              */
             expires_at: string;
         };
+        /** @description A rule for a tag and a role. */
+        SetPolicyRequest: {
+            /**
+             * @description Role; `*` is every role.
+             * @default *
+             */
+            role?: string;
+            effect: components["schemas"]["Effect"];
+            actor?: components["schemas"]["Actor"];
+        };
         /** @description The whole new set of custom roles. */
         SetRolesRequest: {
             /** @description Custom roles. The built-in names `admin`, `editor`, `viewer`, `owner` and `*` are reserved. */
             roles: string[];
+        };
+        /** @description A presentation composition that owns no data. */
+        Sheet: {
+            /** @description Name. */
+            name: string;
+            /** @description Title. */
+            title: string | null;
+            spec: components["schemas"]["SheetSpec"];
+            /** @description Tables its blocks refer to. */
+            tables: string[];
+            /** @description Those of them that are gone or archived. */
+            missing_tables: string[];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
+        };
+        /** @description A block of a sheet. Which fields apply depends on `kind`. */
+        SheetBlock: {
+            /**
+             * @description `heading` {text, level?}, `text` {text}, `table_view` {table, columns?, limit?, title?}, `spacer` {rows?}.
+             * @enum {string}
+             */
+            kind: "heading" | "text" | "table_view" | "spacer";
+            /** @description Text of a heading or text block. */
+            text?: string;
+            /** @description Level of a heading. */
+            level?: number;
+            /** @description Table of a table view, by name. */
+            table?: string;
+            /** @description Columns of a table view; default all visible ones. */
+            columns?: string[];
+            /** @description Rows of a table view, at most. */
+            limit?: number;
+            /** @description Title of a table view. */
+            title?: string;
+            /** @description Rows of a spacer. */
+            rows?: number;
+        };
+        /** @description Changes of one sheet. */
+        SheetDiff: {
+            /** @description The sheet. */
+            sheet: string;
+            /**
+             * @description What happened to the sheet.
+             * @enum {string}
+             */
+            status: "changed" | "added" | "removed";
+            /** @description Changed cells. */
+            changes: components["schemas"]["CellDiff"][];
+            /** @description Whether cells were left out. */
+            truncated: boolean;
+        };
+        /** @description Sheets, by name. */
+        SheetList: {
+            /** @description The page. */
+            sheets: components["schemas"]["SheetSummary"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description What a sheet shows. */
+        SheetSpec: {
+            /** @description Blocks, from top to bottom. */
+            blocks: components["schemas"]["SheetBlock"][];
+        };
+        /** @description A sheet in a list. */
+        SheetSummary: {
+            /** @description Name. */
+            name: string;
+            /** @description Title. */
+            title: string | null;
+            /** @description Tables its blocks refer to. */
+            tables: string[];
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
         };
         /** @description Sign-up. */
         SignUpRequest: {
@@ -1787,17 +6487,398 @@ export interface components {
             /** @description Display name. */
             name?: string | null;
         };
+        /** @description A state of the workbook. */
+        Snapshot: {
+            id: components["schemas"]["SnapshotId"];
+            /**
+             * @description `editing`: the open one that edits land on; `committed`: immutable, can be restored.
+             * @enum {string}
+             */
+            state: "editing" | "committed";
+            /** @description What it is about; `null` while editing. */
+            summary: string | null;
+            /** @description Why it was committed; `null` while editing. */
+            event_type: string | null;
+            /** @description Tables and their versions. */
+            tables: components["schemas"]["ReadTable"][];
+            /** @description Labels that name it. */
+            versions: string[];
+            /** @description Who committed it; `null` while editing. */
+            user_id: components["schemas"]["UserId"] | null;
+            /**
+             * Format: date-time
+             * @description When it was opened.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description When it was committed; `null` while editing.
+             */
+            committed_at: string | null;
+        };
+        /** @description Identifier of a snapshot. */
+        SnapshotId: string;
+        /** @description Snapshots, newest first. */
+        SnapshotList: {
+            /** @description The page. */
+            snapshots: components["schemas"]["Snapshot"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description An uploaded original file. Its bytes never change. */
+        Source: {
+            id: components["schemas"]["SourceId"];
+            /** @description Name in the workbook; `_2`, `_3` … before the extension where a file name repeats with other bytes. */
+            name: string;
+            /** @description File name as uploaded. */
+            filename: string;
+            /**
+             * @description How it is ingested.
+             * @enum {string}
+             */
+            mode: "auto" | "staged";
+            /**
+             * @description Where it is in its life.
+             * @enum {string}
+             */
+            status: "registered" | "analyzing" | "analyzed" | "ingesting" | "materialized" | "failed";
+            /** @description Bytes. */
+            size: number;
+            /** @description SHA-256 of the bytes, hex. */
+            sha256: string;
+            /** @description Media type as recognized from the bytes. */
+            content_type: string;
+            /**
+             * Format: date-time
+             * @description When it was registered.
+             */
+            created_at: string;
+            provenance: components["schemas"]["Provenance"];
+            /** @description Outcome of structuring; `null` while it is not known. */
+            structuring: components["schemas"]["Structuring"] | null;
+            structuring_reason: components["schemas"]["StructuringReason"];
+            /** @description Names of the artifacts it produced. */
+            artifacts: string[];
+            /** @description The parse spec in short; `null` before analysis. */
+            parse_spec: components["schemas"]["ParseSpecSummary"] | null;
+            /** @description With `failed`: a short message. */
+            error?: string;
+        };
+        /** @description Cells of an original sheet. */
+        SourceCell: {
+            /** @description Name of the source. */
+            source: string;
+            /** @description Sheet; `null` for csv and tsv. */
+            sheet: string | null;
+            /** @description A1 range. */
+            range: string;
+            /** @description Columns of the row that came from it. */
+            columns: string[];
+        };
+        /** @description Identifier of a source. */
+        SourceId: string;
+        /** @description Sources, newest first. */
+        SourceList: {
+            /** @description The page. */
+            sources: components["schemas"]["Source"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description Raw cells of a sheet. */
+        SourcePreview: {
+            /** @description The sheet shown. */
+            sheet: string;
+            /** @description All sheets of the file. */
+            sheets: string[];
+            /** @description The range shown. */
+            range: string;
+            /** @description Rows of cells as shown in the sheet. */
+            values: (string | number | boolean | null)[][];
+            /** @description Whether the sheet has more cells than were shown. */
+            truncated: boolean;
+        };
+        /** @description A source and what came of it. */
+        SourceUploadResponse: {
+            source: components["schemas"]["Source"];
+            /** @description Every artifact it produced. */
+            artifacts: components["schemas"]["ArtifactSummary"][];
+            structuring: components["schemas"]["Structuring"];
+            structuring_reason?: components["schemas"]["StructuringReason"];
+            /** @description Credits spent; 0 where the structuring was served from cache. */
+            credits_charged: number;
+        };
+        /**
+         * @description `structured`: structured tables took over; `skipped`: sheets as they are; `deferred`: raw tables now, structured ones
+         *     later; `raw_fallback`: raw tables, see `structuring_reason`; `off`: staged, or switched off by configuration.
+         * @enum {string}
+         */
+        Structuring: "structured" | "skipped" | "deferred" | "raw_fallback" | "off";
+        /**
+         * @description Why `raw_fallback`: `no_credits`, `building` (identical content is being structured for another source right now) or
+         *     `failed:<detail>`; otherwise `null`.
+         */
+        StructuringReason: string | null;
+        /** @description How it looks. */
+        Style: {
+            /** @description Bold. */
+            bold?: boolean;
+            /** @description Italic. */
+            italic?: boolean;
+            /** @description Underlined. */
+            underline?: boolean;
+            /** @description Text color, `#RRGGBB`. */
+            color?: string;
+            /** @description Fill color, `#RRGGBB`. */
+            background?: string;
+            /** @description Number format as in a spreadsheet. */
+            number_format?: string;
+            /**
+             * @description Horizontal alignment.
+             * @enum {string}
+             */
+            align?: "left" | "center" | "right";
+        };
+        /** @description An annotation to set; it replaces the one on the same target. */
+        StyleAnnotation: {
+            target: components["schemas"]["AnnotationTarget"];
+            style?: components["schemas"]["Style"];
+            /** @description A note. */
+            note?: string;
+        };
+        /** @description A stored mapping. It is inert: nothing is synchronized. */
+        SyncBinding: {
+            /** @description The table. */
+            table: string;
+            /** @description Who made it. */
+            actor: string;
+            /**
+             * @description Kind of external sheet.
+             * @enum {string}
+             */
+            external_kind: "google_sheets" | "onedrive";
+            /** @description Id or address of the external sheet. */
+            external_ref: string;
+            /**
+             * @description Direction.
+             * @enum {string}
+             */
+            direction: "pull" | "push" | "bidirectional";
+            /** @description Column → side that owns it. */
+            ownership_map: {
+                [key: string]: string;
+            } | null;
+            /** @description What to mind, e.g. that the table is governed. */
+            warnings: string[];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+        };
+        /** @description Multipart form of a returned file. */
+        SyncForm: {
+            /**
+             * Format: binary
+             * @description The returned file.
+             */
+            file: string;
+            actor?: components["schemas"]["Actor"];
+            /** @description The branch point; default the id written into the file. */
+            branch_id?: string | null;
+        };
+        /** @description Outcome of a sync. */
+        SyncResponse: {
+            branch_id: components["schemas"]["BranchId"];
+            /** @description Each table of the branch. */
+            tables: components["schemas"]["SyncedTable"][];
+        };
+        /** @description Outcome of the merge of one table. */
+        SyncedTable: {
+            /** @description The table. */
+            name: string;
+            edit_version: components["schemas"]["EditVersion"];
+            /** @description The op; `null` where nothing changed. */
+            op_id: number | null;
+            /** @description Rows inserted. */
+            inserted: number;
+            /** @description Rows updated. */
+            updated: number;
+            /** @description Rows deleted. */
+            deleted: number;
+            /** @description Conflicts opened. */
+            conflicts: components["schemas"]["ConflictId"][];
+            /** @description Rows that did not change. */
+            unchanged: number;
+        };
+        /** @description A table. */
+        Table: {
+            /** @description Name, unique among the active artifacts of its workbook. */
+            name: string;
+            /** @description `table` or `view`. */
+            type: string;
+            /** @description What it holds. */
+            description: string | null;
+            /** @description Internal id. */
+            id: string;
+            /** @description Rows. */
+            row_count: number;
+            /** @description Columns, policy-applied. */
+            schema: components["schemas"]["ColumnDef"][];
+            /**
+             * @description State.
+             * @enum {string}
+             */
+            state: "active" | "archived";
+            /** @description Name to use in SQL, equal to `name`. */
+            table_name: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
+            workbook_id: components["schemas"]["WorkbookId"];
+            /** @description Current version. */
+            edit_version: number;
+            freshness: components["schemas"]["Freshness"];
+            layer: components["schemas"]["Layer"];
+            /** @description Columns that read as NULL for the caller. */
+            masked_columns: string[];
+            /** @description Columns in order, policy-applied. */
+            columns: components["schemas"]["ColumnInfo"][];
+            /** @description Where it came from; `null` if not ingested. */
+            source: components["schemas"]["TableOrigin"] | null;
+            /** @description What derives it; `null` for base tables. */
+            transform: components["schemas"]["TableTransform"] | null;
+        };
+        /** @description Dry run of the policies on a table. */
+        TableAccess: {
+            /** @description The table. */
+            name: string;
+            /** @description The roles that were assumed. */
+            roles: string[];
+            /** @description The user that was assumed; `null` if roles were. */
+            user_id: components["schemas"]["UserId"] | null;
+            /** @description Columns in order. */
+            columns: components["schemas"]["ColumnAccess"][];
+            /** @description Denied columns in all. */
+            denied_count: number;
+        };
+        /** @description Differences between two versions, policy-applied. */
+        TableDiff: {
+            /** @description Name of the table. */
+            name: string;
+            /** @description Version on the left. */
+            from: number;
+            /** @description Version on the right. */
+            to: number;
+            /** @description Rows only on the right. */
+            inserted: components["schemas"]["Row"][];
+            /** @description Rows on both sides that differ. */
+            updated: components["schemas"]["RowDiff"][];
+            /** @description Rows only on the left. */
+            deleted: components["schemas"]["Row"][];
+            /** @description Inserted rows in all. */
+            inserted_count: number;
+            /** @description Updated rows in all. */
+            updated_count: number;
+            /** @description Deleted rows in all. */
+            deleted_count: number;
+            /** @description Whether rows were left out. */
+            truncated: boolean;
+        };
+        /** @description The graph around a table: up to source ranges, down to derived tables and sheets. */
+        TableLineage: {
+            /** @description The table asked for. */
+            name: string;
+            /** @description Nodes. */
+            nodes: components["schemas"]["LineageNode"][];
+            /** @description Edges. */
+            edges: components["schemas"]["LineageEdge"][];
+        };
+        /** @description Tables, by name. */
+        TableList: {
+            /** @description The page. */
+            tables: components["schemas"]["TableSummary"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description Where an ingested table came from. */
+        TableOrigin: {
+            id: components["schemas"]["SourceId"];
+            /** @description Name of the source. */
+            name: string;
+            /** @description Sheet; `null` for csv and tsv. */
+            sheet: string | null;
+            /** @description A1 range of the region. */
+            range: string | null;
+        };
+        /** @description Profile of a table. */
+        TableProfile: {
+            /** @description Name. */
+            name: string;
+            /** @description Version it describes. */
+            edit_version: number;
+            /** @description Rows. */
+            row_count: number;
+            /** @description Visible columns, in order. */
+            columns: components["schemas"]["ColumnProfile"][];
+        };
+        /** @description A table in a list: an artifact summary with version and freshness. */
+        TableSummary: {
+            /** @description Name, unique among the active artifacts of its workbook. */
+            name: string;
+            /** @description `table` or `view`. */
+            type: string;
+            /** @description What it holds. */
+            description: string | null;
+            /** @description Internal id. */
+            id: string;
+            /** @description Rows. */
+            row_count: number;
+            /** @description Columns, policy-applied. */
+            schema: components["schemas"]["ColumnDef"][];
+            /**
+             * @description State.
+             * @enum {string}
+             */
+            state: "active" | "archived";
+            /** @description Name to use in SQL, equal to `name`. */
+            table_name: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updated_at: string;
+            workbook_id: components["schemas"]["WorkbookId"];
+            /** @description Current version. */
+            edit_version: number;
+            freshness: components["schemas"]["Freshness"];
+        };
+        /** @description What derives a table. */
+        TableTransform: {
+            /** @description Name of the transform. */
+            name: string;
+            /**
+             * @description Language.
+             * @enum {string}
+             */
+            language: "sql" | "python";
+            /** @description Tables it reads. */
+            inputs: string[];
+            /** @description Key columns that keep row ids stable; `null` without key, the table then takes no row edits. */
+            key: string[] | null;
+        };
+        /** @description A tag to attach. */
+        TagColumnRequest: {
+            /** @description The tag, e.g. `pii`, `hr`. */
+            tag: string;
+            actor?: components["schemas"]["Actor"];
+        };
         /** @description A personal access token, redacted. */
         Token: {
-            /** @description Id of the token. */
             id: components["schemas"]["TokenId"];
             /** @description Name given at creation. */
             name: string;
-            /** @description The account it is bound to. */
             account_id: components["schemas"]["AccountId"];
             /** @description What it may do. */
             scopes: components["schemas"]["Scope"][];
-            /** @description What it can reach. */
             resource: components["schemas"]["ResourceReach"];
             /** @description Requests a minute it may make. */
             rate_limit_per_minute: number;
@@ -1830,7 +6911,6 @@ export interface components {
         TokenList: {
             /** @description The page. */
             tokens: components["schemas"]["Token"][];
-            /** @description Pass as `cursor` to get the next page; `null` on the last page. */
             next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description Requests of one credential. */
@@ -1849,6 +6929,15 @@ export interface components {
             /** @description Sum over the days. */
             total: number;
         };
+        /** @description A frequent value. */
+        TopValue: {
+            /** @description The value. */
+            value: string | number | boolean | {
+                [key: string]: unknown;
+            } | unknown[] | null;
+            /** @description How often. */
+            count: number;
+        };
         /** @description Outcome of a top-up. */
         TopupResponse: {
             /**
@@ -1858,7 +6947,6 @@ export interface components {
             status: "paid" | "checkout";
             /** @description Credits added now; 0 with `checkout`. */
             credits_added: number;
-            /** @description Credit buckets after it. */
             credits: components["schemas"]["Credits"];
             /**
              * Format: uri
@@ -1868,12 +6956,265 @@ export interface components {
             /** @description Id of the session; `null` with `paid`. */
             session_id: string | null;
         };
+        /** @description A drive file to track. */
+        TrackFileRequest: {
+            /**
+             * @description Drive provider.
+             * @enum {string}
+             */
+            provider: "google_drive" | "onedrive";
+            /** @description Drive item id or file id. */
+            file_id: string;
+            /** @description File name; keep the extension. */
+            filename: string;
+            /** @description Track under another name. */
+            as_name?: string | null;
+        };
+        /** @description Multipart form of a local file to track. */
+        TrackLocalForm: {
+            /**
+             * Format: binary
+             * @description The file.
+             */
+            file: string;
+            /** @description Track under another name. */
+            as_name?: string | null;
+            /**
+             * @description When the service has a source of that name: `auto` keeps its copy as version 1 where both look like the same file (a
+             *     sheet in common) and refuses otherwise; `seed` forces that; `replace` overwrites its copy; `refuse` refuses.
+             * @default auto
+             */
+            on_existing?: string;
+            /**
+             * @description Where the file lives, e.g. a path; informative.
+             * @default
+             */
+            origin?: string;
+        };
+        /** @description A transform: the unit of lineage. */
+        Transform: {
+            /** @description Name. */
+            name: string;
+            /**
+             * @description Language.
+             * @enum {string}
+             */
+            language: "sql" | "python";
+            /** @description The template. */
+            template: string;
+            /** @description Argument → table. */
+            args: {
+                [key: string]: string;
+            };
+            /** @description Name of the output table. */
+            output: string;
+            /** @description Key columns; `null` without. */
+            key: string[] | null;
+            /**
+             * @description How the output is kept.
+             * @enum {string}
+             */
+            materialize: "table" | "view";
+            /** @description Grows by one at every replacement. */
+            revision: number;
+            freshness: components["schemas"]["Freshness"];
+            /**
+             * Format: date-time
+             * @description When it last ran; `null` if never.
+             */
+            last_run_at: string | null;
+            /** @description Why the last run failed; `null` if it did not. */
+            last_error: string | null;
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+        };
+        /** @description Transforms, by name. */
+        TransformList: {
+            /** @description The page. */
+            transforms: components["schemas"]["Transform"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description A transform to create or replace, and to run. */
+        TransformRequest: {
+            /** @description Name of the transform. */
+            name: string;
+            /**
+             * @description Language of the template.
+             * @enum {string}
+             */
+            language: "sql" | "python";
+            /**
+             * @description SQL with `{{ arg }}` in place of tables, or Python that defines `def transform(arg, …)` over pandas frames and
+             *     returns one.
+             */
+            template: string;
+            /** @description Argument → table. `{{ arg }}` binds a table and nothing else: no text is spliced. */
+            args: {
+                [key: string]: string;
+            };
+            /** @description Name of the output table; default the transform's name. */
+            output?: string | null;
+            /** @description Columns that identify an output row; they keep row ids stable from run to run and allow row edits. */
+            key?: string[] | null;
+            /**
+             * @description `table`: stored; `view`: computed when it is read (sql only).
+             * @default table
+             * @enum {string}
+             */
+            materialize?: "table" | "view";
+            /**
+             * @description Run it now.
+             * @default true
+             */
+            run?: boolean;
+            actor?: components["schemas"]["Actor"];
+        };
+        /** @description A transform and the outcome of its run. */
+        TransformResult: {
+            transform: components["schemas"]["Transform"];
+            /** @description What it wrote; `null` when it was not run. */
+            output: components["schemas"]["OutputTable"] | null;
+            /** @description The op; `null` when it was not run. */
+            op_id: number | null;
+            /** @description Tables downstream that were re-run. */
+            recomputed: components["schemas"]["OutputTable"][];
+            /** @description Tables downstream whose transform failed. */
+            failed: components["schemas"]["FailedTable"][];
+            /** @description New `stale_override` conflicts. */
+            conflicts: components["schemas"]["ConflictId"][];
+        };
+        /** @description Outcome of an undo. */
+        UndoResponse: {
+            /** @description The new op, of kind `rows.undo`. */
+            op_id: number;
+            /** @description The op that was undone. */
+            undone_op_id: number;
+            /** @description The table. */
+            table: string;
+            edit_version: components["schemas"]["EditVersion"];
+            /** @description Derived tables that went stale. */
+            stale: string[];
+        };
         /** @description Fields to change; those left out stay as they are. */
         UpdateWorkbookRequest: {
             /** @description New title. */
             title?: string;
-            /** @description New visibility. */
             visibility?: components["schemas"]["Visibility"];
+        };
+        /** @description An upload slot. */
+        Upload: {
+            upload_id: components["schemas"]["UploadId"];
+            workbook_id: components["schemas"]["WorkbookId"];
+            /** @description File name. */
+            filename: string;
+            /**
+             * @description `pending`: waits for the bytes; `uploaded`: bytes are there, the ingest runs or has failed; `ingested`: done.
+             * @enum {string}
+             */
+            status: "pending" | "uploaded" | "ingested";
+            /**
+             * Format: uri
+             * @description While `pending`: address for the PUT, signed.
+             */
+            upload_url?: string;
+            /**
+             * Format: date-time
+             * @description Until when the PUT is accepted.
+             */
+            expires_at: string;
+            /** @description The ingest; `null` while `pending`. */
+            job_id: components["schemas"]["JobId"] | null;
+            /** @description Why the ingest failed; another PUT may be tried until `expires_at`. Otherwise `null`. */
+            error: string | null;
+            /** @description The source, once `ingested`. */
+            source: components["schemas"]["Source"] | null;
+            /** @description Names of the artifacts, once `ingested`. */
+            artifacts: string[];
+        };
+        /** @description Identifier of an upload slot. */
+        UploadId: string;
+        /** @description Multipart form of a source upload. */
+        UploadSourceForm: {
+            /**
+             * Format: binary
+             * @description The file: xlsx, xlsm (macros ignored), csv or tsv; UTF-8, UTF-16, Shift_JIS/CP932 and EUC-JP are detected.
+             */
+            file: string;
+            /**
+             * @description `auto`: fully automatic; `staged`: bytes only, then analyze, correct and materialize.
+             * @default auto
+             * @enum {string}
+             */
+            mode?: "auto" | "staged";
+            /**
+             * @description Answer 202 at once (`auto` only).
+             * @default false
+             */
+            async?: boolean;
+            /**
+             * @description `auto`: structured tables; `skip`: each sheet as it is, about a second, free; `defer`: raw tables now, structured
+             *     ones when they are ready. `null` means `auto`.
+             * @default auto
+             * @enum {string|null}
+             */
+            structuring?: "auto" | "skip" | "defer" | null;
+        };
+        /** @description Rows to insert and update, all or nothing. */
+        UpsertRowsRequest: {
+            expected_version: components["schemas"]["ExpectedVersion"];
+            /** @description The rows. */
+            rows: components["schemas"]["RowInput"][];
+            actor?: components["schemas"]["Actor"];
+            /**
+             * @description On a version mismatch, apply the edit when its cells and the changed cells are disjoint.
+             * @default false
+             */
+            rebase?: boolean;
+        };
+        /** @description Outcome of a write. */
+        UpsertRowsResponse: {
+            /** @description New version. */
+            edit_version: number;
+            /** @description The op. */
+            op_id: number;
+            /** @description Rows inserted. */
+            inserted: number;
+            /** @description Rows updated. */
+            updated: number;
+            /** @description Row ids in the order of the request. */
+            row_ids: components["schemas"]["RowId"][];
+            /** @description Derived tables that went stale. */
+            stale: string[];
+        };
+        /** @description A public address to fetch. */
+        UrlIngestRequest: {
+            /**
+             * Format: uri
+             * @description Address; http and https only.
+             */
+            url: string;
+            /** @description Name to register the source under; default from the address. */
+            filename?: string | null;
+            /**
+             * @description As for an upload.
+             * @default auto
+             * @enum {string}
+             */
+            mode?: "auto" | "staged";
+            /**
+             * @description As for an upload.
+             * @default auto
+             * @enum {string|null}
+             */
+            structuring?: "auto" | "skip" | "defer" | null;
+            /**
+             * @description Answer 202 at once (`auto` only).
+             * @default false
+             */
+            async?: boolean;
         };
         /** @description One UTC day with activity. */
         UsageDay: {
@@ -1895,7 +7236,6 @@ export interface components {
         };
         /** @description Daily buckets. Flows are day totals, stocks the day's last sample; days without activity are left out. */
         UsageSeries: {
-            /** @description The account. */
             account_id: components["schemas"]["AccountId"];
             /** @description Days asked for. */
             days: number;
@@ -1914,7 +7254,6 @@ export interface components {
         };
         /** @description A person. */
         User: {
-            /** @description Id of the user. */
             id: components["schemas"]["UserId"];
             /** @description E-mail address, lower-cased. */
             email: string;
@@ -1928,24 +7267,97 @@ export interface components {
         };
         /** @description Identifier of a user. */
         UserId: string;
+        /** @description A query to check. */
+        ValidateRequest: {
+            /** @description The query. */
+            sql: string;
+            /**
+             * @description Values of the parameters: an array for `$1`, `$2` …, an object for `$name`. Each is a string, a number, a boolean or
+             *     `null`.
+             */
+            params?: (string | number | boolean | null)[] | {
+                [key: string]: string | number | boolean | null;
+            } | null;
+        };
+        /** @description Outcome of the check. */
+        ValidateResponse: {
+            /** @description Whether the query would run. */
+            valid: boolean;
+            /** @description What is wrong; empty when valid. */
+            errors: components["schemas"]["QueryError"][];
+            /** @description Columns the result would have; empty when invalid. */
+            columns: components["schemas"]["ColumnDef"][];
+        };
+        /** @description A named, immutable label on a snapshot. */
+        Version: {
+            /** @description Label. */
+            label: string;
+            /** @description What it is about. */
+            summary: string | null;
+            snapshot_id: components["schemas"]["SnapshotId"];
+            /** @description Tables and their versions. */
+            tables: components["schemas"]["ReadTable"][];
+            user_id: components["schemas"]["UserId"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+        };
+        /** @description Versions, newest first. */
+        VersionList: {
+            /** @description The page. */
+            versions: components["schemas"]["Version"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /**
          * @description `workspace`: members see it and editors edit it; `private`: its owner alone.
          * @enum {string}
          */
         Visibility: "workspace" | "private";
+        /**
+         * @description A personal event subscription. It sees the events of workbooks its user can see, within the reach of the credential that
+         *     made it.
+         */
+        Webhook: {
+            id: components["schemas"]["WebhookId"];
+            /** @description Where events are sent. */
+            url: string;
+            /** @description Kinds subscribed to; all kinds when none was named. */
+            events: components["schemas"]["EventKind"][];
+            /**
+             * @description `disabled` after the receiver answered 410.
+             * @enum {string}
+             */
+            status: "active" | "disabled";
+            resource: components["schemas"]["ResourceReach"];
+            /**
+             * Format: date-time
+             * @description When it was made.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Until when the previous secret signs too, after a rotation; otherwise `null`.
+             */
+            previous_secret_expires_at: string | null;
+        };
+        /** @description Identifier of a webhook. */
+        WebhookId: string;
+        /** @description Webhooks, newest first. */
+        WebhookList: {
+            /** @description The page. */
+            webhooks: components["schemas"]["Webhook"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /** @description A working container: tables, sheets, versions and policies. */
         Workbook: {
-            /** @description Id of the workbook. */
             id: components["schemas"]["WorkbookId"];
             /** @description Title. */
             title: string;
-            /** @description Workspace it lies in. */
             workspace_id: components["schemas"]["WorkspaceId"];
-            /** @description Account that pays for it. */
             account_id: components["schemas"]["AccountId"];
-            /** @description Who sees it. */
             visibility: components["schemas"]["Visibility"];
-            /** @description Its owner. */
             owner: components["schemas"]["User"];
             /** @description Whether any column policy exists; raw bytes are then refused. */
             governed: boolean;
@@ -1959,7 +7371,6 @@ export interface components {
              * @description When anything in it last changed.
              */
             updated_at: string;
-            /** @description How much is in it. */
             counts: components["schemas"]["WorkbookCounts"];
         };
         /** @description How much is in a workbook. */
@@ -1979,16 +7390,13 @@ export interface components {
         WorkbookList: {
             /** @description The page. */
             workbooks: components["schemas"]["Workbook"][];
-            /** @description Pass as `cursor` to get the next page; `null` on the last page. */
             next_cursor: components["schemas"]["NextCursor"];
         };
         /** @description A boundary of membership, billing and governance. */
         Workspace: {
-            /** @description Id of the workspace. */
             id: components["schemas"]["WorkspaceId"];
             /** @description Name. */
             name: string;
-            /** @description Account that funds it. */
             account_id: components["schemas"]["AccountId"];
             /**
              * @description `personal` is built in, `managed` ones are made through the API.
@@ -2017,7 +7425,6 @@ export interface components {
         WorkspaceList: {
             /** @description The page. */
             workspaces: components["schemas"]["Workspace"][];
-            /** @description Pass as `cursor` to get the next page; `null` on the last page. */
             next_cursor: components["schemas"]["NextCursor"];
         };
     };
@@ -2066,6 +7473,26 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description The workbook's account is out of credits. Slugs: `out-of-credits`. */
+        OutOfCredits: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:svc:problem:out-of-credits",
+                 *       "title": "Out of credits",
+                 *       "status": 402,
+                 *       "detail": "Agent review needs 40 credits; 3 remain.",
+                 *       "suggested_fix": "Buy a credit pack, or use `mode: lint`.",
+                 *       "instance": "req_01JXQ2V7M0Z8K4T5R6W9A1B2C3"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description The credential is valid but may not do this. The problem names the scope, reach or role that is missing. Slugs:
          *     `missing-scope`, `outside-reach`, `insufficient-role`, `governed-workbook`, `not-owner`, `bad-signature`.
@@ -2105,6 +7532,31 @@ export interface components {
                  *       "detail": "There is no table 売上明細 in this workbook.",
                  *       "suggested_fix": "List the tables of the workbook.",
                  *       "instance": "req_01JXQ2V7M0Z8K4T5R6W9A1B2C3"
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description The path exists, the method does not. Answered on every path. Slugs: `method-not-allowed`. */
+        MethodNotAllowed: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                Allow: components["headers"]["Allow"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:svc:problem:method-not-allowed",
+                 *       "title": "Method not allowed",
+                 *       "status": 405,
+                 *       "detail": "PATCH is not offered on this path.",
+                 *       "suggested_fix": "Use one of the methods in the Allow header.",
+                 *       "instance": "req_01JXQ2V7M0Z8K4T5R6W9A1B2C3",
+                 *       "allow": [
+                 *         "GET",
+                 *         "POST"
+                 *       ]
                  *     }
                  */
                 "application/problem+json": components["schemas"]["Problem"];
@@ -2329,9 +7781,25 @@ export interface components {
         /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
         Cursor: string;
         /** @description Entries a page, at most. */
+        Limit20: number;
+        /** @description Entries a page, at most. */
         Limit50: number;
         /** @description Entries a page, at most. */
         Limit100: number;
+        /** @description Entries a page, at most. */
+        Limit200: number;
+        /** @description Entries a page, at most. */
+        Limit500: number;
+        /** @description Rows a page, at most. */
+        LimitRows: number;
+        /** @description Rows a page, at most. */
+        LimitResult: number;
+        /** @description Changes listed, at most; beyond it `truncated` is true. */
+        LimitChanges: number;
+        /** @description Cells a page, at most. */
+        LimitCells: number;
+        /** @description Rows to skip. */
+        Offset: number;
         /**
          * @description The account meant. Default: the key's own account or, for a session, the user's default (oldest) account. An unknown one
          *     is 404.
@@ -2344,8 +7812,22 @@ export interface components {
          * @example personal
          */
         WorkspaceIdQuery: string;
+        /**
+         * @description Who is acting, as free text for the op log and the audit log.
+         * @example 佐藤
+         */
+        ActorQuery: string;
+        /**
+         * @description The `edit_version` the caller last saw, or the literal `null` for "do not check". Leaving it out is 422.
+         * @example 42
+         */
+        ExpectedVersionQuery: string;
         /** @description How many UTC days back, today included. */
         Days: number;
+        /** @description Which tables to list. */
+        StateTables: "active" | "archived" | "all";
+        /** @description Which artifacts to list. */
+        StateArtifacts: "active" | "archived" | "all";
         /**
          * @description Id of the workbook.
          * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
@@ -2372,20 +7854,107 @@ export interface components {
          */
         PathTokenId: string;
         /**
+         * @description Id of the webhook.
+         * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+         */
+        PathWebhookId: string;
+        /**
+         * @description Id of the delivery.
+         * @example dlv_01JXQ2V7M0Z8K4T5R6W9A1B201
+         */
+        PathDeliveryId: string;
+        /**
          * @description Id of the job.
          * @example job_01JXQ2V7M0Z8K4T5R6W9A1B201
          */
         PathJobId: string;
+        /**
+         * @description Id of the result.
+         * @example res_01JXQ2V7M0Z8K4T5R6W9A1B201
+         */
+        PathResultId: string;
+        /**
+         * @description Id of the upload slot.
+         * @example upl_01JXQ2V7M0Z8K4T5R6W9A1B201
+         */
+        PathUploadId: string;
+        /**
+         * @description Id of the conflict.
+         * @example cfl_01JXQ2V7M0Z8K4T5R6W9A1B201
+         */
+        PathConflictId: string;
+        /**
+         * @description Id of the snapshot.
+         * @example snp_01JXQ2V7M0Z8K4T5R6W9A1B201
+         */
+        PathSnapshotId: string;
+        /**
+         * @description Id of the file link.
+         * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+         */
+        PathLinkId: string;
         /**
          * @description Id of the payment session, unguessable; it is the whole authorization of the page.
          * @example cs_01JXQ2V7M0Z8K4T5R6W9A1B2C3
          */
         PathCheckoutSessionId: string;
         /**
+         * @description Number of the op in its workbook.
+         * @example 128
+         */
+        PathOpId: string;
+        /**
+         * @description The row's `__svc_row_id`.
+         * @example 7
+         */
+        PathRowId: string;
+        /**
+         * @description Number of the file link version.
+         * @example 2
+         */
+        PathVersionNumber: string;
+        /**
+         * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+         * @example 売上明細
+         */
+        PathName: string;
+        /**
+         * @description Name of the column, percent-encoded UTF-8.
+         * @example 金額
+         */
+        PathColumn: string;
+        /**
+         * @description The tag, percent-encoded UTF-8.
+         * @example pii
+         */
+        PathTag: string;
+        /**
+         * @description The version's label, percent-encoded UTF-8.
+         * @example 2024年度確定
+         */
+        PathLabel: string;
+        /**
+         * @description Name of the source, percent-encoded UTF-8.
+         * @example 損益.xlsx
+         */
+        PathSourceName: string;
+        /**
+         * @description Drive provider.
+         * @example google_drive
+         */
+        PathProvider: "google_drive" | "onedrive";
+        /**
          * @description File name of a part of the reference page.
          * @example swagger-ui.css
          */
         PathAsset: string;
+        /** @description Session id from the answer to `initialize`. */
+        McpSessionId: string;
+        /**
+         * @description Protocol version agreed on at `initialize`.
+         * @example 2025-06-18
+         */
+        McpProtocolVersion: string;
     };
     requestBodies: never;
     headers: {
@@ -2399,12 +7968,36 @@ export interface components {
         RetryAfter: number;
         /** @description The challenge: `Bearer`, with `error="invalid_token"` where a credential was sent. */
         WWWAuthenticate: string;
+        /** @description The methods this path has. */
+        Allow: string;
         /** @description `true` when this is the stored answer of an earlier request with the same key. */
         IdempotencyReplayed: "true";
         /** @description Address of the resource or, with 202, of the job. */
         Location: string;
+        /** @description The table's `edit_version` as an entity tag, e.g. `"42"`. */
+        ETag: string;
+        /** @description Name to save the file under, RFC 6266 with `filename*` in UTF-8. */
+        ContentDisposition: string;
         /** @description Caching rules. */
         CacheControl: string;
+        /** @description Id of the durable result. */
+        XSVCResultId: string;
+        /** @description Number of rows of the whole result or, for a page of a table, of the rows that match. */
+        XSVCRowCount: number;
+        /** @description Names of the masked columns, percent-encoded UTF-8, comma-separated; empty when none. */
+        XSVCMaskedColumns: string;
+        /** @description Number of denied columns. They are never named. */
+        XSVCDeniedColumns: number;
+        /** @description Number of formulas kept in the file. */
+        XSVCPreservedFormulas: number;
+        /** @description Id of the branch point recorded by this export. */
+        XSVCBranchId: string;
+        /** @description Cursor of the next page; absent on the last page. */
+        XSVCNextCursor: string;
+        /** @description The table version these rows were read at. */
+        XSVCEditVersion: number;
+        /** @description Id of the MCP session, given by `initialize`. */
+        McpSessionId: string;
     };
     pathItems: never;
 }
@@ -2413,7 +8006,15 @@ export interface operations {
     signUp: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2434,6 +8035,7 @@ export interface operations {
             201: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2466,7 +8068,15 @@ export interface operations {
     logIn: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2486,6 +8096,7 @@ export interface operations {
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -2506,6 +8117,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+            409: components["responses"]["Conflict"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMedia"];
             422: components["responses"]["ValidationFailed"];
@@ -3808,7 +9420,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
             410: components["responses"]["Gone"];
@@ -3903,7 +9514,6 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["BadRequest"];
             404: components["responses"]["NotFound"];
             410: components["responses"]["Gone"];
             413: components["responses"]["TooLarge"];
@@ -5339,6 +10949,9044 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSources: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit50"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sources. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sources": [
+                     *         {
+                     *           "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "name": "損益.xlsx",
+                     *           "filename": "損益.xlsx",
+                     *           "mode": "auto",
+                     *           "status": "materialized",
+                     *           "size": 18342,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *           "created_at": "2025-06-14T02:30:00Z",
+                     *           "provenance": {
+                     *             "kind": "upload",
+                     *             "at": "2025-06-14T02:30:00Z"
+                     *           },
+                     *           "structuring": "structured",
+                     *           "structuring_reason": null,
+                     *           "artifacts": [
+                     *             "損益計算書_階層1",
+                     *             "損益計算書_階層2",
+                     *             "損益計算書_階層1_計算項目",
+                     *             "損益計算書_科目",
+                     *             "PL_補足情報"
+                     *           ],
+                     *           "parse_spec": {
+                     *             "version": 1,
+                     *             "regions": [
+                     *               {
+                     *                 "id": "r1",
+                     *                 "sheet": "PL",
+                     *                 "range": "A3:C8",
+                     *                 "kind": "report",
+                     *                 "name": "損益計算書",
+                     *                 "selected": true
+                     *               }
+                     *             ]
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    uploadSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /** @description The file and how to ingest it. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "file": "(bytes of 損益.xlsx)",
+                 *       "mode": "auto",
+                 *       "async": false,
+                 *       "structuring": "auto"
+                 *     }
+                 */
+                "multipart/form-data": components["schemas"]["UploadSourceForm"];
+            };
+        };
+        responses: {
+            /** @description Identical bytes were there already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": {
+                     *         "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "損益.xlsx",
+                     *         "filename": "損益.xlsx",
+                     *         "mode": "auto",
+                     *         "status": "materialized",
+                     *         "size": 18342,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *         "created_at": "2025-06-14T02:30:00Z",
+                     *         "provenance": {
+                     *           "kind": "upload",
+                     *           "at": "2025-06-14T02:30:00Z"
+                     *         },
+                     *         "structuring": "structured",
+                     *         "structuring_reason": null,
+                     *         "artifacts": [
+                     *           "損益計算書_階層1",
+                     *           "損益計算書_階層2",
+                     *           "損益計算書_階層1_計算項目",
+                     *           "損益計算書_科目",
+                     *           "PL_補足情報"
+                     *         ],
+                     *         "parse_spec": {
+                     *           "version": 1,
+                     *           "regions": [
+                     *             {
+                     *               "id": "r1",
+                     *               "sheet": "PL",
+                     *               "range": "A3:C8",
+                     *               "kind": "report",
+                     *               "name": "損益計算書",
+                     *               "selected": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "artifacts": [
+                     *         {
+                     *           "name": "損益計算書_階層1",
+                     *           "type": "table",
+                     *           "description": null,
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "row_count": 4,
+                     *           "schema": [
+                     *             {
+                     *               "name": "科目",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "期間",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "値",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "損益計算書_階層1",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "structuring": "structured",
+                     *       "credits_charged": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceUploadResponse"];
+                };
+            };
+            /** @description The source and what it produced. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": {
+                     *         "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "損益.xlsx",
+                     *         "filename": "損益.xlsx",
+                     *         "mode": "auto",
+                     *         "status": "materialized",
+                     *         "size": 18342,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *         "created_at": "2025-06-14T02:30:00Z",
+                     *         "provenance": {
+                     *           "kind": "upload",
+                     *           "at": "2025-06-14T02:30:00Z"
+                     *         },
+                     *         "structuring": "structured",
+                     *         "structuring_reason": null,
+                     *         "artifacts": [
+                     *           "損益計算書_階層1",
+                     *           "損益計算書_階層2",
+                     *           "損益計算書_階層1_計算項目",
+                     *           "損益計算書_科目",
+                     *           "PL_補足情報"
+                     *         ],
+                     *         "parse_spec": {
+                     *           "version": 1,
+                     *           "regions": [
+                     *             {
+                     *               "id": "r1",
+                     *               "sheet": "PL",
+                     *               "range": "A3:C8",
+                     *               "kind": "report",
+                     *               "name": "損益計算書",
+                     *               "selected": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "artifacts": [
+                     *         {
+                     *           "name": "損益計算書_階層1",
+                     *           "type": "table",
+                     *           "description": null,
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "row_count": 4,
+                     *           "schema": [
+                     *             {
+                     *               "name": "科目",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "期間",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "値",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "損益計算書_階層1",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "structuring": "structured",
+                     *       "credits_charged": 12
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceUploadResponse"];
+                };
+            };
+            /** @description The ingest goes on as a job: `async` was asked for, or it takes longer than the synchronous form waits. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    importCloudFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "provider": "google_drive",
+                 *       "file_id": "1A2b3C4d5E",
+                 *       "filename": "損益.xlsx"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CloudImportRequest"];
+            };
+        };
+        responses: {
+            /** @description Identical bytes were there already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": {
+                     *         "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "損益.xlsx",
+                     *         "filename": "損益.xlsx",
+                     *         "mode": "auto",
+                     *         "status": "materialized",
+                     *         "size": 18342,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *         "created_at": "2025-06-14T02:30:00Z",
+                     *         "provenance": {
+                     *           "kind": "upload",
+                     *           "at": "2025-06-14T02:30:00Z"
+                     *         },
+                     *         "structuring": "structured",
+                     *         "structuring_reason": null,
+                     *         "artifacts": [
+                     *           "損益計算書_階層1",
+                     *           "損益計算書_階層2",
+                     *           "損益計算書_階層1_計算項目",
+                     *           "損益計算書_科目",
+                     *           "PL_補足情報"
+                     *         ],
+                     *         "parse_spec": {
+                     *           "version": 1,
+                     *           "regions": [
+                     *             {
+                     *               "id": "r1",
+                     *               "sheet": "PL",
+                     *               "range": "A3:C8",
+                     *               "kind": "report",
+                     *               "name": "損益計算書",
+                     *               "selected": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "artifacts": [
+                     *         {
+                     *           "name": "損益計算書_階層1",
+                     *           "type": "table",
+                     *           "description": null,
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "row_count": 4,
+                     *           "schema": [
+                     *             {
+                     *               "name": "科目",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "期間",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "値",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "損益計算書_階層1",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "structuring": "structured",
+                     *       "credits_charged": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceUploadResponse"];
+                };
+            };
+            /** @description The source and what it produced. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": {
+                     *         "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "損益.xlsx",
+                     *         "filename": "損益.xlsx",
+                     *         "mode": "auto",
+                     *         "status": "materialized",
+                     *         "size": 18342,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *         "created_at": "2025-06-14T02:30:00Z",
+                     *         "provenance": {
+                     *           "kind": "cloud",
+                     *           "provider": "google_drive",
+                     *           "file_id": "1A2b3C4d5E",
+                     *           "at": "2025-06-14T02:30:00Z"
+                     *         },
+                     *         "structuring": "structured",
+                     *         "structuring_reason": null,
+                     *         "artifacts": [
+                     *           "損益計算書_階層1",
+                     *           "損益計算書_階層2",
+                     *           "損益計算書_階層1_計算項目",
+                     *           "損益計算書_科目",
+                     *           "PL_補足情報"
+                     *         ],
+                     *         "parse_spec": {
+                     *           "version": 1,
+                     *           "regions": [
+                     *             {
+                     *               "id": "r1",
+                     *               "sheet": "PL",
+                     *               "range": "A3:C8",
+                     *               "kind": "report",
+                     *               "name": "損益計算書",
+                     *               "selected": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "artifacts": [
+                     *         {
+                     *           "name": "損益計算書_階層1",
+                     *           "type": "table",
+                     *           "description": null,
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "row_count": 4,
+                     *           "schema": [
+                     *             {
+                     *               "name": "科目",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "期間",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "値",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "損益計算書_階層1",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "structuring": "structured",
+                     *       "credits_charged": 12
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceUploadResponse"];
+                };
+            };
+            /** @description The ingest goes on as a job: `async` was asked for, or it takes longer than the synchronous form waits. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotYetAvailable"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    ingestUrl: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://www.example.go.jp/toukei/2024.csv",
+                 *       "filename": "統計2024.csv"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UrlIngestRequest"];
+            };
+        };
+        responses: {
+            /** @description Identical bytes were there already. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": {
+                     *         "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "損益.xlsx",
+                     *         "filename": "損益.xlsx",
+                     *         "mode": "auto",
+                     *         "status": "materialized",
+                     *         "size": 18342,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *         "created_at": "2025-06-14T02:30:00Z",
+                     *         "provenance": {
+                     *           "kind": "upload",
+                     *           "at": "2025-06-14T02:30:00Z"
+                     *         },
+                     *         "structuring": "structured",
+                     *         "structuring_reason": null,
+                     *         "artifacts": [
+                     *           "損益計算書_階層1",
+                     *           "損益計算書_階層2",
+                     *           "損益計算書_階層1_計算項目",
+                     *           "損益計算書_科目",
+                     *           "PL_補足情報"
+                     *         ],
+                     *         "parse_spec": {
+                     *           "version": 1,
+                     *           "regions": [
+                     *             {
+                     *               "id": "r1",
+                     *               "sheet": "PL",
+                     *               "range": "A3:C8",
+                     *               "kind": "report",
+                     *               "name": "損益計算書",
+                     *               "selected": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "artifacts": [
+                     *         {
+                     *           "name": "損益計算書_階層1",
+                     *           "type": "table",
+                     *           "description": null,
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "row_count": 4,
+                     *           "schema": [
+                     *             {
+                     *               "name": "科目",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "期間",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "値",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "損益計算書_階層1",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "structuring": "structured",
+                     *       "credits_charged": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceUploadResponse"];
+                };
+            };
+            /** @description The source and what it produced. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": {
+                     *         "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "損益.xlsx",
+                     *         "filename": "損益.xlsx",
+                     *         "mode": "auto",
+                     *         "status": "materialized",
+                     *         "size": 18342,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *         "created_at": "2025-06-14T02:30:00Z",
+                     *         "provenance": {
+                     *           "kind": "url",
+                     *           "url": "https://www.example.go.jp/toukei/2024.csv",
+                     *           "at": "2025-06-14T02:30:00Z"
+                     *         },
+                     *         "structuring": "structured",
+                     *         "structuring_reason": null,
+                     *         "artifacts": [
+                     *           "損益計算書_階層1",
+                     *           "損益計算書_階層2",
+                     *           "損益計算書_階層1_計算項目",
+                     *           "損益計算書_科目",
+                     *           "PL_補足情報"
+                     *         ],
+                     *         "parse_spec": {
+                     *           "version": 1,
+                     *           "regions": [
+                     *             {
+                     *               "id": "r1",
+                     *               "sheet": "PL",
+                     *               "range": "A3:C8",
+                     *               "kind": "report",
+                     *               "name": "損益計算書",
+                     *               "selected": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "artifacts": [
+                     *         {
+                     *           "name": "損益計算書_階層1",
+                     *           "type": "table",
+                     *           "description": null,
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "row_count": 4,
+                     *           "schema": [
+                     *             {
+                     *               "name": "科目",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "期間",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "値",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "損益計算書_階層1",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "structuring": "structured",
+                     *       "credits_charged": 12
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceUploadResponse"];
+                };
+            };
+            /** @description The ingest goes on as a job: `async` was asked for, or it takes longer than the synchronous form waits. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The source. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "name": "損益.xlsx",
+                     *       "filename": "損益.xlsx",
+                     *       "mode": "auto",
+                     *       "status": "materialized",
+                     *       "size": 18342,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "provenance": {
+                     *         "kind": "upload",
+                     *         "at": "2025-06-14T02:30:00Z"
+                     *       },
+                     *       "structuring": "structured",
+                     *       "structuring_reason": null,
+                     *       "artifacts": [
+                     *         "損益計算書_階層1",
+                     *         "損益計算書_階層2",
+                     *         "損益計算書_階層1_計算項目",
+                     *         "損益計算書_科目",
+                     *         "PL_補足情報"
+                     *       ],
+                     *       "parse_spec": {
+                     *         "version": 1,
+                     *         "regions": [
+                     *           {
+                     *             "id": "r1",
+                     *             "sheet": "PL",
+                     *             "range": "A3:C8",
+                     *             "kind": "report",
+                     *             "name": "損益計算書",
+                     *             "selected": true
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    analyzeSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The proposal. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 1,
+                     *       "reader": {
+                     *         "format": "xlsx"
+                     *       },
+                     *       "regions": [
+                     *         {
+                     *           "id": "r1",
+                     *           "sheet": "売上",
+                     *           "range": "A1:D120",
+                     *           "kind": "data",
+                     *           "name": "売上明細",
+                     *           "header_rows": [
+                     *             1
+                     *           ],
+                     *           "data_range": "A2:D120",
+                     *           "orientation": "rows",
+                     *           "columns": [
+                     *             {
+                     *               "name": "日付",
+                     *               "from": "A",
+                     *               "type": "DATE",
+                     *               "format": "yyyy/mm/dd"
+                     *             },
+                     *             {
+                     *               "name": "得意先",
+                     *               "from": "B",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "金額",
+                     *               "from": "D",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "selected": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ParseSpec"];
+                };
+            };
+            /** @description The analysis goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getParseSpec: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The spec. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 1,
+                     *       "reader": {
+                     *         "format": "xlsx"
+                     *       },
+                     *       "regions": [
+                     *         {
+                     *           "id": "r1",
+                     *           "sheet": "売上",
+                     *           "range": "A1:D120",
+                     *           "kind": "data",
+                     *           "name": "売上明細",
+                     *           "header_rows": [
+                     *             1
+                     *           ],
+                     *           "data_range": "A2:D120",
+                     *           "orientation": "rows",
+                     *           "columns": [
+                     *             {
+                     *               "name": "日付",
+                     *               "from": "A",
+                     *               "type": "DATE",
+                     *               "format": "yyyy/mm/dd"
+                     *             },
+                     *             {
+                     *               "name": "得意先",
+                     *               "from": "B",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "金額",
+                     *               "from": "D",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "selected": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ParseSpec"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putParseSpec: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": 1,
+                 *       "reader": {
+                 *         "format": "xlsx"
+                 *       },
+                 *       "regions": [
+                 *         {
+                 *           "id": "r1",
+                 *           "sheet": "売上",
+                 *           "range": "A1:D120",
+                 *           "kind": "data",
+                 *           "name": "売上明細",
+                 *           "header_rows": [
+                 *             1
+                 *           ],
+                 *           "data_range": "A2:D120",
+                 *           "orientation": "rows",
+                 *           "columns": [
+                 *             {
+                 *               "name": "日付",
+                 *               "from": "A",
+                 *               "type": "DATE",
+                 *               "format": "yyyy/mm/dd"
+                 *             },
+                 *             {
+                 *               "name": "得意先",
+                 *               "from": "B",
+                 *               "type": "VARCHAR"
+                 *             },
+                 *             {
+                 *               "name": "金額",
+                 *               "from": "D",
+                 *               "type": "BIGINT"
+                 *             }
+                 *           ],
+                 *           "selected": true
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ParseSpec"];
+            };
+        };
+        responses: {
+            /** @description The spec as stored. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 2,
+                     *       "reader": {
+                     *         "format": "xlsx"
+                     *       },
+                     *       "regions": [
+                     *         {
+                     *           "id": "r1",
+                     *           "sheet": "売上",
+                     *           "range": "A1:D120",
+                     *           "kind": "data",
+                     *           "name": "売上明細",
+                     *           "header_rows": [
+                     *             1
+                     *           ],
+                     *           "data_range": "A2:D120",
+                     *           "orientation": "rows",
+                     *           "columns": [
+                     *             {
+                     *               "name": "日付",
+                     *               "from": "A",
+                     *               "type": "DATE",
+                     *               "format": "yyyy/mm/dd"
+                     *             },
+                     *             {
+                     *               "name": "得意先",
+                     *               "from": "B",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "金額",
+                     *               "from": "D",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "selected": true
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ParseSpec"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    materializeSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "regions": [
+                 *         "r1"
+                 *       ],
+                 *       "target": {
+                 *         "mode": "append",
+                 *         "table": "売上明細",
+                 *         "expected_version": 42
+                 *       },
+                 *       "column_mapping": {
+                 *         "得意先": "顧客"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["MaterializeRequest"];
+            };
+        };
+        responses: {
+            /** @description What was made. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": {
+                     *         "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "損益.xlsx",
+                     *         "filename": "損益.xlsx",
+                     *         "mode": "staged",
+                     *         "status": "materialized",
+                     *         "size": 18342,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *         "created_at": "2025-06-14T02:30:00Z",
+                     *         "provenance": {
+                     *           "kind": "upload",
+                     *           "at": "2025-06-14T02:30:00Z"
+                     *         },
+                     *         "structuring": "structured",
+                     *         "structuring_reason": null,
+                     *         "artifacts": [
+                     *           "売上明細"
+                     *         ],
+                     *         "parse_spec": {
+                     *           "version": 1,
+                     *           "regions": [
+                     *             {
+                     *               "id": "r1",
+                     *               "sheet": "PL",
+                     *               "range": "A3:C8",
+                     *               "kind": "report",
+                     *               "name": "損益計算書",
+                     *               "selected": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "artifacts": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "type": "table",
+                     *           "description": null,
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "row_count": 4,
+                     *           "schema": [
+                     *             {
+                     *               "name": "科目",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "期間",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "値",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "売上明細",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "edit_version": 43,
+                     *       "op_id": 129,
+                     *       "stale": [
+                     *         "月次売上"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MaterializeResponse"];
+                };
+            };
+            /** @description The work goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    downloadSource: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "application/vnd.ms-excel.sheet.macroEnabled.12": string;
+                    "text/csv": string;
+                    "text/tab-separated-values": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewSource: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Sheet; default the first. An unknown one is 404.
+                 * @example PL
+                 */
+                sheet?: string;
+                /**
+                 * @description A1 range; default the first 100 rows and 50 columns.
+                 * @example A1:C20
+                 */
+                range?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cells. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sheet": "PL",
+                     *       "sheets": [
+                     *         "PL"
+                     *       ],
+                     *       "range": "A1:C4",
+                     *       "values": [
+                     *         [
+                     *           "損益計算書",
+                     *           null,
+                     *           null
+                     *         ],
+                     *         [
+                     *           "(単位：千円)",
+                     *           null,
+                     *           null
+                     *         ],
+                     *         [
+                     *           "科目",
+                     *           "2022年度",
+                     *           "2023年度"
+                     *         ],
+                     *         [
+                     *           "売上高",
+                     *           1200,
+                     *           1350
+                     *         ]
+                     *       ],
+                     *       "truncated": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourcePreview"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reviseSource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the source, percent-encoded UTF-8.
+                 * @example 損益.xlsx
+                 */
+                source_name: components["parameters"]["PathSourceName"];
+            };
+            cookie?: never;
+        };
+        /** @description The file. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "file": "(bytes of 損益.xlsx)",
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "multipart/form-data": components["schemas"]["FileForm"];
+            };
+        };
+        responses: {
+            /** @description The source and its artifacts after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "source": {
+                     *         "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "損益.xlsx",
+                     *         "filename": "損益.xlsx",
+                     *         "mode": "auto",
+                     *         "status": "materialized",
+                     *         "size": 18342,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *         "created_at": "2025-06-14T02:30:00Z",
+                     *         "provenance": {
+                     *           "kind": "upload",
+                     *           "at": "2025-06-14T02:30:00Z"
+                     *         },
+                     *         "structuring": "structured",
+                     *         "structuring_reason": null,
+                     *         "artifacts": [
+                     *           "損益計算書_階層1",
+                     *           "損益計算書_階層2",
+                     *           "損益計算書_階層1_計算項目",
+                     *           "損益計算書_科目",
+                     *           "PL_補足情報"
+                     *         ],
+                     *         "parse_spec": {
+                     *           "version": 1,
+                     *           "regions": [
+                     *             {
+                     *               "id": "r1",
+                     *               "sheet": "PL",
+                     *               "range": "A3:C8",
+                     *               "kind": "report",
+                     *               "name": "損益計算書",
+                     *               "selected": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "artifacts": [
+                     *         {
+                     *           "name": "損益計算書_階層1",
+                     *           "type": "table",
+                     *           "description": null,
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "row_count": 4,
+                     *           "schema": [
+                     *             {
+                     *               "name": "科目",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "期間",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "値",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "損益計算書_階層1",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "structuring": "structured",
+                     *       "credits_charged": 12
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SourceUploadResponse"];
+                };
+            };
+            /** @description The ingest goes on as a job: `async` was asked for, or it takes longer than the synchronous form waits. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createUpload: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "filename": "損益.xlsx",
+                 *       "structuring": "auto"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateUploadRequest"];
+            };
+        };
+        responses: {
+            /** @description The slot. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "upload_id": "upl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "filename": "損益.xlsx",
+                     *       "status": "pending",
+                     *       "upload_url": "http://127.0.0.1:8080/api/v1/uploads/upl_01JXQ2V7M0Z8K4T5R6W9A1B201?expires=1749871800&sig=Zm9vYmFy",
+                     *       "expires_at": "2025-06-14T03:30:00Z",
+                     *       "job_id": null,
+                     *       "error": null,
+                     *       "source": null,
+                     *       "artifacts": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the upload slot.
+                 * @example upl_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                upload_id: components["parameters"]["PathUploadId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The slot. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "upload_id": "upl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "filename": "損益.xlsx",
+                     *       "status": "ingested",
+                     *       "expires_at": "2025-06-14T03:30:00Z",
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "error": null,
+                     *       "source": {
+                     *         "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "損益.xlsx",
+                     *         "filename": "損益.xlsx",
+                     *         "mode": "auto",
+                     *         "status": "materialized",
+                     *         "size": 18342,
+                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *         "content_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *         "created_at": "2025-06-14T02:30:00Z",
+                     *         "provenance": {
+                     *           "kind": "upload",
+                     *           "at": "2025-06-14T02:30:00Z"
+                     *         },
+                     *         "structuring": "structured",
+                     *         "structuring_reason": null,
+                     *         "artifacts": [
+                     *           "損益計算書_階層1",
+                     *           "損益計算書_階層2",
+                     *           "損益計算書_階層1_計算項目",
+                     *           "損益計算書_科目",
+                     *           "PL_補足情報"
+                     *         ],
+                     *         "parse_spec": {
+                     *           "version": 1,
+                     *           "regions": [
+                     *             {
+                     *               "id": "r1",
+                     *               "sheet": "PL",
+                     *               "range": "A3:C8",
+                     *               "kind": "report",
+                     *               "name": "損益計算書",
+                     *               "selected": true
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "artifacts": [
+                     *         "損益計算書_階層1",
+                     *         "損益計算書_階層2",
+                     *         "損益計算書_階層1_計算項目",
+                     *         "損益計算書_科目",
+                     *         "PL_補足情報"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putUpload: {
+        parameters: {
+            query: {
+                /** @description End of the slot, seconds since 1970; part of what is signed. */
+                expires: number;
+                /** @description The signature. */
+                sig: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the upload slot.
+                 * @example upl_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                upload_id: components["parameters"]["PathUploadId"];
+            };
+            cookie?: never;
+        };
+        /** @description The raw bytes of the file. */
+        requestBody: {
+            content: {
+                "*/*": string;
+            };
+        };
+        responses: {
+            /** @description The bytes are there, the ingest has begun. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "upload_id": "upl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "filename": "損益.xlsx",
+                     *       "status": "uploaded",
+                     *       "expires_at": "2025-06-14T03:30:00Z",
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "error": null,
+                     *       "source": null,
+                     *       "artifacts": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Upload"];
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            410: components["responses"]["Gone"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMyData: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit50"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The artifacts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "artifacts": [
+                     *         {
+                     *           "name": "損益計算書_階層1",
+                     *           "type": "table",
+                     *           "description": null,
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "row_count": 4,
+                     *           "schema": [
+                     *             {
+                     *               "name": "科目",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "期間",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "値",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "損益計算書_階層1",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArtifactListResponse"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listArtifacts: {
+        parameters: {
+            query?: {
+                /** @description Which artifacts to list. */
+                state?: components["parameters"]["StateArtifacts"];
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit100"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The artifacts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "artifacts": [
+                     *         {
+                     *           "name": "損益計算書_階層1",
+                     *           "type": "table",
+                     *           "description": null,
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "row_count": 4,
+                     *           "schema": [
+                     *             {
+                     *               "name": "科目",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "期間",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "値",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "損益計算書_階層1",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArtifactListResponse"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getArtifactSchema: {
+        parameters: {
+            query?: {
+                /** @description `columns`: columns, types, row count and a sample of five rows; `json-schema`: JSON Schema of one row. */
+                format?: "columns" | "json-schema";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "edit_version": 42,
+                     *       "columns": [
+                     *         {
+                     *           "column": "日付",
+                     *           "name": "日付",
+                     *           "type": "DATE",
+                     *           "masked": false,
+                     *           "description": null
+                     *         },
+                     *         {
+                     *           "column": "得意先",
+                     *           "name": "得意先",
+                     *           "type": "VARCHAR",
+                     *           "masked": true,
+                     *           "description": null
+                     *         },
+                     *         {
+                     *           "column": "金額",
+                     *           "name": "金額",
+                     *           "type": "BIGINT",
+                     *           "masked": false,
+                     *           "description": "税抜"
+                     *         }
+                     *       ],
+                     *       "row_count": 119,
+                     *       "sample": [
+                     *         {
+                     *           "日付": "2024-04-01",
+                     *           "得意先": null,
+                     *           "金額": 120000,
+                     *           "__svc_row_id": 1
+                     *         }
+                     *       ],
+                     *       "masked_columns": [
+                     *         "得意先"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArtifactSchema"];
+                    /**
+                     * @example {
+                     *       "$schema": "https://json-schema.org/draft/2020-12/schema",
+                     *       "type": "object",
+                     *       "additionalProperties": false,
+                     *       "properties": {
+                     *         "__svc_row_id": {
+                     *           "type": "integer",
+                     *           "minimum": 1
+                     *         },
+                     *         "日付": {
+                     *           "type": [
+                     *             "string",
+                     *             "null"
+                     *           ],
+                     *           "format": "date"
+                     *         },
+                     *         "得意先": {
+                     *           "type": [
+                     *             "string",
+                     *             "null"
+                     *           ]
+                     *         },
+                     *         "金額": {
+                     *           "type": [
+                     *             "integer",
+                     *             "null"
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/schema+json": components["schemas"]["RowJsonSchema"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    describeArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "受注ごとの売上"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ArtifactDescriptionBody"];
+            };
+        };
+        responses: {
+            /** @description The description. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "description": "受注ごとの売上"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArtifactDescription"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    archiveArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "state": "archived",
+                     *       "table_name": "売上明細",
+                     *       "type": "table"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArtifactStateResponse"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unarchiveArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "損益_原本",
+                     *       "state": "active",
+                     *       "table_name": "損益_原本",
+                     *       "type": "table"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArtifactStateResponse"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTables: {
+        parameters: {
+            query?: {
+                /** @description Which tables to list. */
+                state?: components["parameters"]["StateTables"];
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit100"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tables. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tables": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "type": "table",
+                     *           "description": "受注ごとの売上",
+                     *           "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B202",
+                     *           "row_count": 119,
+                     *           "schema": [
+                     *             {
+                     *               "name": "日付",
+                     *               "type": "DATE"
+                     *             },
+                     *             {
+                     *               "name": "得意先",
+                     *               "type": "VARCHAR"
+                     *             },
+                     *             {
+                     *               "name": "金額",
+                     *               "type": "BIGINT"
+                     *             }
+                     *           ],
+                     *           "state": "active",
+                     *           "table_name": "売上明細",
+                     *           "updated_at": "2025-06-14T02:30:00Z",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "edit_version": 42,
+                     *           "freshness": {
+                     *             "stale": false,
+                     *             "stale_since": null
+                     *           }
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TableList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "売上明細",
+                 *       "columns": [
+                 *         {
+                 *           "name": "日付",
+                 *           "type": "DATE"
+                 *         },
+                 *         {
+                 *           "name": "得意先"
+                 *         },
+                 *         {
+                 *           "name": "金額",
+                 *           "type": "BIGINT"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateTableRequest"];
+            };
+        };
+        responses: {
+            /** @description The table. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "table": {
+                     *         "name": "売上明細",
+                     *         "type": "table",
+                     *         "edit_version": 1,
+                     *         "layer": "base",
+                     *         "table_name": "売上明細"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreateTableResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The table. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "type": "table",
+                     *       "description": "受注ごとの売上",
+                     *       "id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B202",
+                     *       "row_count": 119,
+                     *       "schema": [
+                     *         {
+                     *           "name": "日付",
+                     *           "type": "DATE"
+                     *         },
+                     *         {
+                     *           "name": "得意先",
+                     *           "type": "VARCHAR"
+                     *         },
+                     *         {
+                     *           "name": "金額",
+                     *           "type": "BIGINT"
+                     *         }
+                     *       ],
+                     *       "state": "active",
+                     *       "table_name": "売上明細",
+                     *       "updated_at": "2025-06-14T02:30:00Z",
+                     *       "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "edit_version": 42,
+                     *       "freshness": {
+                     *         "stale": false,
+                     *         "stale_since": null
+                     *       },
+                     *       "layer": "base",
+                     *       "masked_columns": [
+                     *         "得意先"
+                     *       ],
+                     *       "columns": [
+                     *         {
+                     *           "column": "日付",
+                     *           "name": "日付",
+                     *           "type": "DATE",
+                     *           "masked": false,
+                     *           "description": null
+                     *         },
+                     *         {
+                     *           "column": "得意先",
+                     *           "name": "得意先",
+                     *           "type": "VARCHAR",
+                     *           "masked": true,
+                     *           "description": null
+                     *         },
+                     *         {
+                     *           "column": "金額",
+                     *           "name": "金額",
+                     *           "type": "BIGINT",
+                     *           "masked": false,
+                     *           "description": "税抜"
+                     *         }
+                     *       ],
+                     *       "source": {
+                     *         "id": "src_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "売上.xlsx",
+                     *         "sheet": "売上",
+                     *         "range": "A1:D120"
+                     *       },
+                     *       "transform": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Table"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTable: {
+        parameters: {
+            query: {
+                /**
+                 * @description The `edit_version` the caller last saw, or the literal `null` for "do not check". Leaving it out is 422.
+                 * @example 42
+                 */
+                expected_version: components["parameters"]["ExpectedVersionQuery"];
+                /**
+                 * @description Who is acting, as free text for the op log and the audit log.
+                 * @example 佐藤
+                 */
+                actor?: components["parameters"]["ActorQuery"];
+            };
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The table is deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTableSchema: {
+        parameters: {
+            query?: {
+                /** @description `columns`: columns, types, row count and a sample of five rows; `json-schema`: JSON Schema of one row. */
+                format?: "columns" | "json-schema";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schema. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "edit_version": 42,
+                     *       "columns": [
+                     *         {
+                     *           "column": "日付",
+                     *           "name": "日付",
+                     *           "type": "DATE",
+                     *           "masked": false,
+                     *           "description": null
+                     *         },
+                     *         {
+                     *           "column": "得意先",
+                     *           "name": "得意先",
+                     *           "type": "VARCHAR",
+                     *           "masked": true,
+                     *           "description": null
+                     *         },
+                     *         {
+                     *           "column": "金額",
+                     *           "name": "金額",
+                     *           "type": "BIGINT",
+                     *           "masked": false,
+                     *           "description": "税抜"
+                     *         }
+                     *       ],
+                     *       "row_count": 119,
+                     *       "sample": [
+                     *         {
+                     *           "日付": "2024-04-01",
+                     *           "得意先": null,
+                     *           "金額": 120000,
+                     *           "__svc_row_id": 1
+                     *         }
+                     *       ],
+                     *       "masked_columns": [
+                     *         "得意先"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ArtifactSchema"];
+                    /**
+                     * @example {
+                     *       "$schema": "https://json-schema.org/draft/2020-12/schema",
+                     *       "type": "object",
+                     *       "additionalProperties": false,
+                     *       "properties": {
+                     *         "__svc_row_id": {
+                     *           "type": "integer",
+                     *           "minimum": 1
+                     *         },
+                     *         "日付": {
+                     *           "type": [
+                     *             "string",
+                     *             "null"
+                     *           ],
+                     *           "format": "date"
+                     *         },
+                     *         "得意先": {
+                     *           "type": [
+                     *             "string",
+                     *             "null"
+                     *           ]
+                     *         },
+                     *         "金額": {
+                     *           "type": [
+                     *             "integer",
+                     *             "null"
+                     *           ]
+                     *         }
+                     *       }
+                     *     }
+                     */
+                    "application/schema+json": components["schemas"]["RowJsonSchema"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    profileTable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The profile. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "edit_version": 42,
+                     *       "row_count": 119,
+                     *       "columns": [
+                     *         {
+                     *           "name": "金額",
+                     *           "type": "BIGINT",
+                     *           "masked": false,
+                     *           "null_count": 1,
+                     *           "null_share": 0.0084,
+                     *           "distinct": 97,
+                     *           "min": 800,
+                     *           "max": 980000,
+                     *           "mean": 120431.5,
+                     *           "top_values": [
+                     *             {
+                     *               "value": 120000,
+                     *               "count": 6
+                     *             }
+                     *           ],
+                     *           "histogram": [
+                     *             {
+                     *               "from": 800,
+                     *               "to": 490400,
+                     *               "count": 110
+                     *             },
+                     *             {
+                     *               "from": 490400,
+                     *               "to": 980000,
+                     *               "count": 8
+                     *             }
+                     *           ]
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TableProfile"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTableLineage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The graph. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "月次売上",
+                     *       "nodes": [
+                     *         {
+                     *           "id": "n1",
+                     *           "kind": "source",
+                     *           "name": "売上.xlsx"
+                     *         },
+                     *         {
+                     *           "id": "n2",
+                     *           "kind": "region",
+                     *           "name": "A1:D120",
+                     *           "sheet": "売上",
+                     *           "range": "A1:D120"
+                     *         },
+                     *         {
+                     *           "id": "n3",
+                     *           "kind": "table",
+                     *           "name": "売上明細",
+                     *           "state": "active",
+                     *           "edit_version": 42
+                     *         },
+                     *         {
+                     *           "id": "n4",
+                     *           "kind": "transform",
+                     *           "name": "月次集計"
+                     *         },
+                     *         {
+                     *           "id": "n5",
+                     *           "kind": "table",
+                     *           "name": "月次売上",
+                     *           "state": "active",
+                     *           "edit_version": 3,
+                     *           "stale": false
+                     *         }
+                     *       ],
+                     *       "edges": [
+                     *         {
+                     *           "from": "n1",
+                     *           "to": "n2"
+                     *         },
+                     *         {
+                     *           "from": "n2",
+                     *           "to": "n3"
+                     *         },
+                     *         {
+                     *           "from": "n3",
+                     *           "to": "n4"
+                     *         },
+                     *         {
+                     *           "from": "n4",
+                     *           "to": "n5"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TableLineage"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listColumns: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The columns. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "edit_version": 42,
+                     *       "columns": [
+                     *         {
+                     *           "column": "日付",
+                     *           "name": "日付",
+                     *           "type": "DATE",
+                     *           "masked": false,
+                     *           "description": null
+                     *         },
+                     *         {
+                     *           "column": "得意先",
+                     *           "name": "得意先",
+                     *           "type": "VARCHAR",
+                     *           "masked": true,
+                     *           "description": null
+                     *         },
+                     *         {
+                     *           "column": "金額",
+                     *           "name": "金額",
+                     *           "type": "BIGINT",
+                     *           "masked": false,
+                     *           "description": "税抜"
+                     *         }
+                     *       ],
+                     *       "table_name": "売上明細"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnsResponse"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    addColumn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "column": "税率",
+                 *       "type": "DECIMAL(4,2)",
+                 *       "default": "0.10",
+                 *       "expected_version": 42,
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddColumnRequest"];
+            };
+        };
+        responses: {
+            /** @description The column. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "column": "税率",
+                     *       "type": "DECIMAL(4,2)",
+                     *       "edit_version": 43,
+                     *       "op_id": 130,
+                     *       "stale": [],
+                     *       "broken": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnChange"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    dropColumn: {
+        parameters: {
+            query: {
+                /**
+                 * @description The `edit_version` the caller last saw, or the literal `null` for "do not check". Leaving it out is 422.
+                 * @example 42
+                 */
+                expected_version: components["parameters"]["ExpectedVersionQuery"];
+                /**
+                 * @description Who is acting, as free text for the op log and the audit log.
+                 * @example 佐藤
+                 */
+                actor?: components["parameters"]["ActorQuery"];
+            };
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "column": "税率",
+                     *       "type": null,
+                     *       "edit_version": 45,
+                     *       "op_id": 132,
+                     *       "stale": [],
+                     *       "broken": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnChange"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    alterColumn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expected_version": 43,
+                 *       "new_name": "消費税率"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlterColumnRequest"];
+            };
+        };
+        responses: {
+            /** @description The column after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "column": "消費税率",
+                     *       "type": "DECIMAL(4,2)",
+                     *       "edit_version": 44,
+                     *       "op_id": 131,
+                     *       "stale": [],
+                     *       "broken": [
+                     *         "税込売上"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnChange"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    describeColumn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "税抜"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ColumnDescriptionBody"];
+            };
+        };
+        responses: {
+            /** @description The description. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "column": "金額",
+                     *       "description": "税抜"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnDescription"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readRows: {
+        parameters: {
+            query?: {
+                /** @description Rows a page, at most. */
+                limit?: components["parameters"]["LimitRows"];
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Rows to skip. Not together with `cursor` (422). */
+                offset?: number;
+                /**
+                 * @description Columns to read, repeatable; default all visible ones. A value that is not itself a column's name is split at
+                 *     commas. An unknown or denied column is 422.
+                 * @example [
+                 *       "日付",
+                 *       "金額"
+                 *     ]
+                 */
+                columns?: string[];
+                /**
+                 * @description A SQL boolean expression over the visible columns, parsed and never concatenated.
+                 * @example 金額 >= 100000
+                 */
+                filter?: string;
+                /**
+                 * @description Column to sort by, with `:asc` (default) or `:desc`; repeatable, split at commas like `columns`; default row order.
+                 * @example [
+                 *       "金額:desc"
+                 *     ]
+                 */
+                sort?: string[];
+                /**
+                 * @description Read this `edit_version` instead of the current one. One that never was is 404; one that is no longer kept 410.
+                 * @example 40
+                 */
+                at_version?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    "X-SVC-Edit-Version": components["headers"]["XSVCEditVersion"];
+                    "X-SVC-Row-Count": components["headers"]["XSVCRowCount"];
+                    "X-SVC-Next-Cursor": components["headers"]["XSVCNextCursor"];
+                    "X-SVC-Masked-Columns": components["headers"]["XSVCMaskedColumns"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "edit_version": 42,
+                     *       "columns": [
+                     *         {
+                     *           "name": "日付",
+                     *           "type": "DATE"
+                     *         },
+                     *         {
+                     *           "name": "得意先",
+                     *           "type": "VARCHAR"
+                     *         },
+                     *         {
+                     *           "name": "金額",
+                     *           "type": "BIGINT"
+                     *         }
+                     *       ],
+                     *       "rows": [
+                     *         {
+                     *           "日付": "2024-04-01",
+                     *           "得意先": null,
+                     *           "金額": 120000,
+                     *           "__svc_row_id": 1
+                     *         }
+                     *       ],
+                     *       "row_count": 119,
+                     *       "next_cursor": "eyJyIjoxfQ",
+                     *       "masked_columns": [
+                     *         "得意先"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RowsPage"];
+                    /** @example {"日付":"2024-04-01","得意先":null,"金額":120000,"__svc_row_id":1} */
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            410: components["responses"]["Gone"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    upsertRows: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expected_version": 42,
+                 *       "rows": [
+                 *         {
+                 *           "__svc_row_id": 1,
+                 *           "金額": 125000
+                 *         },
+                 *         {
+                 *           "日付": "2024-04-02",
+                 *           "得意先": "山田商店",
+                 *           "金額": 30000
+                 *         }
+                 *       ],
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpsertRowsRequest"];
+            };
+        };
+        responses: {
+            /** @description What was written. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "edit_version": 43,
+                     *       "op_id": 133,
+                     *       "inserted": 1,
+                     *       "updated": 1,
+                     *       "row_ids": [
+                     *         1,
+                     *         120
+                     *       ],
+                     *       "stale": [
+                     *         "月次売上"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UpsertRowsResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteRows: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expected_version": 43,
+                 *       "row_ids": [
+                 *         120
+                 *       ],
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteRowsRequest"];
+            };
+        };
+        responses: {
+            /** @description What was deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "edit_version": 44,
+                     *       "op_id": 134,
+                     *       "deleted": 1,
+                     *       "stale": [
+                     *         "月次売上"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeleteRowsResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRowLineage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description The row's `__svc_row_id`.
+                 * @example 7
+                 */
+                row_id: components["parameters"]["PathRowId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The origin. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "損益計算書_階層1",
+                     *       "row_id": 1,
+                     *       "cells": [
+                     *         {
+                     *           "source": "損益.xlsx",
+                     *           "sheet": "PL",
+                     *           "range": "A4",
+                     *           "columns": [
+                     *             "科目"
+                     *           ]
+                     *         },
+                     *         {
+                     *           "source": "損益.xlsx",
+                     *           "sheet": "PL",
+                     *           "range": "B4",
+                     *           "columns": [
+                     *             "値"
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "inputs": [],
+                     *       "truncated": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RowLineage"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getRowHistory: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit100"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description The row's `__svc_row_id`.
+                 * @example 7
+                 */
+                row_id: components["parameters"]["PathRowId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The changes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "row_id": 1,
+                     *       "changes": [
+                     *         {
+                     *           "op_id": 133,
+                     *           "edit_version": 43,
+                     *           "kind": "update",
+                     *           "actor": "佐藤",
+                     *           "user_id": "usr_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "at": "2025-06-14T03:10:00Z",
+                     *           "cells": [
+                     *             {
+                     *               "column": "金額",
+                     *               "old": 120000,
+                     *               "new": 125000
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RowHistory"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    diffTable: {
+        parameters: {
+            query: {
+                /**
+                 * @description Left side: an edit version, a snapshot id or a version label.
+                 * @example 40
+                 */
+                from: string;
+                /**
+                 * @description Right side, likewise; default the current version.
+                 * @example 2024年度確定
+                 */
+                to?: string;
+                /** @description Changes listed, at most; beyond it `truncated` is true. */
+                limit?: components["parameters"]["LimitChanges"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The differences. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "from": 42,
+                     *       "to": 43,
+                     *       "inserted": [
+                     *         {
+                     *           "日付": "2024-04-02",
+                     *           "得意先": null,
+                     *           "金額": 30000,
+                     *           "__svc_row_id": 120
+                     *         }
+                     *       ],
+                     *       "updated": [
+                     *         {
+                     *           "row_id": 1,
+                     *           "cells": [
+                     *             {
+                     *               "column": "金額",
+                     *               "old": 120000,
+                     *               "new": 125000
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "deleted": [],
+                     *       "inserted_count": 1,
+                     *       "updated_count": 1,
+                     *       "deleted_count": 0,
+                     *       "truncated": false
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TableDiff"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            410: components["responses"]["Gone"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readRange: {
+        parameters: {
+            query: {
+                /**
+                 * @description A1 range or cell, e.g. `B2:D10`.
+                 * @example A1:C3
+                 */
+                range: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cells. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "range": "A1:C2",
+                     *       "values": [
+                     *         [
+                     *           "日付",
+                     *           "得意先",
+                     *           "金額"
+                     *         ],
+                     *         [
+                     *           "2024-04-01",
+                     *           null,
+                     *           120000
+                     *         ]
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["A1Response"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    writeRange: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "range": "C2:C3",
+                 *       "values": [
+                 *         [
+                 *           125000
+                 *         ],
+                 *         [
+                 *           null
+                 *         ]
+                 *       ],
+                 *       "expected_version": 42,
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["A1WriteRequest"];
+            };
+        };
+        responses: {
+            /** @description The cells after the write. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "range": "C2:C3",
+                     *       "values": [
+                     *         [
+                     *           125000
+                     *         ],
+                     *         [
+                     *           30000
+                     *         ]
+                     *       ],
+                     *       "edit_version": 43,
+                     *       "op_id": 135,
+                     *       "stale": [
+                     *         "月次売上"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["A1WriteResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAnnotations: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit500"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The annotations. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "annotations": [
+                     *         {
+                     *           "target": {
+                     *             "row_id": 1,
+                     *             "column": "金額"
+                     *           },
+                     *           "style": {
+                     *             "bold": true,
+                     *             "background": "#FFF2CC"
+                     *           },
+                     *           "note": "要確認",
+                     *           "actor": "佐藤",
+                     *           "updated_at": "2025-06-14T02:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AnnotationList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    annotateTable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "annotations": [
+                 *         {
+                 *           "target": {
+                 *             "row_id": 1,
+                 *             "column": "金額"
+                 *           },
+                 *           "style": {
+                 *             "bold": true,
+                 *             "background": "#FFF2CC"
+                 *           },
+                 *           "note": "要確認"
+                 *         }
+                 *       ],
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AnnotateRequest"];
+            };
+        };
+        responses: {
+            /** @description The annotations. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "annotations": [
+                     *         {
+                     *           "target": {
+                     *             "row_id": 1,
+                     *             "column": "金額"
+                     *           },
+                     *           "style": {
+                     *             "bold": true,
+                     *             "background": "#FFF2CC"
+                     *           },
+                     *           "note": "要確認",
+                     *           "actor": "佐藤",
+                     *           "updated_at": "2025-06-14T02:30:00Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AnnotateResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteAnnotations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "targets": [
+                 *         {
+                 *           "row_id": 1,
+                 *           "column": "金額"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["DeleteAnnotationsRequest"];
+            };
+        };
+        responses: {
+            /** @description How many went. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": 1
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeleteAnnotationsResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    runQuery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sql": "SELECT strftime(日付, '%Y-%m') AS 月, sum(金額) AS 売上 FROM 売上明細 WHERE 金額 >= $1 GROUP BY 1 ORDER BY 1",
+                 *       "params": [
+                 *         1000
+                 *       ],
+                 *       "limit": 2
+                 *     }
+                 */
+                "application/json": components["schemas"]["QueryRequest"];
+            };
+        };
+        responses: {
+            /** @description The manifest and the first page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-SVC-Result-Id": components["headers"]["XSVCResultId"];
+                    "X-SVC-Row-Count": components["headers"]["XSVCRowCount"];
+                    "X-SVC-Masked-Columns": components["headers"]["XSVCMaskedColumns"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "res_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "columns": [
+                     *         {
+                     *           "name": "月",
+                     *           "type": "VARCHAR"
+                     *         },
+                     *         {
+                     *           "name": "売上",
+                     *           "type": "BIGINT"
+                     *         }
+                     *       ],
+                     *       "rows": [
+                     *         {
+                     *           "月": "2024-04",
+                     *           "売上": 1240000
+                     *         },
+                     *         {
+                     *           "月": "2024-05",
+                     *           "売上": 1310000
+                     *         }
+                     *       ],
+                     *       "row_count": 12,
+                     *       "next_offset": 2,
+                     *       "masked_columns": [],
+                     *       "tables": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "edit_version": 42
+                     *         }
+                     *       ],
+                     *       "expires_at": "2025-06-15T02:30:00Z",
+                     *       "elapsed_ms": 14
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QueryResult"];
+                    /**
+                     * @example {"月":"2024-04","売上":1240000}
+                     *     {"月":"2024-05","売上":1310000}
+                     */
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    validateQuery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "sql": "SELECT 金額 FROM 売上明細"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ValidateRequest"];
+            };
+        };
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "valid": true,
+                     *       "errors": [],
+                     *       "columns": [
+                     *         {
+                     *           "name": "金額",
+                     *           "type": "BIGINT"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ValidateResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getResult: {
+        parameters: {
+            query?: {
+                /** @description Rows a page, at most. */
+                limit?: components["parameters"]["LimitResult"];
+                /** @description Rows to skip. */
+                offset?: components["parameters"]["Offset"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the result.
+                 * @example res_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                result_id: components["parameters"]["PathResultId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-SVC-Result-Id": components["headers"]["XSVCResultId"];
+                    "X-SVC-Row-Count": components["headers"]["XSVCRowCount"];
+                    "X-SVC-Masked-Columns": components["headers"]["XSVCMaskedColumns"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "res_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "columns": [
+                     *         {
+                     *           "name": "月",
+                     *           "type": "VARCHAR"
+                     *         },
+                     *         {
+                     *           "name": "売上",
+                     *           "type": "BIGINT"
+                     *         }
+                     *       ],
+                     *       "rows": [
+                     *         {
+                     *           "月": "2024-04",
+                     *           "売上": 1240000
+                     *         },
+                     *         {
+                     *           "月": "2024-05",
+                     *           "売上": 1310000
+                     *         }
+                     *       ],
+                     *       "row_count": 12,
+                     *       "next_offset": 2,
+                     *       "masked_columns": [],
+                     *       "tables": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "edit_version": 42
+                     *         }
+                     *       ],
+                     *       "expires_at": "2025-06-15T02:30:00Z",
+                     *       "elapsed_ms": 14
+                     *     }
+                     */
+                    "application/json": components["schemas"]["QueryResult"];
+                    /**
+                     * @example {"月":"2024-04","売上":1240000}
+                     *     {"月":"2024-05","売上":1310000}
+                     */
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            410: components["responses"]["Gone"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    searchArtifacts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description What to look for. Empty or blank gives an empty list.
+                 * @example 売上
+                 */
+                q?: string;
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit20"];
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The hits. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "results": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "type": "table",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "workbook_title": "2024年度 決算",
+                     *           "description": "受注ごとの売上",
+                     *           "source": "売上.xlsx",
+                     *           "matched": [
+                     *             "name",
+                     *             "description"
+                     *           ],
+                     *           "columns": [],
+                     *           "score": 2.4
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SearchResults"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listTransforms: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit100"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The transforms. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "transforms": [
+                     *         {
+                     *           "name": "月次集計",
+                     *           "language": "sql",
+                     *           "template": "SELECT strftime(日付, '%Y-%m') AS 月, sum(金額) AS 売上 FROM {{ detail }} GROUP BY 1",
+                     *           "args": {
+                     *             "detail": "売上明細"
+                     *           },
+                     *           "output": "月次売上",
+                     *           "key": [
+                     *             "月"
+                     *           ],
+                     *           "materialize": "table",
+                     *           "revision": 1,
+                     *           "freshness": {
+                     *             "stale": false,
+                     *             "stale_since": null
+                     *           },
+                     *           "last_run_at": "2025-06-14T02:30:00Z",
+                     *           "last_error": null,
+                     *           "created_at": "2025-06-14T02:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TransformList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createTransform: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "月次集計",
+                 *       "language": "sql",
+                 *       "template": "SELECT strftime(日付, '%Y-%m') AS 月, sum(金額) AS 売上 FROM {{ detail }} GROUP BY 1",
+                 *       "args": {
+                 *         "detail": "売上明細"
+                 *       },
+                 *       "output": "月次売上",
+                 *       "key": [
+                 *         "月"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["TransformRequest"];
+            };
+        };
+        responses: {
+            /** @description Replaced, and run if asked. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "transform": {
+                     *         "name": "月次集計",
+                     *         "language": "sql",
+                     *         "template": "SELECT strftime(日付, '%Y-%m') AS 月, sum(金額) AS 売上 FROM {{ detail }} GROUP BY 1",
+                     *         "args": {
+                     *           "detail": "売上明細"
+                     *         },
+                     *         "output": "月次売上",
+                     *         "key": [
+                     *           "月"
+                     *         ],
+                     *         "materialize": "table",
+                     *         "revision": 2,
+                     *         "freshness": {
+                     *           "stale": false,
+                     *           "stale_since": null
+                     *         },
+                     *         "last_run_at": "2025-06-14T02:30:00Z",
+                     *         "last_error": null,
+                     *         "created_at": "2025-06-14T02:30:00Z"
+                     *       },
+                     *       "output": {
+                     *         "name": "月次売上",
+                     *         "edit_version": 3,
+                     *         "row_count": 12
+                     *       },
+                     *       "op_id": 136,
+                     *       "recomputed": [],
+                     *       "failed": [],
+                     *       "conflicts": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TransformResult"];
+                };
+            };
+            /** @description Created, and run if asked. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "transform": {
+                     *         "name": "月次集計",
+                     *         "language": "sql",
+                     *         "template": "SELECT strftime(日付, '%Y-%m') AS 月, sum(金額) AS 売上 FROM {{ detail }} GROUP BY 1",
+                     *         "args": {
+                     *           "detail": "売上明細"
+                     *         },
+                     *         "output": "月次売上",
+                     *         "key": [
+                     *           "月"
+                     *         ],
+                     *         "materialize": "table",
+                     *         "revision": 1,
+                     *         "freshness": {
+                     *           "stale": false,
+                     *           "stale_since": null
+                     *         },
+                     *         "last_run_at": "2025-06-14T02:30:00Z",
+                     *         "last_error": null,
+                     *         "created_at": "2025-06-14T02:30:00Z"
+                     *       },
+                     *       "output": {
+                     *         "name": "月次売上",
+                     *         "edit_version": 3,
+                     *         "row_count": 12
+                     *       },
+                     *       "op_id": 136,
+                     *       "recomputed": [],
+                     *       "failed": [],
+                     *       "conflicts": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TransformResult"];
+                };
+            };
+            /** @description The work goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotYetAvailable"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTransform: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The transform. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "月次集計",
+                     *       "language": "sql",
+                     *       "template": "SELECT strftime(日付, '%Y-%m') AS 月, sum(金額) AS 売上 FROM {{ detail }} GROUP BY 1",
+                     *       "args": {
+                     *         "detail": "売上明細"
+                     *       },
+                     *       "output": "月次売上",
+                     *       "key": [
+                     *         "月"
+                     *       ],
+                     *       "materialize": "table",
+                     *       "revision": 1,
+                     *       "freshness": {
+                     *         "stale": false,
+                     *         "stale_since": null
+                     *       },
+                     *       "last_run_at": "2025-06-14T02:30:00Z",
+                     *       "last_error": null,
+                     *       "created_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Transform"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteTransform: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, as free text for the op log and the audit log.
+                 * @example 佐藤
+                 */
+                actor?: components["parameters"]["ActorQuery"];
+            };
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The transform and its output are deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    runTransform: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["RunTransformRequest"];
+            };
+        };
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "transform": {
+                     *         "name": "月次集計",
+                     *         "language": "sql",
+                     *         "template": "SELECT strftime(日付, '%Y-%m') AS 月, sum(金額) AS 売上 FROM {{ detail }} GROUP BY 1",
+                     *         "args": {
+                     *           "detail": "売上明細"
+                     *         },
+                     *         "output": "月次売上",
+                     *         "key": [
+                     *           "月"
+                     *         ],
+                     *         "materialize": "table",
+                     *         "revision": 1,
+                     *         "freshness": {
+                     *           "stale": false,
+                     *           "stale_since": null
+                     *         },
+                     *         "last_run_at": "2025-06-14T02:30:00Z",
+                     *         "last_error": null,
+                     *         "created_at": "2025-06-14T02:30:00Z"
+                     *       },
+                     *       "output": {
+                     *         "name": "月次売上",
+                     *         "edit_version": 3,
+                     *         "row_count": 12
+                     *       },
+                     *       "op_id": 136,
+                     *       "recomputed": [],
+                     *       "failed": [],
+                     *       "conflicts": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TransformResult"];
+                };
+            };
+            /** @description The work goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotYetAvailable"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    recomputeWorkbook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "recomputed": [
+                     *         {
+                     *           "name": "月次売上",
+                     *           "edit_version": 4,
+                     *           "row_count": 12
+                     *         }
+                     *       ],
+                     *       "skipped_reports": [
+                     *         "品質レポート"
+                     *       ],
+                     *       "failed": [],
+                     *       "conflicts": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RecomputeResponse"];
+                };
+            };
+            /** @description It takes longer and goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSheets: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit100"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sheets. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sheets": [
+                     *         {
+                     *           "name": "決算報告",
+                     *           "title": "2024年度 決算報告",
+                     *           "tables": [
+                     *             "損益計算書_階層1"
+                     *           ],
+                     *           "updated_at": "2025-06-14T02:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SheetList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSheet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sheet. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "決算報告",
+                     *       "title": "2024年度 決算報告",
+                     *       "spec": {
+                     *         "blocks": [
+                     *           {
+                     *             "kind": "heading",
+                     *             "text": "損益計算書",
+                     *             "level": 1
+                     *           },
+                     *           {
+                     *             "kind": "text",
+                     *             "text": "(単位：千円)"
+                     *           },
+                     *           {
+                     *             "kind": "table_view",
+                     *             "table": "損益計算書_階層1",
+                     *             "columns": [
+                     *               "科目",
+                     *               "期間",
+                     *               "値"
+                     *             ]
+                     *           },
+                     *           {
+                     *             "kind": "spacer",
+                     *             "rows": 2
+                     *           }
+                     *         ]
+                     *       },
+                     *       "tables": [
+                     *         "損益計算書_階層1"
+                     *       ],
+                     *       "missing_tables": [],
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "updated_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sheet"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    putSheet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "title": "2024年度 決算報告",
+                 *       "spec": {
+                 *         "blocks": [
+                 *           {
+                 *             "kind": "heading",
+                 *             "text": "損益計算書",
+                 *             "level": 1
+                 *           },
+                 *           {
+                 *             "kind": "text",
+                 *             "text": "(単位：千円)"
+                 *           },
+                 *           {
+                 *             "kind": "table_view",
+                 *             "table": "損益計算書_階層1",
+                 *             "columns": [
+                 *               "科目",
+                 *               "期間",
+                 *               "値"
+                 *             ]
+                 *           },
+                 *           {
+                 *             "kind": "spacer",
+                 *             "rows": 2
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["PutSheetRequest"];
+            };
+        };
+        responses: {
+            /** @description Replaced. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "決算報告",
+                     *       "title": "2024年度 決算報告",
+                     *       "spec": {
+                     *         "blocks": [
+                     *           {
+                     *             "kind": "heading",
+                     *             "text": "損益計算書",
+                     *             "level": 1
+                     *           },
+                     *           {
+                     *             "kind": "text",
+                     *             "text": "(単位：千円)"
+                     *           },
+                     *           {
+                     *             "kind": "table_view",
+                     *             "table": "損益計算書_階層1",
+                     *             "columns": [
+                     *               "科目",
+                     *               "期間",
+                     *               "値"
+                     *             ]
+                     *           },
+                     *           {
+                     *             "kind": "spacer",
+                     *             "rows": 2
+                     *           }
+                     *         ]
+                     *       },
+                     *       "tables": [
+                     *         "損益計算書_階層1"
+                     *       ],
+                     *       "missing_tables": [],
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "updated_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sheet"];
+                };
+            };
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "決算報告",
+                     *       "title": "2024年度 決算報告",
+                     *       "spec": {
+                     *         "blocks": [
+                     *           {
+                     *             "kind": "heading",
+                     *             "text": "損益計算書",
+                     *             "level": 1
+                     *           },
+                     *           {
+                     *             "kind": "text",
+                     *             "text": "(単位：千円)"
+                     *           },
+                     *           {
+                     *             "kind": "table_view",
+                     *             "table": "損益計算書_階層1",
+                     *             "columns": [
+                     *               "科目",
+                     *               "期間",
+                     *               "値"
+                     *             ]
+                     *           },
+                     *           {
+                     *             "kind": "spacer",
+                     *             "rows": 2
+                     *           }
+                     *         ]
+                     *       },
+                     *       "tables": [
+                     *         "損益計算書_階層1"
+                     *       ],
+                     *       "missing_tables": [],
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "updated_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Sheet"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSheet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sheet is deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renderSheet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "X-SVC-Masked-Columns": components["headers"]["XSVCMaskedColumns"];
+                    "X-SVC-Denied-Columns": components["headers"]["XSVCDeniedColumns"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCharts: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit100"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The charts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "charts": [
+                     *         {
+                     *           "name": "月次売上グラフ",
+                     *           "artifact_id": "cht_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "chart_type": "bar",
+                     *           "source_table": "月次売上",
+                     *           "title": "月次売上",
+                     *           "config": {
+                     *             "mark": "bar",
+                     *             "encoding": {
+                     *               "x": {
+                     *                 "field": "月"
+                     *               },
+                     *               "y": {
+                     *                 "field": "売上"
+                     *               }
+                     *             }
+                     *           },
+                     *           "recipe": {
+                     *             "tool": "create_chart",
+                     *             "table": "月次売上"
+                     *           },
+                     *           "config_omitted": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ChartListResponse"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renderChart: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <svg xmlns="http://www.w3.org/2000/svg" width="400" height="240"></svg> */
+                    "image/svg+xml": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    exportTables: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tables": [
+                 *         "売上明細"
+                 *       ],
+                 *       "format": "xlsx",
+                 *       "include_row_ids": true,
+                 *       "record_branch": true,
+                 *       "filename": "売上明細.xlsx"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExportRequest"];
+            };
+        };
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "X-SVC-Preserved-Formulas": components["headers"]["XSVCPreservedFormulas"];
+                    "X-SVC-Masked-Columns": components["headers"]["XSVCMaskedColumns"];
+                    "X-SVC-Denied-Columns": components["headers"]["XSVCDeniedColumns"];
+                    "X-SVC-Branch-Id": components["headers"]["XSVCBranchId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    /**
+                     * @example 日付,得意先,金額
+                     *     2024-04-01,,120000
+                     */
+                    "text/csv": string;
+                    "application/zip": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listBranches: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit200"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The branch points. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "branches": [
+                     *         {
+                     *           "id": "brn_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "table": "売上明細",
+                     *           "base_version": 42,
+                     *           "row_count": 119,
+                     *           "format": "xlsx",
+                     *           "filename": "売上明細.xlsx",
+                     *           "actor": "佐藤",
+                     *           "created_at": "2025-06-14T02:30:00Z",
+                     *           "last_merged_at": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["BranchList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    mergeTable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        /** @description The edited file and its branch. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "file": "(bytes of 売上明細.xlsx)",
+                 *       "branch_id": "brn_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "multipart/form-data": components["schemas"]["MergeForm"];
+            };
+        };
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "edit_version": 45,
+                     *       "op_id": 140,
+                     *       "inserted": 2,
+                     *       "updated": 5,
+                     *       "deleted": 0,
+                     *       "conflicts": [
+                     *         "cfl_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *       ],
+                     *       "unchanged": 112
+                     *     }
+                     */
+                    "application/json": components["schemas"]["MergeResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    syncFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /** @description The returned file. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "file": "(bytes of 売上明細.xlsx)",
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "multipart/form-data": components["schemas"]["SyncForm"];
+            };
+        };
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "branch_id": "brn_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "tables": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "edit_version": 45,
+                     *           "op_id": 140,
+                     *           "inserted": 2,
+                     *           "updated": 5,
+                     *           "deleted": 0,
+                     *           "conflicts": [
+                     *             "cfl_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *           ],
+                     *           "unchanged": 112
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SyncResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listConflicts: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only conflicts with this status.
+                 * @example open
+                 */
+                status?: "open" | "acknowledged" | "reverted" | "override_dropped";
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit200"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The conflicts. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "conflicts": [
+                     *         {
+                     *           "id": "cfl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "table": "売上明細",
+                     *           "row_id": 7,
+                     *           "column": "金額",
+                     *           "kind": "overwrite",
+                     *           "status": "open",
+                     *           "base": 120000,
+                     *           "prior": 125000,
+                     *           "current": 118000,
+                     *           "branch_id": "brn_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "created_at": "2025-06-14T02:30:00Z",
+                     *           "resolved_at": null,
+                     *           "resolved_by": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConflictList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    resolveConflict: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the conflict.
+                 * @example cfl_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                conflict_id: components["parameters"]["PathConflictId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "action": "revert",
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ResolveConflictRequest"];
+            };
+        };
+        responses: {
+            /** @description The closed conflict. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "cfl_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "table": "売上明細",
+                     *       "row_id": 7,
+                     *       "column": "金額",
+                     *       "kind": "overwrite",
+                     *       "status": "reverted",
+                     *       "base": 120000,
+                     *       "prior": 125000,
+                     *       "current": 125000,
+                     *       "branch_id": "brn_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "resolved_at": "2025-06-14T03:20:00Z",
+                     *       "resolved_by": "佐藤",
+                     *       "edit_version": 46,
+                     *       "op_id": 141,
+                     *       "stale": [
+                     *         "月次売上"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ResolvedConflict"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    bindSheet: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "actor": "佐藤",
+                 *       "external_kind": "google_sheets",
+                 *       "external_ref": "1A2b3C4d5E",
+                 *       "direction": "push"
+                 *     }
+                 */
+                "application/json": components["schemas"]["BindRequest"];
+            };
+        };
+        responses: {
+            /** @description The mapping. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "table": "売上明細",
+                     *       "actor": "佐藤",
+                     *       "external_kind": "google_sheets",
+                     *       "external_ref": "1A2b3C4d5E",
+                     *       "direction": "push",
+                     *       "ownership_map": null,
+                     *       "warnings": [
+                     *         "得意先 is masked for some roles and would leave the service unmasked or blank."
+                     *       ],
+                     *       "created_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SyncBinding"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSnapshots: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit50"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The snapshots. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "snapshots": [
+                     *         {
+                     *           "id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "state": "committed",
+                     *           "summary": "四半期締め",
+                     *           "event_type": "transform",
+                     *           "tables": [
+                     *             {
+                     *               "name": "売上明細",
+                     *               "edit_version": 42
+                     *             }
+                     *           ],
+                     *           "versions": [
+                     *             "2024年度確定"
+                     *           ],
+                     *           "user_id": "usr_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "created_at": "2025-06-14T02:30:00Z",
+                     *           "committed_at": "2025-06-14T02:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["SnapshotList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    commitSnapshot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "summary": "四半期締め"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CommitSnapshotRequest"];
+            };
+        };
+        responses: {
+            /** @description The snapshot. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "state": "committed",
+                     *       "summary": "四半期締め",
+                     *       "event_type": "transform",
+                     *       "tables": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "edit_version": 42
+                     *         }
+                     *       ],
+                     *       "versions": [],
+                     *       "user_id": "usr_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "committed_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Snapshot"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    restoreSnapshot: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the snapshot.
+                 * @example snp_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                snapshot_id: components["parameters"]["PathSnapshotId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B202",
+                     *       "restored": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "edit_version": 91,
+                     *           "row_count": 119
+                     *         }
+                     *       ],
+                     *       "recomputed": [
+                     *         {
+                     *           "name": "月次売上",
+                     *           "edit_version": 9,
+                     *           "row_count": 12
+                     *         }
+                     *       ],
+                     *       "archived": [
+                     *         "下書き"
+                     *       ],
+                     *       "failed": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RestoreResponse"];
+                };
+            };
+            /** @description The work goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listVersions: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit50"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The versions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "versions": [
+                     *         {
+                     *           "label": "2024年度確定",
+                     *           "summary": "監査後",
+                     *           "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "tables": [
+                     *             {
+                     *               "name": "売上明細",
+                     *               "edit_version": 42
+                     *             }
+                     *           ],
+                     *           "user_id": "usr_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "created_at": "2025-06-14T02:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["VersionList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "label": "2024年度確定",
+                 *       "summary": "監査後"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateVersionRequest"];
+            };
+        };
+        responses: {
+            /** @description The version. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "label": "2024年度確定",
+                     *       "summary": "監査後",
+                     *       "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "tables": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "edit_version": 42
+                     *         }
+                     *       ],
+                     *       "user_id": "usr_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "created_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Version"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description The version's label, percent-encoded UTF-8.
+                 * @example 2024年度確定
+                 */
+                label: components["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The version. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "label": "2024年度確定",
+                     *       "summary": "監査後",
+                     *       "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "tables": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "edit_version": 42
+                     *         }
+                     *       ],
+                     *       "user_id": "usr_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "created_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Version"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revertVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description The version's label, percent-encoded UTF-8.
+                 * @example 2024年度確定
+                 */
+                label: components["parameters"]["PathLabel"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B202",
+                     *       "restored": [
+                     *         {
+                     *           "name": "売上明細",
+                     *           "edit_version": 91,
+                     *           "row_count": 119
+                     *         }
+                     *       ],
+                     *       "recomputed": [
+                     *         {
+                     *           "name": "月次売上",
+                     *           "edit_version": 9,
+                     *           "row_count": 12
+                     *         }
+                     *       ],
+                     *       "archived": [
+                     *         "下書き"
+                     *       ],
+                     *       "failed": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RestoreResponse"];
+                };
+            };
+            /** @description The work goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listOps: {
+        parameters: {
+            query?: {
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit50"];
+                /**
+                 * @description Only ops with a lower `op_id`.
+                 * @example 128
+                 */
+                before?: number;
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The ops. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "ops": [
+                     *         {
+                     *           "op_id": 133,
+                     *           "kind": "rows.upsert",
+                     *           "table": "売上明細",
+                     *           "edit_version": 43,
+                     *           "actor": "佐藤",
+                     *           "user_id": "usr_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "credential": {
+                     *             "kind": "access_token",
+                     *             "id": "tok_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *           },
+                     *           "code_ref": null,
+                     *           "undoable": true,
+                     *           "undone_by": null,
+                     *           "created_at": "2025-06-14T03:10:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OpList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    undoOp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Number of the op in its workbook.
+                 * @example 128
+                 */
+                op_id: components["parameters"]["PathOpId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "op_id": 142,
+                     *       "undone_op_id": 133,
+                     *       "table": "売上明細",
+                     *       "edit_version": 47,
+                     *       "stale": [
+                     *         "月次売上"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UndoResponse"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listAuditLog: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit200"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "entries": [
+                     *         {
+                     *           "seq": 981,
+                     *           "at": "2025-06-14T02:30:00Z",
+                     *           "actor": "佐藤",
+                     *           "user_id": "usr_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "credential": {
+                     *             "kind": "session",
+                     *             "id": "ses_01JXQ2V7M0"
+                     *           },
+                     *           "action": "policy.set",
+                     *           "target": "pii",
+                     *           "detail": {
+                     *             "role": "*",
+                     *             "effect": "mask"
+                     *           },
+                     *           "request_id": "req_01JXQ2V7M0Z8K4T5R6W9A1B2C3",
+                     *           "hash": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+                     *         }
+                     *       ],
+                     *       "chain_valid": true,
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["AuditLog"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    reviewWorkbook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "target": "損益計算書_階層1",
+                 *       "mode": "lint"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReviewRequest"];
+            };
+        };
+        responses: {
+            /** @description The findings. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "mode": "lint",
+                     *       "target": "損益計算書_階層1",
+                     *       "findings": [
+                     *         {
+                     *           "id": "f1",
+                     *           "rule": "total-mismatch",
+                     *           "severity": "error",
+                     *           "table": "損益計算書_階層1",
+                     *           "message": "売上高 1,200 ≠ 製品売上 800 + 商品売上 390",
+                     *           "evidence": [
+                     *             {
+                     *               "row_id": 1,
+                     *               "column": "値",
+                     *               "cell": "B4",
+                     *               "value": 1200
+                     *             }
+                     *           ],
+                     *           "suggested_fix": "内訳を確認してください"
+                     *         }
+                     *       ],
+                     *       "coverage": {
+                     *         "tables": [
+                     *           "損益計算書_階層1"
+                     *         ],
+                     *         "rules": [
+                     *           "total-mismatch",
+                     *           "duplicate-rows"
+                     *         ],
+                     *         "rows_checked": 4,
+                     *         "skipped": [],
+                     *         "statement": "1 table, 4 rows, 2 rules."
+                     *       },
+                     *       "judged": false,
+                     *       "report": null,
+                     *       "credits_charged": 0,
+                     *       "created_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Review"];
+                };
+            };
+            /** @description The review goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            402: components["responses"]["OutOfCredits"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotYetAvailable"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    tagColumn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "tag": "pii",
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TagColumnRequest"];
+            };
+        };
+        responses: {
+            /** @description The tags of the column. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "column": "得意先",
+                     *       "tags": [
+                     *         "pii"
+                     *       ],
+                     *       "reached": [
+                     *         {
+                     *           "table": "顧客別売上",
+                     *           "column": "得意先"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnTags"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    untagColumn: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, as free text for the op log and the audit log.
+                 * @example 佐藤
+                 */
+                actor?: components["parameters"]["ActorQuery"];
+            };
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+                /**
+                 * @description The tag, percent-encoded UTF-8.
+                 * @example pii
+                 */
+                tag: components["parameters"]["PathTag"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tag is off. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listClassifications: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit500"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The tags. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "classifications": [
+                     *         {
+                     *           "table": "売上明細",
+                     *           "column": "得意先",
+                     *           "tag": "pii",
+                     *           "origin": "direct",
+                     *           "inherited_from": null,
+                     *           "actor": "佐藤",
+                     *           "created_at": "2025-06-14T02:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ClassificationList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listPolicies: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit500"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "policies": [
+                     *         {
+                     *           "tag": "pii",
+                     *           "role": "*",
+                     *           "effect": "mask",
+                     *           "actor": "佐藤",
+                     *           "created_at": "2025-06-14T02:30:00Z",
+                     *           "updated_at": "2025-06-14T02:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["PolicyList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    setPolicy: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description The tag, percent-encoded UTF-8.
+                 * @example pii
+                 */
+                tag: components["parameters"]["PathTag"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "role": "*",
+                 *       "effect": "mask",
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SetPolicyRequest"];
+            };
+        };
+        responses: {
+            /** @description The rule. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "tag": "pii",
+                     *       "role": "*",
+                     *       "effect": "mask",
+                     *       "actor": "佐藤",
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "updated_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Policy"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deletePolicy: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Who is acting, as free text for the op log and the audit log.
+                 * @example 佐藤
+                 */
+                actor?: components["parameters"]["ActorQuery"];
+                /**
+                 * @description Remove only this role's rule; without it the tag stops being governed.
+                 * @example hr
+                 */
+                role?: string;
+            };
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description The tag, percent-encoded UTF-8.
+                 * @example pii
+                 */
+                tag: components["parameters"]["PathTag"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules are removed. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    previewAccess: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Role to assume, repeatable. Default: the caller's own roles. Not together with `user_id` (422).
+                 * @example [
+                 *       "viewer",
+                 *       "hr"
+                 *     ]
+                 */
+                role?: string[];
+                /** @description Member to assume; an unknown one is 404. */
+                user_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The effects. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "roles": [
+                     *         "viewer"
+                     *       ],
+                     *       "user_id": null,
+                     *       "columns": [
+                     *         {
+                     *           "column": "得意先",
+                     *           "effect": "mask",
+                     *           "tags": [
+                     *             "pii"
+                     *           ],
+                     *           "rule": {
+                     *             "tag": "pii",
+                     *             "role": "*",
+                     *             "effect": "mask"
+                     *           }
+                     *         },
+                     *         {
+                     *           "column": "金額",
+                     *           "effect": "visible",
+                     *           "tags": [],
+                     *           "rule": null
+                     *         }
+                     *       ],
+                     *       "denied_count": 0
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TableAccess"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listFileLinks: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit50"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The links. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "file_links": [
+                     *         {
+                     *           "id": "lnk_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "name": "予算.xlsx",
+                     *           "kind": "cloud",
+                     *           "provider": "google_drive",
+                     *           "origin": null,
+                     *           "source": "予算.xlsx",
+                     *           "versions": [
+                     *             {
+                     *               "n": 1,
+                     *               "kind": "link",
+                     *               "modified_by": "鈴木",
+                     *               "modified": "2025-06-14T02:30:00Z",
+                     *               "synced_at": "2025-06-14T02:30:00Z",
+                     *               "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *             }
+                     *           ],
+                     *           "created_at": "2025-06-14T02:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileLinkList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    trackCloudFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "provider": "google_drive",
+                 *       "file_id": "1A2b3C4d5E",
+                 *       "filename": "予算.xlsx"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TrackFileRequest"];
+            };
+        };
+        responses: {
+            /** @description The link. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "lnk_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "name": "予算.xlsx",
+                     *       "kind": "cloud",
+                     *       "provider": "google_drive",
+                     *       "origin": null,
+                     *       "source": "予算.xlsx",
+                     *       "versions": [
+                     *         {
+                     *           "n": 1,
+                     *           "kind": "link",
+                     *           "modified_by": "鈴木",
+                     *           "modified": "2025-06-14T02:30:00Z",
+                     *           "synced_at": "2025-06-14T02:30:00Z",
+                     *           "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "created_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileLink"];
+                };
+            };
+            /** @description The ingest goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotYetAvailable"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    trackLocalFile: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+            };
+            cookie?: never;
+        };
+        /** @description The file. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "file": "(bytes of 予算.xlsx)",
+                 *       "on_existing": "auto",
+                 *       "origin": "C:\\経理\\予算.xlsx"
+                 *     }
+                 */
+                "multipart/form-data": components["schemas"]["TrackLocalForm"];
+            };
+        };
+        responses: {
+            /** @description The link. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "lnk_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "name": "予算.xlsx",
+                     *       "kind": "local",
+                     *       "provider": null,
+                     *       "origin": "C:\\経理\\予算.xlsx",
+                     *       "source": "予算.xlsx",
+                     *       "versions": [
+                     *         {
+                     *           "n": 1,
+                     *           "kind": "link",
+                     *           "modified_by": "鈴木",
+                     *           "modified": "2025-06-14T02:30:00Z",
+                     *           "synced_at": "2025-06-14T02:30:00Z",
+                     *           "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "created_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileLink"];
+                };
+            };
+            /** @description The ingest goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    syncFileLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "file_link": {
+                     *         "id": "lnk_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "予算.xlsx",
+                     *         "kind": "cloud",
+                     *         "provider": "google_drive",
+                     *         "origin": null,
+                     *         "source": "予算.xlsx",
+                     *         "versions": [
+                     *           {
+                     *             "n": 1,
+                     *             "kind": "link",
+                     *             "modified_by": "鈴木",
+                     *             "modified": "2025-06-14T02:30:00Z",
+                     *             "synced_at": "2025-06-14T02:30:00Z",
+                     *             "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *           },
+                     *           {
+                     *             "n": 2,
+                     *             "kind": "sync",
+                     *             "modified_by": "鈴木",
+                     *             "modified": "2025-06-14T05:00:00Z",
+                     *             "synced_at": "2025-06-14T05:05:00Z",
+                     *             "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B202"
+                     *           }
+                     *         ],
+                     *         "created_at": "2025-06-14T02:30:00Z"
+                     *       },
+                     *       "changed": true,
+                     *       "n": 2,
+                     *       "artifacts": [
+                     *         "予算"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileLinkResult"];
+                };
+            };
+            /** @description The ingest goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotYetAvailable"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    pushFileLinkVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+            };
+            cookie?: never;
+        };
+        /** @description The file. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "file": "(bytes of 予算.xlsx)",
+                 *       "modified_by": "鈴木",
+                 *       "modified_time": "2025-06-14T05:00:00Z"
+                 *     }
+                 */
+                "multipart/form-data": components["schemas"]["PushVersionForm"];
+            };
+        };
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "file_link": {
+                     *         "id": "lnk_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "予算.xlsx",
+                     *         "kind": "cloud",
+                     *         "provider": "google_drive",
+                     *         "origin": null,
+                     *         "source": "予算.xlsx",
+                     *         "versions": [
+                     *           {
+                     *             "n": 1,
+                     *             "kind": "link",
+                     *             "modified_by": "鈴木",
+                     *             "modified": "2025-06-14T02:30:00Z",
+                     *             "synced_at": "2025-06-14T02:30:00Z",
+                     *             "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *           },
+                     *           {
+                     *             "n": 2,
+                     *             "kind": "sync",
+                     *             "modified_by": "鈴木",
+                     *             "modified": "2025-06-14T05:00:00Z",
+                     *             "synced_at": "2025-06-14T05:05:00Z",
+                     *             "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B202"
+                     *           }
+                     *         ],
+                     *         "created_at": "2025-06-14T02:30:00Z"
+                     *       },
+                     *       "changed": true,
+                     *       "n": 2,
+                     *       "artifacts": [
+                     *         "予算"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileLinkResult"];
+                };
+            };
+            /** @description The ingest goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getFileLinkCells: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Sheet; default the first. An unknown one is 404.
+                 * @example 予算
+                 */
+                sheet?: string;
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Cells a page, at most. */
+                limit?: components["parameters"]["LimitCells"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+                /**
+                 * @description Number of the file link version.
+                 * @example 2
+                 */
+                n: components["parameters"]["PathVersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The cells. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "sheet": "予算",
+                     *       "sheets": [
+                     *         "予算"
+                     *       ],
+                     *       "cells": [
+                     *         {
+                     *           "cell": "A1",
+                     *           "value": "部門"
+                     *         },
+                     *         {
+                     *           "cell": "B2",
+                     *           "value": 1200
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CellList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    diffFileLinkVersions: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Version to compare with; default the previous one. An unknown one is 404.
+                 * @example 1
+                 */
+                against?: number;
+                /** @description Changes listed, at most; beyond it `truncated` is true. */
+                limit?: components["parameters"]["LimitChanges"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+                /**
+                 * @description Number of the file link version.
+                 * @example 2
+                 */
+                n: components["parameters"]["PathVersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The differences. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "n": 2,
+                     *       "against": 1,
+                     *       "sheets": [
+                     *         {
+                     *           "sheet": "予算",
+                     *           "status": "changed",
+                     *           "changes": [
+                     *             {
+                     *               "cell": "B2",
+                     *               "old": 1200,
+                     *               "new": 1350
+                     *             }
+                     *           ],
+                     *           "truncated": false
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileDiff"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    downloadFileLinkVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+                /**
+                 * @description Number of the file link version.
+                 * @example 2
+                 */
+                n: components["parameters"]["PathVersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "text/csv": string;
+                    "text/tab-separated-values": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    revertFileLinkVersion: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+                /**
+                 * @description Number of the file link version.
+                 * @example 2
+                 */
+                n: components["parameters"]["PathVersionNumber"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The outcome. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "file_link": {
+                     *         "id": "lnk_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "name": "予算.xlsx",
+                     *         "kind": "cloud",
+                     *         "provider": "google_drive",
+                     *         "origin": null,
+                     *         "source": "予算.xlsx",
+                     *         "versions": [
+                     *           {
+                     *             "n": 1,
+                     *             "kind": "link",
+                     *             "modified_by": "鈴木",
+                     *             "modified": "2025-06-14T02:30:00Z",
+                     *             "synced_at": "2025-06-14T02:30:00Z",
+                     *             "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *           },
+                     *           {
+                     *             "n": 2,
+                     *             "kind": "sync",
+                     *             "modified_by": "鈴木",
+                     *             "modified": "2025-06-14T05:00:00Z",
+                     *             "synced_at": "2025-06-14T05:05:00Z",
+                     *             "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B202"
+                     *           },
+                     *           {
+                     *             "n": 3,
+                     *             "kind": "revert",
+                     *             "modified_by": "鈴木",
+                     *             "modified": "2025-06-14T02:30:00Z",
+                     *             "synced_at": "2025-06-14T02:30:00Z",
+                     *             "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *           }
+                     *         ],
+                     *         "created_at": "2025-06-14T02:30:00Z"
+                     *       },
+                     *       "changed": true,
+                     *       "n": 3,
+                     *       "artifacts": [
+                     *         "予算"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileLinkResult"];
+                };
+            };
+            /** @description The ingest goes on as a job. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    Location: components["headers"]["Location"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "job_id": "job_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getDriveAuthorization: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Workbook to come back to after authorization; an unknown one is 404.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Drive provider.
+                 * @example google_drive
+                 */
+                provider: components["parameters"]["PathProvider"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The answer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "provider": "google_drive",
+                     *       "authorized": false,
+                     *       "authorize_url": "https://accounts.example.com/o/oauth2/auth?state=Zm9v",
+                     *       "account_email": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DriveAuthorization"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotYetAvailable"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listCloudFiles: {
+        parameters: {
+            query?: {
+                /** @description Folder; default the root. An unknown one is 404. */
+                folder_id?: string;
+                /**
+                 * @description Part of the name. Only `google_drive` can search by name; elsewhere 422.
+                 * @example 予算
+                 */
+                q?: string;
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit100"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Drive provider.
+                 * @example google_drive
+                 */
+                provider: components["parameters"]["PathProvider"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The entries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "files": [
+                     *         {
+                     *           "id": "0Bx",
+                     *           "name": "決算",
+                     *           "isFolder": true,
+                     *           "mime_type": null,
+                     *           "size": null,
+                     *           "modified_at": "2025-06-14T02:30:00Z",
+                     *           "modified_by": null
+                     *         },
+                     *         {
+                     *           "id": "1A2b3C4d5E",
+                     *           "name": "予算.xlsx",
+                     *           "isFolder": false,
+                     *           "mime_type": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                     *           "size": 20480,
+                     *           "modified_at": "2025-06-14T02:30:00Z",
+                     *           "modified_by": "鈴木"
+                     *         }
+                     *       ],
+                     *       "provider": "google_drive",
+                     *       "folder_id": "root",
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CloudFileList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotYetAvailable"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    finishDriveAuthorization: {
+        parameters: {
+            query: {
+                /** @description Signed state of the authorization. */
+                state: string;
+                /** @description Code of the provider. */
+                code?: string;
+                /** @description Set by the provider when the user refused. */
+                error?: string;
+                /** @description Whatever else the provider adds; ignored. */
+                extra?: {
+                    [key: string]: string;
+                };
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Drive provider.
+                 * @example google_drive
+                 */
+                provider: components["parameters"]["PathProvider"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page for the user. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html><title>接続しました</title> */
+                    "text/html": string;
+                };
+            };
+            403: components["responses"]["Forbidden"];
+            410: components["responses"]["Gone"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotYetAvailable"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit50"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhooks. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "id": "whk_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "url": "https://hooks.example.co.jp/svc",
+                     *           "events": [
+                     *             "artifact.updated",
+                     *             "job.completed"
+                     *           ],
+                     *           "status": "active",
+                     *           "resource": "account",
+                     *           "created_at": "2025-06-14T02:30:00Z",
+                     *           "previous_secret_expires_at": null
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "url": "https://hooks.example.co.jp/svc",
+                 *       "events": [
+                 *         "artifact.updated",
+                 *         "job.completed"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateWebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The webhook, with its secret this once. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                     *       "id": "whk_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "url": "https://hooks.example.co.jp/svc",
+                     *       "events": [
+                     *         "artifact.updated",
+                     *         "job.completed"
+                     *       ],
+                     *       "status": "active",
+                     *       "resource": "account",
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "previous_secret_expires_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                webhook_id: components["parameters"]["PathWebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook is deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
+                cursor?: components["parameters"]["Cursor"];
+                /** @description Entries a page, at most. */
+                limit?: components["parameters"]["Limit50"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                webhook_id: components["parameters"]["PathWebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The deliveries. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "id": "dlv_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "event_id": "evt_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "type": "artifact.updated",
+                     *           "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *           "status": "delivered",
+                     *           "attempts": 1,
+                     *           "last_status": 204,
+                     *           "last_error": null,
+                     *           "next_attempt_at": null,
+                     *           "created_at": "2025-06-14T02:30:00Z",
+                     *           "delivered_at": "2025-06-14T02:30:00Z"
+                     *         }
+                     *       ],
+                     *       "next_cursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    redeliverEvent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                webhook_id: components["parameters"]["PathWebhookId"];
+                /**
+                 * @description Id of the delivery.
+                 * @example dlv_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                delivery_id: components["parameters"]["PathDeliveryId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery, pending again. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "dlv_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "event_id": "evt_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "type": "artifact.updated",
+                     *       "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "status": "pending",
+                     *       "attempts": 1,
+                     *       "last_status": 204,
+                     *       "last_error": null,
+                     *       "next_attempt_at": "2025-06-14T02:30:00Z",
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "delivered_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                webhook_id: components["parameters"]["PathWebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "dlv_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "event_id": "evt_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "type": "webhook.test",
+                     *       "workbook_id": null,
+                     *       "status": "pending",
+                     *       "attempts": 0,
+                     *       "last_status": null,
+                     *       "last_error": null,
+                     *       "next_attempt_at": "2025-06-14T02:30:00Z",
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "delivered_at": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 * @example 6f1c7a52-3a0e-4f1b-9a0d-1a2b3c4d5e6f
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the webhook.
+                 * @example whk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                webhook_id: components["parameters"]["PathWebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook, with its new secret this once. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD",
+                     *       "id": "whk_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "url": "https://hooks.example.co.jp/svc",
+                     *       "events": [
+                     *         "artifact.updated",
+                     *         "job.completed"
+                     *       ],
+                     *       "status": "active",
+                     *       "resource": "account",
+                     *       "created_at": "2025-06-14T02:30:00Z",
+                     *       "previous_secret_expires_at": "2025-06-15T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    openMcpStream: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Session id from the answer to `initialize`. */
+                "Mcp-Session-Id"?: components["parameters"]["McpSessionId"];
+                /**
+                 * @description Protocol version agreed on at `initialize`.
+                 * @example 2025-06-18
+                 */
+                "MCP-Protocol-Version"?: components["parameters"]["McpProtocolVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example event: message
+                     *     data: {"jsonrpc":"2.0","id":2,"result":{"tools":[]}}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    postMcp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Session id from the answer to `initialize`. */
+                "Mcp-Session-Id"?: components["parameters"]["McpSessionId"];
+                /**
+                 * @description Protocol version agreed on at `initialize`.
+                 * @example 2025-06-18
+                 */
+                "MCP-Protocol-Version"?: components["parameters"]["McpProtocolVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 2,
+                 *       "method": "tools/list",
+                 *       "params": {}
+                 *     }
+                 */
+                "application/json": components["schemas"]["JsonRpcMessage"];
+            };
+        };
+        responses: {
+            /** @description The response. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Mcp-Session-Id": components["headers"]["McpSessionId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jsonrpc": "2.0",
+                     *       "id": 2,
+                     *       "result": {
+                     *         "tools": [
+                     *           {
+                     *             "name": "query",
+                     *             "description": "Run a read-only query",
+                     *             "inputSchema": {
+                     *               "type": "object"
+                     *             }
+                     *           }
+                     *         ]
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JsonRpcMessage"];
+                    /**
+                     * @example event: message
+                     *     data: {"jsonrpc":"2.0","id":2,"result":{"tools":[]}}
+                     */
+                    "text/event-stream": string;
+                };
+            };
+            /** @description A notification or response was taken. No body. */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    closeMcpSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Session id from the answer to `initialize`. */
+                "Mcp-Session-Id"?: components["parameters"]["McpSessionId"];
+                /**
+                 * @description Protocol version agreed on at `initialize`.
+                 * @example 2025-06-18
+                 */
+                "MCP-Protocol-Version"?: components["parameters"]["McpProtocolVersion"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session is ended. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            404: components["responses"]["NotFound"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];

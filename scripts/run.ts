@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError, loadConfig } from '../store/config.ts';
 import { describeError } from '../store/lifecycle.ts';
 import { createKeeper, stopLeftovers } from './embedded/keeper.ts';
@@ -10,6 +11,8 @@ import { startParts, stopOrder } from './parts.ts';
 import { listenForStop } from './stopSignals.ts';
 import { createSupervisor } from './supervise.ts';
 
+const prepareTimeoutMs = 10_000;
+
 /** What `npm start` does once the dependencies are there: everything up, supervised, until told to stop. */
 async function run(report: Report): Promise<number> {
   const config = loadConfig();
@@ -19,13 +22,15 @@ async function run(report: Report): Promise<number> {
   const asked = listenForStop(report, () => supervisor.kill());
   let code = 0;
   let firstLogin: FirstLogin | null = null;
+  let started: Promise<unknown> | null = null;
   try {
     await stopLeftovers(recordPath, report.say);
     await assertPortsFree(config);
     const keeper = createKeeper(recordPath);
-    const started = startParts({ config, supervisor, keeper, report, onPrepared: (login) => { firstLogin = login; } });
+    const starting = startParts({ config, supervisor, keeper, report, onPrepared: (login) => { firstLogin = login; } });
+    started = starting;
     const ending = Promise.race([asked, supervisor.gaveUp.then((why) => new Error(why))]);
-    const first = await Promise.race([started, ending]);
+    const first = await Promise.race([starting, ending]);
     if (first && 'apiUrl' in first) {
       for (const line of [...describeRunning(first), ...describeFirstLogin(first.apiUrl, firstLogin), 'Ctrl-C stops all of it.', '']) report.say(line);
       firstLogin = null;
@@ -38,6 +43,9 @@ async function run(report: Report): Promise<number> {
     report.say('Stopping everything');
     code = 1;
   }
+  // Tables in the making are made to the end while the database is still there.
+  supervisor.halt();
+  await Promise.race([started?.catch(() => {}), delay(prepareTimeoutMs)]);
   // It is shown only once, so a failure after it was made must not swallow it.
   for (const line of describeFirstLogin(config.publicUrl, firstLogin)) report.say(line);
   await supervisor.stop(stopOrder);

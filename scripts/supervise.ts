@@ -18,6 +18,8 @@ export interface Supervisor {
   signal: AbortSignal;
   /** The first start; rejects when that fails. From then on the part is started again whenever it ends. */
   start(part: Part): Promise<void>;
+  /** Nothing is started any more, and starts under way are broken off. */
+  halt(): void;
   /** Ends all parts gracefully, in this order; each has its own bound. */
   stop(order: string[]): Promise<void>;
   /** Ends all at once. */
@@ -92,9 +94,12 @@ export function createSupervisor(report: Report): Supervisor {
     while (part.needs.some(isDown)) await delay(50, undefined, { signal });
   }
 
+  const stopStarting = () => halt.abort(new Error('stopping'));
+
   return {
     signal,
     gaveUp,
+    halt: stopStarting,
     async start(part) {
       signal.throwIfAborted();
       const state: State = { part, running: null, deathsMs: [] };
@@ -103,12 +108,12 @@ export function createSupervisor(report: Report): Supervisor {
       loops.push(keepRunning(state));
     },
     async stop(order) {
-      halt.abort(new Error('stopping'));
+      stopStarting();
       for (const name of order) await states.get(name)?.running?.stop();
       await Promise.all(loops);
     },
     kill() {
-      halt.abort(new Error('stopping'));
+      stopStarting();
       for (const { running } of states.values()) running?.kill();
     },
   };

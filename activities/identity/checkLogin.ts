@@ -27,3 +27,12 @@ export async function checkLogin(services: Services, given: { email: string; pas
     throw explainDatabaseError(error);
   }
 }
+
+const signUpsPerMinute = 60;
+
+/** Keeps one address from filling the database with users. */
+export async function limitSignUps(services: Services, address: string): Promise<void> {
+  if (!services.config.rateLimits) return;
+  if (await beginLogin(services.db.pool, [`sign-up ${address}`], makeId('req'), signUpsPerMinute)) return;
+  throw new DomainError('rate-limited', 'Too many sign-ups from this address.', 'Wait a minute, then try again.', { headers: { 'Retry-After': '60' } });
+}

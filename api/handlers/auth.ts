@@ -1,6 +1,6 @@
-import { checkLogin } from '../../activities/identity/checkLogin.ts';
+import { checkLogin, limitSignUps } from '../../activities/identity/checkLogin.ts';
 import { signUp, startSession, type StartedSession } from '../../activities/identity/signUp.ts';
-import { notFound } from '../../core/errors.ts';
+import { DomainError } from '../../core/errors.ts';
 import { revokeSession } from '../../store/pg/users.ts';
 import { hashPassword } from '../../store/secrets.ts';
 import { presentUser } from '../presenters/identity.ts';
@@ -16,8 +16,10 @@ const presentSession = (session: StartedSession) => ({
 export function makeAuthHandlers({ services }: Plant): Handlers<'signUp' | 'logIn' | 'logOut'> {
   return {
     async signUp(call) {
-      if (!services.config.signup)
-        throw notFound('operation on this installation: sign-up is switched off', 'Ask the operator for an account, or log in.');
+      if (!services.config.signup) {
+        throw new DomainError('not-yet-available', 'Sign-up is switched off on this installation.', 'Ask its operator for an account, or log in.');
+      }
+      await limitSignUps(services, call.address);
       const email = call.body.email.toLowerCase();
       call.idempotencyScope(`email ${email}`);
       const passwordHash = await hashPassword(call.body.password);

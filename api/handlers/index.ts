@@ -27,7 +27,8 @@ export function makeHandlers(plant: Plant, metrics: Metrics): Handlers {
     ...makeJobHandlers(plant),
     ...makeAuditHandlers(plant),
   };
-  return { ...built, ...(Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])) as Handlers<PendingOperation>) };
+  const pending = Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])) as Record<PendingOperation, () => Promise<never>>;
+  return { ...built, ...pending };
 }
 
 function refuseYet(id: PendingOperation) {

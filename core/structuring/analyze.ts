@@ -106,7 +106,9 @@ function describeTable(view: SheetView, table: FoundTable, name: string): SpecRe
   const labels = new Set(rows.labelColumns);
   const names = nameColumns(columns, (position) => labels.has(columns[position]!.column));
   const values = new Set(rows.valueColumns);
-  const periods = findPeriods(columns, (column) => values.has(column), isJapanese(view));
+  // The labels of a report stay labels, even where their header reads as a period.
+  const measured = report.isReport ? columns.filter((column) => !labels.has(column.column)) : columns;
+  const periods = findPeriods(measured, (column) => values.has(column), isJapanese(view));
   const region = makeRegion(view, report.isReport ? 'report' : 'data', table.range, name);
   region.header_rows = table.headerRows;
   region.data_range = rows.rows.length > 0 ? formatRange({ ...table.range, top: table.firstDataRow }) : null;

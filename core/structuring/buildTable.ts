@@ -23,12 +23,12 @@ export function buildTableRegion(view: SheetView, ledger: Ledger, region: SpecRe
   placeHeaders(view, ledger, region, range);
   const rows = data ? readTableRows(view, data, data.top) : emptyRows();
   const report = readReport(view, rows);
-  const tables = region.kind === 'report' ? buildReport(view, ledger, region, rows, report, range) : buildFlat(view, ledger, region, rows, range);
+  const tables = region.kind === 'report' ? buildReport(view, ledger, region, rows, report, data ?? range) : buildFlat(view, ledger, region, rows, data ?? range);
   return { tables, report, rows };
 }
 
 function emptyRows(): TableRows {
-  return { rows: [], spans: [], labelColumns: [], valueColumns: [], matrix: [], units: [] };
+  return { rows: [], spans: [], labelColumns: [], valueColumns: [], columnCount: 0, matrix: [], units: [] };
 }
 
 function placeHeaders(view: SheetView, ledger: Ledger, region: SpecRegion, range: Range): void {

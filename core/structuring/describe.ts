@@ -17,7 +17,7 @@ export function describeSheets(file: string, sheets: string[], spec: ParseSpec):
       file,
       sheet,
       tables: own
-        .filter((region) => region.kind === 'data' || region.kind === 'report' || region.kind === 'form')
+        .filter((region) => region.kind === 'data' || region.kind === 'report')
         .map((region) => ({ range: region.range, kind: region.kind, header_rows: region.header_rows, total_rows: region.totals?.rows ?? [] })),
       notes: own.filter((region) => region.kind === 'title' || region.kind === 'note').map((region) => region.range),
     };

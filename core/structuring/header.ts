@@ -30,7 +30,7 @@ export function findHeader(view: SheetView, block: Range, lines: Line[]): Header
     const line = lines[k]!;
     const evidence = weighLine(view, block, line, profiles);
     // Below a header that names every column, a line that names none is data even without a number.
-    const sparse = full !== null && evidence.header === 0 && line.distinct > 1 && !isStyledAlike(full, line);
+    const sparse = full !== null && evidence.header <= line.distinct * 0.15 && line.distinct > 1 && !isStyledAlike(full, line);
     if (evidence.data > evidence.header || sparse) {
       firstData = k;
       break;
@@ -103,6 +103,7 @@ function growHeader(view: SheetView, block: Range, lines: Line[], profiles: Colu
     below = line.row;
     if (verdict === 'group') {
       dataTop = k;
+      pending = [];
     } else if (verdict === 'pending') {
       pending.push(k);
     } else {

@@ -5,6 +5,7 @@ import { linkComputed } from './computed.js';
 import { type OutlineNode, readOutline } from './outline.js';
 import type { Term } from './sums.js';
 import type { TableRows } from './tableRows.js';
+import { FIGURE_SHARE, MAX_LABEL_COLUMNS } from './thresholds.js';
 
 export type ReportRole = 'detail' | 'parent' | 'group' | 'subtotal' | 'computed';
 
@@ -35,7 +36,7 @@ export function readReport(view: SheetView, table: TableRows): Report {
   const totals = rows.filter((row) => isTotalRow(row, rows));
   return {
     rows,
-    isReport: isReport(rows),
+    isReport: isReport(table, rows),
     totalRows: totals.map((row) => row.row),
     computedRows: rows.filter((row) => row.role === 'subtotal' || row.role === 'computed').map((row) => row.row),
   };
@@ -45,7 +46,7 @@ function assignRoles(rows: ReportRow[]): void {
   const children = countChildren(rows);
   rows.forEach((row, k) => {
     if (row.role !== 'detail') return;
-    if (children[k]! > 0 && !row.hasValues) row.role = 'group';
+    if (children[k]! > 0 && row.alone && !row.hasValues) row.role = 'group';
     else if (children[k]! > 0 && row.certain) row.role = 'parent';
   });
 }
@@ -83,17 +84,23 @@ function isBoldAmong(row: ReportRow, rows: ReportRow[]): boolean {
   return row.bold && row.terms.some((term) => !rows[term.row]!.bold);
 }
 
-/** Levels, or totals that are not one run at the end. */
-function isReport(rows: ReportRow[]): boolean {
-  const groups = rows.filter((row) => row.role === 'group').length;
+/** Levels, or totals that are not one run at the end, in a table of figures. */
+function isReport(table: TableRows, rows: ReportRow[]): boolean {
   const withValues = rows.filter((row) => row.hasValues).length;
-  if (withValues < 2) return false;
+  if (withValues < 2 || !isTableOfFigures(table)) return false;
   if (rows.some((row) => row.role === 'parent')) return true;
-  const levels = rows.some((row) => row.level > 1);
-  if (levels && groups > 0 && groups <= withValues) return true;
+  // Labels side by side are the dimensions of a plain table as well; only labels on rows of their own make levels.
+  const groups = rows.filter((row) => row.role === 'group' && !row.virtual).length;
+  const under = rows.filter((row) => row.parent >= 0 && !rows[row.parent]!.virtual).length;
+  if (under > 0 && groups > 0 && groups <= withValues) return true;
   // Indented rows without a parent they add up to are a report only when indents are the rule, not an accident.
-  if (levels && rows.filter((row) => row.level > 1).length * 5 >= rows.length) return true;
+  if (under * 5 >= rows.length) return true;
   const computed = rows.map((row) => row.role === 'subtotal' || row.role === 'computed');
   const first = computed.indexOf(true);
-  return first >= 0 && computed.slice(first).some((is) => !is);
+  return first >= 0 && rows.some((row, k) => k > first && !computed[k] && !row.virtual);
+}
+
+/** Statements are labels and figures; a table of many texts with a few numbers is a list, whatever its indents. */
+function isTableOfFigures(table: TableRows): boolean {
+  return table.valueColumns.length >= (table.columnCount - table.labelColumns.length) * FIGURE_SHARE && table.labelColumns.length <= MAX_LABEL_COLUMNS;
 }

@@ -27,12 +27,12 @@ export function readLines(view: SheetView, block: Range): Line[] {
   const lines: Line[] = [];
   for (let index = view.rowIndex(block.top); index < view.rows.length && view.rows[index]! <= block.bottom; index += 1) {
     const [from, to] = view.cellsOfRow(index, block.left, block.right);
-    if (from < to) lines.push(readLine(view, view.rows[index]!, from, to));
+    if (from < to) lines.push(readLine(view, view.rows[index]!, from, to, block.right));
   }
   return lines;
 }
 
-function readLine(view: SheetView, row: number, from: number, to: number): Line {
+function readLine(view: SheetView, row: number, from: number, to: number, edge: number): Line {
   const { grid, classes } = view;
   const line: Line = {
     row, from, to, distinct: 0, texts: 0, numbers: 0, years: 0, periods: 0,
@@ -62,7 +62,8 @@ function readLine(view: SheetView, row: number, from: number, to: number): Line 
     if (style.filled) line.filled += 1;
   }
   const merge = view.mergeAt.get(key(row, line.right));
-  if (merge && merge.right > line.right) line.right = merge.right;
+  // A merge that reaches into the next block does not take its columns along.
+  if (merge && merge.right > line.right) line.right = Math.min(merge.right, edge);
   return line;
 }
 

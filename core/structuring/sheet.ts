@@ -45,6 +45,7 @@ export class SheetView {
     }
     this.starts.push(grid.size);
     this.used = grid.size === 0 ? null : { top: this.rows[0]!, left, bottom: this.rows.at(-1)!, right };
+    // The used range reaches as far as the merges of its own cells.
     for (const merge of grid.merges) this.mergeAt.set(key(merge.top, merge.left), merge);
   }
 

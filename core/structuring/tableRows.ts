@@ -13,6 +13,8 @@ export interface TableRows {
   spans: [number, number][];
   labelColumns: number[];
   valueColumns: number[];
+  /** Columns that hold anything. */
+  columnCount: number;
   /** Numbers by row and value column. */
   matrix: Matrix;
   units: number[];
@@ -44,6 +46,7 @@ export function readTableRows(view: SheetView, range: Range, dataTop: number): T
     spans: lines.map((line) => [line.from, line.to]),
     labelColumns,
     valueColumns,
+    columnCount: profiles.filter((profile) => profile.filled > 0).length,
     matrix,
     units: valueColumns.map((_, k) => unitOf(matrix.map((values) => values[k]!))),
   };

@@ -41,3 +41,9 @@ export const SHARED_ROWS = 0.5;
 
 /** Totals are compared within half a unit of the last shown digit per addend; this is the relative part. */
 export const SUM_TOLERANCE = 1e-6;
+
+/** A report is made of figures: this share of its columns beside the labels. */
+export const FIGURE_SHARE = 0.6;
+
+/** Reports have one label column for each level; more are the attributes of a list. */
+export const MAX_LABEL_COLUMNS = 5;

@@ -42,6 +42,7 @@ export interface ClusterOptions {
   binaries: PostgresBinaries;
   user: PostgresUser | null;
   adminPassword: string;
+  report: Report;
   keeper: Keeper;
   signal?: AbortSignal;
 }
@@ -60,7 +61,8 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
   }
 }
 
-async function initCluster({ dir, binaries, user, adminPassword, keeper, signal }: ClusterOptions, temporary: string): Promise<void> {
+async function initCluster({ dir, binaries, user, adminPassword, report, keeper, signal }: ClusterOptions, temporary: string): Promise<void> {
+  report.say('Making the database files');
   const passwordFile = `${temporary}.password`;
   await mkdir(temporary, { recursive: true, mode: 0o700 });
   await writeFile(passwordFile, `${adminPassword}\n`, { mode: 0o600 });

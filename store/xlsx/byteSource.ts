@@ -22,9 +22,24 @@ function wrapBytes(bytes: Uint8Array): ByteSource {
   };
 }
 
+/** Up to this size a file is read at once: one turn to the disk instead of twenty. */
+const SMALL_FILE = 2 * 1024 * 1024;
+
 async function openFile(path: string): Promise<ByteSource> {
-  const handle: FileHandle = await open(path, 'r');
-  const { size } = await handle.stat();
+  const handle = await open(path, 'r');
+  try {
+    const { size } = await handle.stat();
+    if (size > SMALL_FILE) return wrapHandle(handle, size);
+    const bytes = await handle.readFile();
+    await handle.close();
+    return wrapBytes(bytes);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+function wrapHandle(handle: FileHandle, size: number): ByteSource {
   return {
     size,
     read: async (offset, length) => {

@@ -9,7 +9,7 @@ import { refuseTooLarge } from './refusals.ts';
 const PADDING = 64;
 
 export class ByteWindow {
-  bytes: Buffer = Buffer.alloc(640 * 1024);
+  bytes: Buffer = Buffer.alloc(0);
   start = 0;
   end = 0;
 
@@ -19,7 +19,7 @@ export class ByteWindow {
     const rest = this.end - this.start;
     if (rest > this.elementBytes) throw refuseTooLarge(`One element of the workbook is larger than ${this.elementBytes} bytes.`, 'Shorten the longest text in the workbook.');
     const needed = rest + chunk.length + PADDING;
-    const target = needed > this.bytes.length ? Buffer.allocUnsafe(needed * 2) : this.bytes;
+    const target = needed > this.bytes.length ? Buffer.allocUnsafe(this.bytes.length === 0 ? needed : needed * 2) : this.bytes;
     this.bytes.copy(target, 0, this.start, this.end);
     chunk.copy(target, rest);
     target.fill(0, rest + chunk.length, needed);

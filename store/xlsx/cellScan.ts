@@ -168,6 +168,11 @@ export class CellScanner {
       }
       if (after < 0) return -1;
       i = after;
+      // Nearly always `</v></c>` follows.
+      const close = i + 4 + prefix;
+      if (b[close - 2] === 0x76 && b[close - 1] === GT && b[close] === LT && b[close + 1] === SLASH && b[close + 2 + prefix] === 0x63 && b[close + 3 + prefix] === GT) {
+        return close + 4 + prefix <= end ? close + 4 + prefix : -1;
+      }
     }
     return -1;
   }

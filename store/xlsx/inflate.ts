@@ -1,7 +1,7 @@
 /** Unpacks one part of the archive in chunks, counting what really comes out. */
 
 import { pipeline, Readable } from 'node:stream';
-import { crc32, createInflateRaw } from 'node:zlib';
+import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import type { ByteSource } from './byteSource.ts';
 import type { ReadLimits } from './limits.ts';
 import { refuseDamaged, refuseFormat, refuseTooLarge } from './refusals.ts';
@@ -9,6 +9,8 @@ import { findEntryData, type ZipEntry, type ZipIndex } from './zip.ts';
 
 const PACKED_CHUNK = 128 * 1024;
 const UNPACKED_CHUNK = 256 * 1024;
+/** Packed parts up to this size are not worth a stream of their own. */
+const SMALL_PART = 64 * 1024;
 
 /** Bytes unpacked so far over all parts of a file. */
 export class UnpackBudget {
@@ -53,7 +55,8 @@ export async function* unpackEntry(context: UnpackContext, entry: ZipEntry): Asy
   const packed = readPacked(context, entry);
   let size = 0;
   let crc = 0;
-  for await (const chunk of entry.method === 0 ? packed : inflate(packed, entry)) {
+  const inflate = entry.packedSize <= SMALL_PART ? inflateSmall : inflateLarge;
+  for await (const chunk of entry.method === 0 ? packed : inflate(packed, entry, limits)) {
     signal?.throwIfAborted();
     size += chunk.length;
     budget.spend(chunk.length);
@@ -71,7 +74,18 @@ async function* readPacked({ source }: UnpackContext, entry: ZipEntry): AsyncGen
   }
 }
 
-async function* inflate(packed: AsyncGenerator<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
+async function* inflateSmall(packed: AsyncGenerator<Buffer>, entry: ZipEntry, limits: ReadLimits): AsyncGenerator<Buffer> {
+  for await (const bytes of packed) {
+    try {
+      yield inflateRawSync(bytes, { maxOutputLength: Math.max(limits.ratioFromBytes, limits.ratio * entry.packedSize) + 1 });
+    } catch (error) {
+      if (error instanceof RangeError) throw refuseRatio(entry, limits);
+      throw refuseDamaged(`the part ${entry.name} cannot be unpacked`, error);
+    }
+  }
+}
+
+async function* inflateLarge(packed: AsyncGenerator<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
   // zlib works on its own thread: the next chunk is unpacked while this one is scanned.
   const stream = createInflateRaw({ chunkSize: UNPACKED_CHUNK });
   pipeline(Readable.from(packed, { objectMode: true, highWaterMark: 2 }), stream, () => {});

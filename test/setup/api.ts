@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import createClient, { type Client } from 'openapi-fetch';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
-import { type RunningApi, startApi } from '../../api/server.ts';
 import { type Contract, loadContract } from '../../api/http/contract.ts';
+import { type RunningApi, startApi } from '../../api/server.ts';
 import type { paths } from '../../schema/contract.ts';
 import { loadServiceConfig, type ServiceConfig } from '../../store/config.ts';
 import { openDatabase } from '../../store/pg/database.ts';
@@ -20,25 +20,56 @@ export interface Person {
   client: ApiClient;
 }
 
-/** A real API over a database of its own. Every answer its clients get is held against the contract. */
-export interface TestApi {
+/** One server. Every answer its clients get is held against the contract. */
+export interface TestServer {
   url: string;
+  /** A typed client; without a token it sends none. */
+  as(token?: string): ApiClient;
+  /** Plain fetch, also held against the contract. */
+  fetch(path: string, init?: RequestInit & { token?: string }): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+/** A real API over a database of its own. */
+export interface TestApi extends TestServer {
   config: ServiceConfig;
   running: RunningApi;
   /** Straight to the database, for looking behind the API and for tampering. */
   sql: pg.Pool;
   contract: Contract;
-  /** A typed client; without a token it sends none. */
-  as(token?: string): ApiClient;
-  /** Plain fetch, also held against the contract. */
-  fetch(path: string, init?: RequestInit & { token?: string }): Promise<Response>;
   signUp(name?: string): Promise<Person>;
-  /** A second API process's worth of server over the same database. */
-  another(env?: Record<string, string>): Promise<{ url: string; stop(): Promise<void> }>;
-  stop(): Promise<void>;
+  /** A second API process's worth of server over the same database; stopped with the first at the latest. */
+  another(env?: Record<string, string>): Promise<TestServer>;
 }
 
 let contract: Promise<Contract> | null = null;
+
+/** The contract, read once per test file. */
+export function readContract(): Promise<Contract> {
+  contract ??= loadContract();
+  return contract;
+}
+
+/** Clients of the server at `url`. */
+export function connectTo(url: string, checked: Contract): Pick<TestServer, 'as' | 'fetch'> {
+  const check = async (request: { method: string; url: string }, response: Response) => {
+    expect(await findContractBreaches(checked, request, response)).toEqual([]);
+  };
+  return {
+    as(token) {
+      const client = createClient<paths>({ baseUrl: url, headers: token ? { Authorization: `Bearer ${token}` } : {} });
+      client.use({ onResponse: ({ request, response }) => check(request, response) });
+      return client;
+    },
+    async fetch(path, { token, ...init } = {}) {
+      const headers = new Headers(init.headers);
+      if (token) headers.set('Authorization', `Bearer ${token}`);
+      const response = await fetch(`${url}${path}`, { ...init, headers });
+      await check({ method: init.method ?? 'GET', url: `${url}${path}` }, response);
+      return response;
+    },
+  };
+}
 
 export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
   const postgresUrl = inject('postgresUrl');
@@ -81,18 +112,11 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
   const config = testConfig(database.url, env);
   const running = await startApi(config);
   const url = `http://127.0.0.1:${running.port}`;
-  const checked = await (contract ??= loadContract());
+  const checked = await readContract();
   const sql = new pg.Pool({ connectionString: database.url, max: 4 });
   sql.on('error', () => {});
-
-  const check = async (request: { method: string; url: string }, response: Response) => {
-    expect(await findContractBreaches(checked, request, response)).toEqual([]);
-  };
-  const as = (token?: string): ApiClient => {
-    const client = createClient<paths>({ baseUrl: url, headers: token ? { Authorization: `Bearer ${token}` } : {} });
-    client.use({ onResponse: ({ request, response }) => check(request, response) });
-    return client;
-  };
+  const clients = connectTo(url, checked);
+  const others = new Set<() => Promise<void>>();
   let people = 0;
 
   return {
@@ -101,27 +125,25 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
     running,
     sql,
     contract: checked,
-    as,
-    async fetch(path, { token, ...init } = {}) {
-      const headers = new Headers(init.headers);
-      if (token) headers.set('Authorization', `Bearer ${token}`);
-      const response = await fetch(`${url}${path}`, { ...init, headers });
-      await check({ method: init.method ?? 'GET', url: `${url}${path}` }, response);
-      return response;
-    },
+    ...clients,
     async signUp(name) {
       people += 1;
       const email = `person${people}.${randomBytes(3).toString('hex')}@example.com`;
       const password = 'correct horse battery';
-      const { data } = await as().POST('/api/auth/signup', { body: { email, password, name: name ?? `Person ${people}` } });
-      if (!data) throw new Error('sign-up failed');
-      return { email, password, userId: data.user.id, session: data.session_token, client: as(data.session_token) };
+      const data = ok(await clients.as().POST('/api/auth/signup', { body: { email, password, name: name ?? `Person ${people}` } }));
+      return { email, password, userId: data.user.id, session: data.session_token, client: clients.as(data.session_token) };
     },
     async another(more = {}) {
-      const other = await startApi({ ...testConfig(database.url, { ...env, ...more }) });
-      return { url: `http://127.0.0.1:${other.port}`, stop: other.stop };
+      const other = await startApi(testConfig(database.url, { ...env, ...more }));
+      const stop = async () => {
+        if (others.delete(stop)) await other.stop();
+      };
+      others.add(stop);
+      const otherUrl = `http://127.0.0.1:${other.port}`;
+      return { url: otherUrl, ...connectTo(otherUrl, checked), stop };
     },
     async stop() {
+      await Promise.all([...others].map((stop) => stop()));
       await running.stop();
       await sql.end();
       await database.drop();

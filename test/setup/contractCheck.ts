@@ -6,7 +6,11 @@ interface Declared {
 }
 
 /** Says what of an answer does not fit the contract: undeclared status, media type, body or missing header. */
-export async function findContractBreaches(contract: Contract, request: { method: string; url: string }, response: Response): Promise<string[]> {
+export async function findContractBreaches(
+  contract: Contract,
+  request: { method: string; url: string },
+  response: Response,
+): Promise<string[]> {
   const path = new URL(request.url).pathname;
   const operation = contract.quick.router.matchOperation({ method: request.method, path, headers: {} });
   if (!operation?.operationId) return [];
@@ -30,12 +34,19 @@ export async function findContractBreaches(contract: Contract, request: { method
     const body: unknown = await response.clone().json();
     const result = contract.thorough.validator.validateResponse(body, operation.operationId, response.status);
     for (const error of result.errors ?? []) breaches.push(`${where}: body${error.instancePath} ${error.message}`);
-    if (type === 'application/problem+json') breaches.push(...checkProblem(where, body, response, operation as unknown as { 'x-problems'?: string[] }, contract));
+    if (type === 'application/problem+json')
+      breaches.push(...checkProblem(where, body, response, operation as unknown as { 'x-problems'?: string[] }, contract));
   }
   return breaches;
 }
 
-function checkProblem(where: string, body: unknown, response: Response, operation: { 'x-problems'?: string[] }, contract: Contract): string[] {
+function checkProblem(
+  where: string,
+  body: unknown,
+  response: Response,
+  operation: { 'x-problems'?: string[] },
+  contract: Contract,
+): string[] {
   const problem = body as { type?: string; status?: number; detail?: string; suggested_fix?: string; instance?: string };
   const slug = problem.type?.replace('urn:svc:problem:', '') ?? '';
   const common = (contract.quick.document.info as unknown as { 'x-common-problems'?: string[] })['x-common-problems'] ?? [];
@@ -43,6 +54,8 @@ function checkProblem(where: string, body: unknown, response: Response, operatio
     ...(problem.status === response.status ? [] : [`${where}: the document says ${problem.status}`]),
     ...(problem.detail && problem.suggested_fix ? [] : [`${where}: detail or suggested_fix is missing`]),
     ...(problem.instance === response.headers.get('x-request-id') ? [] : [`${where}: instance is not the request id`]),
-    ...([...common, ...(operation['x-problems'] ?? []), 'not-yet-available'].includes(slug) ? [] : [`${where}: the problem ${slug} is not declared`]),
+    ...([...common, ...(operation['x-problems'] ?? []), 'not-yet-available'].includes(slug)
+      ? []
+      : [`${where}: the problem ${slug} is not declared`]),
   ];
 }

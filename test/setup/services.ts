@@ -38,7 +38,15 @@ export default async function startServices(project: TestProject): Promise<() =>
 
   const startOwnTemporal = async () => {
     const program = await findTemporal({ config, report, keeper });
-    const running = await startTemporal({ program, dataDir, uiPort: null, namespace: config.temporal.namespace, searchAttributes, report, keeper });
+    const running = await startTemporal({
+      program,
+      dataDir,
+      uiPort: null,
+      namespace: config.temporal.namespace,
+      searchAttributes,
+      report,
+      keeper,
+    });
     return { ...running, program };
   };
   const [postgres, temporal] = await Promise.all([

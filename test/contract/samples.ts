@@ -1,0 +1,96 @@
+import type { Operation } from '../../api/http/contract.ts';
+import { makeId } from '../../store/services.ts';
+import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
+import { type ImplementedOperation, makeJob, type World } from './world.ts';
+
+/** A request that succeeds when the owner's session sends it. */
+export interface Sample {
+  path: string;
+  body?: unknown;
+  /** Sent instead of the owner's session; null: none. */
+  token?: string | null;
+  headers?: Record<string, string>;
+}
+
+export type MakeSample = (world: World) => Promise<Sample> | Sample;
+
+const ws = (id: string) => `/api/control/workspaces/${id}`;
+const wb = (id: string) => `/api/v1/workbooks/${id}`;
+const runningJob = (world: World) =>
+  makeJob(world.api, { accountId: world.accountId, userId: world.owner.userId, workbookId: world.workbook });
+
+/** One for each operation that is built. Those that consume something make it first. */
+export const samples: Record<ImplementedOperation, MakeSample> = {
+  signUp: () => ({ path: '/api/auth/signup', body: { email: `${makeId('usr')}@example.com`, password: 'long enough to pass' }, token: null }),
+  logIn: ({ owner }) => ({ path: '/api/auth/login', body: { email: owner.email, password: owner.password }, token: null }),
+  async logOut({ api, viewer }) {
+    const session = await api.as().POST('/api/auth/login', { body: { email: viewer.email, password: viewer.password } });
+    return { path: '/api/auth/logout', token: session.data?.session_token ?? '' };
+  },
+
+  getMe: () => ({ path: '/api/v1/me' }),
+  getMyUsage: () => ({ path: '/api/v1/me/usage' }),
+  listMyWorkspaces: () => ({ path: '/api/v1/me/workspaces' }),
+  listMyWorkbooks: () => ({ path: '/api/v1/me/workbooks' }),
+  listTokens: () => ({ path: '/api/v1/me/tokens' }),
+  createToken: () => ({ path: '/api/v1/me/tokens', body: { name: 'sample' } }),
+  revokeToken: async ({ owner }) => ({ path: `/api/v1/me/tokens/${(await mintToken(owner.client)).id}` }),
+
+  getAccount: () => ({ path: '/api/control/account' }),
+  listAccounts: () => ({ path: '/api/control/accounts' }),
+  createAccount: () => ({ path: '/api/control/accounts', body: { name: 'Sample' } }),
+  listKeys: () => ({ path: '/api/control/account/keys' }),
+  createKey: () => ({ path: '/api/control/account/keys', body: { scopes: ['workbooks:read'] } }),
+  revokeKey: async ({ owner }) => ({ path: `/api/control/account/keys/${(await mintKey(owner.client)).id}` }),
+
+  listWorkspaces: () => ({ path: '/api/control/workspaces' }),
+  createWorkspace: () => ({ path: '/api/control/workspaces', body: { name: 'Sample' } }),
+  getWorkspace: ({ team }) => ({ path: ws(team) }),
+  configureWorkspace: ({ team }) => ({ path: ws(team), body: { name: 'Team' } }),
+  deleteWorkspace: async ({ owner }) => ({ path: ws(await makeWorkspace(owner.client, 'To go')) }),
+  listWorkspaceUsers: ({ team }) => ({ path: `${ws(team)}/users` }),
+  addWorkspaceUser: ({ team, viewer }) => ({ path: `${ws(team)}/users`, body: { email: viewer.email, role: 'viewer' } }),
+  async removeWorkspaceUser({ owner, viewer }) {
+    const workspace = await makeWorkspace(owner.client, 'With a member');
+    await owner.client.POST('/api/control/workspaces/{workspace_id}/users', {
+      params: { path: { workspace_id: workspace } },
+      body: { email: viewer.email, role: 'viewer' },
+    });
+    return { path: `${ws(workspace)}/users/${viewer.userId}` };
+  },
+  setUserRoles: ({ team, viewer }) => ({ path: `${ws(team)}/users/${viewer.userId}/roles`, body: { roles: ['経理'] } }),
+  listWorkspaceWorkbooks: ({ team }) => ({ path: `${ws(team)}/workbooks` }),
+
+  listWorkbooks: () => ({ path: '/api/v1/workbooks' }),
+  createWorkbook: () => ({ path: '/api/v1/workbooks', body: { title: 'Sample' } }),
+  getWorkbook: ({ workbook }) => ({ path: wb(workbook) }),
+  updateWorkbook: ({ workbook }) => ({ path: wb(workbook), body: { title: 'Budget' } }),
+  deleteWorkbook: async ({ owner, team }) => ({ path: wb(await makeWorkbook(owner.client, 'To go', team)) }),
+  listAuditLog: ({ workbook }) => ({ path: `${wb(workbook)}/audit-log` }),
+
+  listJobs: () => ({ path: '/api/v1/jobs' }),
+  getJob: async (world) => ({ path: `/api/v1/jobs/${await runningJob(world)}` }),
+  cancelJob: async (world) => ({ path: `/api/v1/jobs/${await runningJob(world)}/cancel` }),
+
+  getHealth: () => ({ path: '/healthz' }),
+  getReadiness: () => ({ path: '/readyz' }),
+  getMetrics: () => ({ path: '/metrics' }),
+  getContract: () => ({ path: '/openapi.yaml' }),
+  getReference: () => ({ path: '/docs' }),
+  getReferenceAsset: () => ({ path: '/docs/swagger-ui.css' }),
+};
+
+/** The sample of the operation, for this world. */
+export async function makeSample(world: World, operation: Operation): Promise<Sample> {
+  return samples[operation.id as ImplementedOperation](world);
+}
+
+export function sendSample(world: World, operation: Operation, sample: Sample): Promise<Response> {
+  const token = sample.token === undefined && operation.accepts.length > 0 ? world.owner.session : sample.token;
+  return world.api.fetch(sample.path, {
+    method: operation.method.toUpperCase(),
+    headers: { ...(sample.body === undefined ? {} : { 'Content-Type': 'application/json' }), ...sample.headers },
+    ...(sample.body === undefined ? {} : { body: typeof sample.body === 'string' ? sample.body : JSON.stringify(sample.body) }),
+    ...(token ? { token } : {}),
+  });
+}
