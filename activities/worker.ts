@@ -9,7 +9,7 @@ import { makeActivities } from './index.ts';
 
 /** One worker process: takes workflow and activity tasks until it is told to stop. */
 export async function startWorker(config: ServiceConfig): Promise<Service> {
-  const services = openServices(config, 'worker');
+  const services = await openServices(config, 'worker');
   const { apiKey, ...rest } = connectionOptions(config.temporal);
   const connection = await NativeConnection.connect({ ...rest, apiKey: apiKey as string | undefined });
   const worker = await Worker.create({

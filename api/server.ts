@@ -16,7 +16,7 @@ export interface RunningApi {
 }
 
 export async function startApi(config: ServiceConfig): Promise<RunningApi> {
-  const services = openServices(config, 'api');
+  const services = await openServices(config, 'api');
   const plant = { services, contract: await loadContract(), takeRequest: makeRateLimiter(services), counter: makeRequestCounter(services) };
   const metrics = makeMetrics(services);
   const app = makeApp(plant, makeHandlers(plant, metrics), metrics);

@@ -1,4 +1,5 @@
 export * from './identity.ts';
 export * from './journal.ts';
 export * from './requests.ts';
+export * from './tables.ts';
 export * from './workbooks.ts';

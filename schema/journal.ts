@@ -30,6 +30,7 @@ export const ops = pgTable(
     tableName: text('table_name'),
     editVersion: count('edit_version'),
     actor: text('actor').notNull(),
+    userId: text('user_id'),
     credential: text('credential').notNull(),
     codeRef: text('code_ref'),
     undoable: boolean('undoable').notNull().default(false),

@@ -12,7 +12,7 @@ export interface Prepared {
 
 /** What must be there before the API and the workers start: tables, a first owner (embedded default only), the workflows' code. */
 export async function prepare(config: Config, options: { firstOwner: boolean } = { firstOwner: true }): Promise<Prepared> {
-  const services = openServices(requireServices(config), 'setup');
+  const services = await openServices(requireServices(config), 'setup');
   try {
     const [, owner] = await Promise.all([prepareWorkflowBundle(), migrateDatabase(services.db).then(() => (options.firstOwner ? provisionFirstOwner(services) : null))]);
     return { firstToken: owner?.token ?? null, firstEmail: owner?.email ?? null, firstPassword: owner?.password ?? null };

@@ -37,7 +37,7 @@ async function run(report: Report): Promise<number> {
     }
     const why = first && 'apiUrl' in first ? await ending : first;
     if (why instanceof Error) throw why;
-    report.say('Stopping');
+    report.say('Stopping (a second Ctrl-C stops hard)');
   } catch (error) {
     report.say(`\n${error instanceof ConfigError ? error.message : describeError(error)}`);
     report.say('Stopping everything');

@@ -1,7 +1,10 @@
 import type pino from 'pino';
 import { ulid } from 'ulid';
 import type { IdPrefix } from '../core/ids/ids.ts';
+import type { BlobStore } from './blobs/blobStore.ts';
+import { openBlobs } from './blobs/openBlobs.ts';
 import type { ServiceConfig } from './config.ts';
+import { type Engine, openEngine } from './duckdb/engine.ts';
 import { openLog } from './log.ts';
 import type { Committer } from './pg/commit.ts';
 import { openDatabase } from './pg/database.ts';
@@ -13,6 +16,8 @@ export interface Services extends Committer {
   config: ServiceConfig;
   log: pino.Logger;
   sessionKey: Buffer;
+  blobs: BlobStore;
+  engine: Engine;
   /** Connected when first asked for; a failure is not remembered. */
   temporal(): Promise<Temporal>;
   close(): Promise<void>;
@@ -22,17 +27,20 @@ export function makeId(prefix: IdPrefix): string {
   return `${prefix}_${ulid()}`;
 }
 
-export function openServices(config: ServiceConfig, part: 'api' | 'worker' | 'setup'): Services {
+export async function openServices(config: ServiceConfig, part: 'api' | 'worker' | 'setup'): Promise<Services> {
   const log = openLog(config.logLevel, part);
   const db = openDatabase(config.databaseUrl, {
     poolSize: 20,
     onError: (error) => log.warn({ reason: error.message }, 'database connection lost'),
   });
+  const [blobs, engine] = await Promise.all([openBlobs(config), openEngine({ connections: 4, memoryLimitMb: 1024 })]);
   let temporal: Promise<Temporal> | null = null;
   return {
     config,
     log,
     db,
+    blobs,
+    engine,
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
     sessionKey: deriveKey(config.secret, 'sessions'),
     temporal() {
@@ -44,6 +52,8 @@ export function openServices(config: ServiceConfig, part: 'api' | 'worker' | 'se
     },
     async close() {
       await (await temporal?.catch(() => null))?.close();
+      await engine.close();
+      await blobs.close();
       await db.close();
     },
   };

@@ -1,5 +1,5 @@
-import type { Tx } from '../../store/pg/commit.ts';
 import { type AccountRecord, insertAccount } from '../../store/pg/accounts.ts';
+import type { Tx } from '../../store/pg/commit.ts';
 import { makeId } from '../../store/services.ts';
 
 /** A developer account beside the default one. It starts without a workspace. */

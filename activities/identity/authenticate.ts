@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { parseReach } from '../../core/access/reach.ts';
-import { type Scope, scopes as allScopes } from '../../core/access/scopes.ts';
+import { scopes as allScopes, type Scope } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { findKnownCredential } from '../../store/pg/credentials.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';

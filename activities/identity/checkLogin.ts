@@ -34,5 +34,7 @@ const signUpsPerMinute = 60;
 export async function limitSignUps(services: Services, address: string): Promise<void> {
   if (!services.config.rateLimits) return;
   if (await beginLogin(services.db.pool, [`sign-up ${address}`], makeId('req'), signUpsPerMinute)) return;
-  throw new DomainError('rate-limited', 'Too many sign-ups from this address.', 'Wait a minute, then try again.', { headers: { 'Retry-After': '60' } });
+  throw new DomainError('rate-limited', 'Too many sign-ups from this address.', 'Wait a minute, then try again.', {
+    headers: { 'Retry-After': '60' },
+  });
 }

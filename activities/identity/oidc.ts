@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, decodeJwt, errors, jwtVerify, type JWTVerifyGetKey } from 'jose';
+import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { DomainError } from '../../core/errors.ts';
 import { sha256 } from '../../store/secrets.ts';
 import { tokenExpired, unauthenticated } from './authenticate.ts';

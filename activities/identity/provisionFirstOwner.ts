@@ -1,9 +1,9 @@
 import { scopes } from '../../core/access/scopes.ts';
+import { listOwnedAccounts } from '../../store/pg/accounts.ts';
 import { commit } from '../../store/pg/commit.ts';
 import { hasUsers } from '../../store/pg/users.ts';
 import { hashPassword, makeSecret } from '../../store/secrets.ts';
 import { makeId, type Services } from '../../store/services.ts';
-import { listOwnedAccounts } from '../../store/pg/accounts.ts';
 import { mintCredential } from './mintCredential.ts';
 import { provisionUser } from './provisionUser.ts';
 

@@ -1,4 +1,4 @@
-import { reservedRoles, type BaseRole } from '../../core/access/roles.ts';
+import { type BaseRole, reservedRoles } from '../../core/access/roles.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { findUserByEmail } from '../../store/pg/users.ts';

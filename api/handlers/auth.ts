@@ -1,11 +1,11 @@
 import { checkLogin, limitSignUps } from '../../activities/identity/checkLogin.ts';
-import { signUp, startSession, type StartedSession } from '../../activities/identity/signUp.ts';
+import { type StartedSession, signUp, startSession } from '../../activities/identity/signUp.ts';
 import { DomainError } from '../../core/errors.ts';
 import { revokeSession } from '../../store/pg/users.ts';
 import { hashPassword } from '../../store/secrets.ts';
-import { presentUser } from '../presenters/identity.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
+import { presentUser } from '../presenters/identity.ts';
 
 const presentSession = (session: StartedSession) => ({
   user: presentUser(session.user),
@@ -17,7 +17,11 @@ export function makeAuthHandlers({ services }: Plant): Handlers<'signUp' | 'logI
   return {
     async signUp(call) {
       if (!services.config.signup) {
-        throw new DomainError('not-yet-available', 'Sign-up is switched off on this installation.', 'Ask its operator for an account, or log in.');
+        throw new DomainError(
+          'not-yet-available',
+          'Sign-up is switched off on this installation.',
+          'Ask its operator for an account, or log in.',
+        );
       }
       await limitSignUps(services, call.address);
       const email = call.body.email.toLowerCase();

@@ -1,5 +1,5 @@
 import { requireAccount, requireAccountReach, requireNamedWorkspace, requireWorkbook } from '../../activities/access.ts';
-import { checkMint, mintCredential, type MintRequest } from '../../activities/identity/mintCredential.ts';
+import { checkMint, type MintRequest, mintCredential } from '../../activities/identity/mintCredential.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { formatReach, parseReach, type Reach } from '../../core/access/reach.ts';
 import { defaultTokenScopes } from '../../core/access/scopes.ts';

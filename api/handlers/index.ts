@@ -10,7 +10,9 @@ import { makeCredentialHandlers } from './credentials.ts';
 import { makeJobHandlers } from './jobs.ts';
 import { makeMeHandlers } from './me.ts';
 import { type PendingOperation, pendingOperations } from './pending.ts';
+import { makeRowHandlers } from './rows.ts';
 import { makeSystemHandlers } from './system.ts';
+import { makeTableHandlers } from './tables.ts';
 import { makeWorkbookHandlers } from './workbooks.ts';
 import { makeWorkspaceHandlers } from './workspaces.ts';
 
@@ -26,6 +28,8 @@ export function makeHandlers(plant: Plant, metrics: Metrics): Handlers {
     ...makeWorkbookHandlers(plant),
     ...makeJobHandlers(plant),
     ...makeAuditHandlers(plant),
+    ...makeTableHandlers(plant),
+    ...makeRowHandlers(plant),
   };
   const pending = Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])) as Record<PendingOperation, () => Promise<never>>;
   return { ...built, ...pending };

@@ -108,7 +108,10 @@ export function makeWorkspaceHandlers({ services }: Plant): Handlers<WorkspaceOp
       return call.write(
         call.actor(),
         (tx) => addMember(tx, workspace, call.body),
-        ({ member, added }) => ({ status: added ? 201 : 200, body: presentMember(member, workspace.ownerId) }),
+        ({ member, added }) => {
+          const body = presentMember(member, workspace.ownerId);
+          return added ? { status: 201, body } : { status: 200, body };
+        },
       );
     },
 

@@ -21,11 +21,11 @@ interface Headed {
   headers?: Record<string, string>;
 }
 
-/** What a handler may answer, by the contract. Refusals are thrown. */
+/** What a handler may answer, by the contract; `raw` where it writes the bytes itself. Refusals are thrown. */
 export type Reply<Id extends OperationId> = {
   [S in SuccessStatus<Id>]: Headed & { status: S } & ([Json<operations[Id]['responses'][S]>] extends [never]
       ? { raw?: RawContent }
-      : { body: Json<operations[Id]['responses'][S]> });
+      : { body: Json<operations[Id]['responses'][S]> } | { raw: RawContent });
 }[SuccessStatus<Id>];
 
 export interface AnyReply extends Headed {
@@ -41,6 +41,8 @@ export interface Call<Id extends OperationId> {
   query: Query<Id>;
   body: Body<Id>;
   requestId: string;
+  /** The media type that the caller likes best of those offered; null when it likes none. */
+  accepts(...types: string[]): string | null;
   /** The caller's network address. */
   address: string;
   /** For requests that have no principal yet. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Document, OpenAPIBackend, type Operation as BackendOperation } from 'openapi-backend';
+import { type Operation as BackendOperation, type Document, OpenAPIBackend } from 'openapi-backend';
 import { parse } from 'yaml';
 import type { Principal } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scopes.ts';

@@ -117,6 +117,7 @@ function makeCall<Id extends OperationId>(
     body: input.body,
     requestId: trace.requestId,
     address: ctx.ip,
+    accepts: (...types: string[]) => ctx.accepts(...types) || null,
     idempotencyScope(scope: string) {
       if (repeatable) repeatable.scope = scope;
     },

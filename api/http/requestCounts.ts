@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
-import { insertRequestCounts } from '../../store/pg/usage.ts';
 import { describeError } from '../../store/log.ts';
+import { insertRequestCounts } from '../../store/pg/usage.ts';
 import type { Services } from '../../store/services.ts';
 
 export interface RequestCounter {

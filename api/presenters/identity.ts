@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { formatReach } from '../../core/access/reach.ts';
-import type { Scope } from '../../core/access/scopes.ts';
 import { effectiveRoles } from '../../core/access/roles.ts';
+import type { Scope } from '../../core/access/scopes.ts';
 import type { components } from '../../schema/contract.ts';
 import type { AccountRecord } from '../../store/pg/accounts.ts';
 import type { ListedCredential } from '../../store/pg/credentials.ts';

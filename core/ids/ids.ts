@@ -19,6 +19,9 @@ export const idPrefixes = [
   'src',
   'evt',
   'req',
+  'tbl',
+  'ver',
+  'mft',
 ] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 

@@ -1,2 +1,2 @@
-export * from './eras.js';
-export * from './period.js';
+export * from './eras.ts';
+export * from './period.ts';

@@ -3,8 +3,8 @@
  * that gives the year.
  */
 
-import { expandYear, isoDate, monthOfName, parseDateText } from '../types/date.js';
-import { yearOfEra } from './eras.js';
+import { expandYear, isoDate, monthOfName, parseDateText } from '../types/date.ts';
+import { yearOfEra } from './eras.ts';
 
 export type PeriodKind = 'year' | 'fiscalYear' | 'half' | 'quarter' | 'month' | 'week' | 'date' | 'term';
 
@@ -21,7 +21,8 @@ export interface Period {
 }
 
 const ERA_YEAR = '(令和|平成|昭和|大正|明治|[RHSTM])\\s?\\.?(元|\\d{1,2})';
-const YEAR = '(\\d{4})';
+const ERA_YEAR_ONLY = new RegExp(`^${ERA_YEAR}(年度|年)?$`, 'i');
+const ERA_MONTH = new RegExp(`^${ERA_YEAR}[./-](\\d{1,2})$`, 'i');
 const QUARTER_WORDS: Record<string, number> = { 第一: 1, 第二: 2, 第三: 3, 第四: 4, first: 1, second: 2, third: 3, fourth: 4 };
 
 function make(kind: PeriodKind, year: number | null, part: number, aprilYear: boolean, start: string | null): Period {
@@ -68,15 +69,13 @@ function parseYearPrefix(text: string): { year: number; aprilYear: boolean | nul
 }
 
 function parseYear(text: string): Period | null {
-  let m = new RegExp(`^${YEAR}年度$`).exec(text) ?? new RegExp(`^${YEAR}年度末?$`).exec(text);
+  let m = /^(\d{4})年度末?$/.exec(text);
   if (m) return fiscalYear(Number(m[1]));
-  m = new RegExp(`^${YEAR}(?:年|暦年|年次)?$`).exec(text);
-  if (m) return calendarYear(Number(m[1]));
-  m = new RegExp(`^(?:CY)\\s?${YEAR}$`, 'i').exec(text);
+  m = /^(?:CY\s?)?(\d{4})(?:年|暦年|年次)?$/i.exec(text);
   if (m) return calendarYear(Number(m[1]));
   m = /^(?:FY|F\.Y\.|fiscal year|fiscal)\s?['’]?(\d{4}|\d{2})$/i.exec(text) ?? /^(\d{4})\s?FY$/i.exec(text);
   if (m) return make('fiscalYear', expandYear(Number(m[1])), 0, false, null);
-  m = new RegExp(`^${ERA_YEAR}(年度|年)?$`, 'i').exec(text);
+  m = ERA_YEAR_ONLY.exec(text);
   if (m) {
     // H1 and H2 alone are halves far more often than 1989 and 1990.
     if (/^[HS][12]$/i.test(text)) return null;
@@ -107,7 +106,7 @@ function parseMonth(text: string): Period | null {
   if (m) return monthOf(Number(m[1]), Number(m[2]), false);
   m = /^(\d{1,2})\/(\d{4})$/.exec(text);
   if (m) return monthOf(Number(m[2]), Number(m[1]), false);
-  m = new RegExp(`^${ERA_YEAR}[./-](\\d{1,2})$`, 'i').exec(text);
+  m = ERA_MONTH.exec(text);
   if (m) {
     const year = yearOfEra(m[1]!, m[2]!);
     return year === null ? null : monthOf(year, Number(m[3]), false);
@@ -143,9 +142,12 @@ function parseQuarterOrHalf(text: string): Period | null {
   return null;
 }
 
+/** Every period has a digit, a month's name or one of these words; most labels are ruled out by this alone. */
+const MAY_BE_PERIOD = /[\d０-９一二三四元]|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|上|下|前半|後半|quarter/i;
+
 /** A header text as a period, or null. Bare numbers count as years from 1800 to 2200 only. */
 export function parsePeriod(text: string): Period | null {
-  if (text.length > 30) return null;
+  if (text.length > 30 || !MAY_BE_PERIOD.test(text)) return null;
   const plain = text.normalize('NFKC').replace(/[\s\u00a0]+/g, ' ').trim().replace(/^[(（](.*)[)）]$/, '$1');
   if (plain === '') return null;
   let m = /^(.+?)(?:年|[./-])(\d{1,2})月?期(?:\(.*\))?$/.exec(plain);

@@ -1,17 +1,17 @@
 /** Analysis: proposes the regions of every sheet as a ParseSpec. */
 
-import type { Grid, Range } from '../grid/grid.js';
-import { inferColumn, type InferredColumn } from '../types/infer.js';
-import { columnLetters, formatRange } from './a1.js';
-import { type HeaderColumn, nameColumns, readHeaderColumns } from './columns.js';
-import { readReport } from './hierarchy.js';
-import { baseOfFile, NameRegistry } from './names.js';
-import { findPeriods } from './periods.js';
-import { type FoundBlock, type FoundTable, type FoundText, findBlocks } from './regions.js';
-import { SheetView } from './sheet.js';
-import { type ParseSpec, SPEC_VERSION, type SpecColumn, type SpecPeriod, type SpecRegion } from './spec.js';
-import { readTableRows } from './tableRows.js';
-import { isNoteStart, isPlainTitle, isUnitLine } from './words.js';
+import type { Grid, Range } from '../grid/grid.ts';
+import { inferColumn, type InferredColumn } from '../types/infer.ts';
+import { columnLetters, formatRange } from './a1.ts';
+import { type HeaderColumn, nameColumns, readHeaderColumns } from './columns.ts';
+import { readReport } from './hierarchy.ts';
+import { baseOfFile, NameRegistry } from './names.ts';
+import { findPeriods } from './periods.ts';
+import { type FoundBlock, type FoundTable, type FoundText, findBlocks } from './regions.ts';
+import { SheetView } from './sheet.ts';
+import { type ParseSpec, SPEC_VERSION, type SpecColumn, type SpecPeriod, type SpecRegion } from './spec.ts';
+import { readTableRows } from './tableRows.ts';
+import { isNoteStart, isPlainTitle, isUnitLine } from './words.ts';
 
 export function analyze(grids: Grid[], fileName: string): ParseSpec {
   const sheets = grids.map((grid) => {

@@ -1,16 +1,16 @@
 /** Building: follows a ParseSpec, and accounts for every cell while it does. */
 
-import type { Grid } from '../grid/grid.js';
-import { buildTableRegion } from './buildTable.js';
-import { Ledger } from './ledger.js';
-import { baseOfFile, NameRegistry } from './names.js';
-import { buildNotes } from './notes.js';
-import type { BuildResult, Conservation, Finding, OutputTable } from './output.js';
-import { findDoubt } from './doubt.js';
-import { buildRawTable, nameRawTables } from './raw.js';
-import { findWrongTotals } from './reaggregate.js';
-import { SheetView } from './sheet.js';
-import { isTableRegion, type ParseSpec, type SpecRegion } from './spec.js';
+import type { Grid } from '../grid/grid.ts';
+import { buildTableRegion } from './buildTable.ts';
+import { Ledger } from './ledger.ts';
+import { baseOfFile, NameRegistry } from './names.ts';
+import { buildNotes } from './notes.ts';
+import type { BuildResult, Conservation, Finding, OutputTable } from './output.ts';
+import { findDoubt } from './doubt.ts';
+import { buildRawTable, nameRawTables } from './raw.ts';
+import { findWrongTotals } from './reaggregate.ts';
+import { SheetView } from './sheet.ts';
+import { isTableRegion, type ParseSpec, type SpecRegion } from './spec.ts';
 
 export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildResult {
   const registry = new NameRegistry();

@@ -1,15 +1,15 @@
 /** Builds the tables of one data or report region. */
 
-import type { Range } from '../grid/grid.js';
-import { columnNumber, formatCell, parseRange } from './a1.js';
-import { type EmitPlan, type EmitRow, emitTable } from './emit.js';
-import { type Report, type ReportRow, readReport } from './hierarchy.js';
-import type { Ledger } from './ledger.js';
-import type { OutputTable } from './output.js';
-import { pickLabelColumns } from './outline.js';
-import { type SheetView, key } from './sheet.js';
-import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.js';
-import { readTableRows, type TableRows } from './tableRows.js';
+import type { Range } from '../grid/grid.ts';
+import { columnNumber, parseRange } from './a1.ts';
+import { type EmitBatch, type EmitPlan, type EmitRow, emitTable } from './emit.ts';
+import { type Report, type ReportRow, readReport } from './hierarchy.ts';
+import type { Ledger } from './ledger.ts';
+import type { OutputTable } from './output.ts';
+import { pickLabelColumns } from './outline.ts';
+import { type SheetView, key } from './sheet.ts';
+import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.ts';
+import { readTableRows, type TableRows } from './tableRows.ts';
 
 export interface BuiltRegion {
   tables: OutputTable[];
@@ -67,24 +67,16 @@ function buildFlat(view: SheetView, ledger: Ledger, region: SpecRegion, rows: Ta
 
 /** The details, and beside them the computed items: total rows, and totals over periods of every row. */
 function emitPair(plan: EmitPlan, name: string, role: 'data' | 'level', details: EmitRow[], totals: EmitRow[]): OutputTable[] {
-  const over: SpecPeriod[] = (plan.region.periods ?? []).filter((period) => period.computed);
+  const all: SpecPeriod[] = plan.region.periods ?? [];
+  const periods = all.filter((period) => !period.computed);
+  const over = all.filter((period) => period.computed);
   const tables: OutputTable[] = [];
-  if (details.length > 0 || (role === 'data' && totals.length === 0)) tables.push(emitTable(plan, name, role, details, null));
-  const computed: OutputTable[] = [];
-  if (totals.length > 0) computed.push(emitTable(plan, `${name}_計算項目`, 'computed', totals, null));
-  if (over.length > 0) computed.push(emitTable(plan, `${name}_計算項目`, 'computed', [...details, ...totals], over));
-  if (computed.length > 0) tables.push(computed.reduce(joinTables));
+  if (details.length > 0 || (role === 'data' && totals.length === 0)) tables.push(emitTable(plan, name, role, [{ rows: details, periods }]));
+  const computed: EmitBatch[] = [];
+  if (totals.length > 0) computed.push({ rows: totals, periods });
+  if (over.length > 0) computed.push({ rows: [...details, ...totals], periods: over });
+  if (computed.length > 0) tables.push(emitTable(plan, `${name}_計算項目`, 'computed', computed));
   return tables;
-}
-
-function joinTables(a: OutputTable, b: OutputTable): OutputTable {
-  const columns = a.columns.map((column, k) => (column.type === b.columns[k]!.type ? column : { name: column.name, type: widerType(column.type, b.columns[k]!.type) }));
-  return { ...a, columns, rows: [...a.rows, ...b.rows], cells: [...a.cells, ...b.cells] };
-}
-
-function widerType(a: OutputTable['columns'][number]['type'], b: typeof a): typeof a {
-  if ((a === 'BIGINT' && b === 'DOUBLE') || (a === 'DOUBLE' && b === 'BIGINT')) return 'DOUBLE';
-  return 'VARCHAR';
 }
 
 function buildReport(view: SheetView, ledger: Ledger, region: SpecRegion, table: TableRows, report: Report, range: Range): OutputTable[] {
@@ -118,11 +110,12 @@ const ROLE_NAMES: Record<ReportRow['role'], string> = { detail: '明細', parent
 function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, table: TableRows, report: Report): OutputTable {
   const labels = new Set(pickLabelColumns(view, table));
   const rows: OutputTable['rows'] = [];
-  const cells: string[][] = [];
+  const provenance: OutputTable['provenance'] = { offsets: [0], cells: [] };
   report.rows.forEach((row, k) => {
     if (row.labelCell >= 0) ledger.share(row.labelCell, 'label', region.id);
     rows.push([k + 1, row.label || null, row.parent < 0 ? null : row.parent + 1, row.level, k + 1, ROLE_NAMES[row.role], expressionOf(report.rows, row)]);
-    cells.push(row.labelCell < 0 ? [] : [formatCell(view.grid.rows[row.labelCell]!, view.grid.columns[row.labelCell]!)]);
+    if (row.labelCell >= 0) provenance.cells.push(row.labelCell);
+    provenance.offsets.push(provenance.cells.length);
   });
   // A label written again on each row of its group belongs to the group.
   for (const [from, to] of table.spans) for (let i = from; i < to; i += 1) if (labels.has(view.grid.columns[i]!)) ledger.share(i, 'label', region.id);
@@ -141,7 +134,7 @@ function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, tabl
       { name: '計算式', type: 'VARCHAR' },
     ],
     rows,
-    cells,
+    provenance,
   };
 }
 

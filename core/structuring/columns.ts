@@ -1,9 +1,9 @@
 /** Column names from header rows: merged cells filled, parents joined to children. */
 
-import type { Range } from '../grid/grid.js';
-import type { SheetView } from './sheet.js';
-import { key } from './sheet.js';
-import { cleanName } from './names.js';
+import type { Range } from '../grid/grid.ts';
+import type { SheetView } from './sheet.ts';
+import { key } from './sheet.ts';
+import { cleanName } from './names.ts';
 
 export interface HeaderColumn {
   column: number;

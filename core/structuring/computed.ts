@@ -1,10 +1,10 @@
 /** Finds the rows that are computed from others: sums below, sums above, differences. */
 
-import type { ReportRow } from './hierarchy.js';
-import type { SheetView } from './sheet.js';
-import { checkSum, readSumFormula, type SumCheck, type Term } from './sums.js';
-import type { TableRows } from './tableRows.js';
-import { isProfitLabel, isSubtotalLabel } from './words.js';
+import type { ReportRow } from './hierarchy.ts';
+import type { SheetView } from './sheet.ts';
+import { checkSum, readSumFormula, type SumCheck, type Term } from './sums.ts';
+import type { TableRows } from './tableRows.ts';
+import { isProfitLabel, isSubtotalLabel } from './words.ts';
 
 /** Rows looked back for the parts of a difference: a report states its results near what they come from. */
 const MAX_DIFFERENCE_TERMS = 5;
@@ -12,6 +12,15 @@ const MAX_DIFFERENCE_TERMS = 5;
 const MAX_SUM_ROWS = 2000;
 /** Totals that are tried against all rows before them; more of them would make the search quadratic. */
 const MAX_GRAND_TOTALS = 60;
+
+/** In longer tables a difference is looked for only where a name or bold type suggests one. */
+const MAX_UNNAMED_ROWS = 150;
+
+/** Unmarked parents are looked for in reports, which are not longer than this, among at most so many parts. */
+const MAX_UNMARKED_ROWS = 1500;
+const MAX_UNMARKED_PARTS = 60;
+/** Digits of a row that must be borne out by a sum nothing else points to. */
+const STRONG_DIGITS = 8;
 
 interface Context {
   view: SheetView;
@@ -31,6 +40,7 @@ export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[
   const context: Context = { view, table, rows, positions, valueColumns: new Set(table.valueColumns), grandTries: 0 };
   rows.forEach((_, k) => linkByFormula(context, k));
   rows.forEach((_, k) => linkParentSum(context, k));
+  if (rows.length <= MAX_UNMARKED_ROWS) linkUnmarkedParents(context);
   rows.forEach((_, k) => linkTotalWord(context, k));
   const parents = new Set(rows.map((row) => row.parent));
   if (rows.some((row) => row.certain || row.parent >= 0)) rows.forEach((_, k) => linkDifference(context, k, parents.has(k)));
@@ -49,7 +59,7 @@ function matches(check: SumCheck): boolean {
 /** Positions of report rows as positions of data rows, which is what the matrix counts by. */
 function checkTerms(context: Context, k: number, terms: Term[]): SumCheck {
   const { table, rows } = context;
-  return checkSum(table.matrix, table.units, rows[k]!.at, terms.map((term) => ({ row: rows[term.row]!.at, sign: term.sign })));
+  return checkSum(table.matrix, table.units, rows[k]!.at, terms, (position) => rows[position]!.at);
 }
 
 /** Formulas of one row must agree over the columns: the first that is a plain sum decides. */
@@ -148,11 +158,52 @@ function linkParentSum(context: Context, k: number): void {
   row.certain = true;
 }
 
+/**
+ * Parents that nothing marks but the numbers: a row that equals the sum of the rows right below it in its columns.
+ * From the bottom up, so that rows already under another one are stepped over with their children.
+ */
+function linkUnmarkedParents(context: Context): void {
+  const { rows, table } = context;
+  const end = rows.map((_, k) => k + 1);
+  for (let k = rows.length - 1; k >= 0; k -= 1) {
+    const row = rows[k]!;
+    if (row.virtual || !row.hasValues || row.certain || row.total || row.ratio || rows[k + 1]?.parent === k) continue;
+    const probe = table.matrix[row.at]!.findIndex((value) => value !== null && value !== 0);
+    if (probe < 0) continue;
+    const goal = table.matrix[row.at]![probe]!;
+    const parts: Term[] = [];
+    let sum = 0;
+    for (let j = k + 1; j < rows.length && parts.length < MAX_UNMARKED_PARTS; j = end[j]!) {
+      const part = rows[j]!;
+      if (part.offset !== row.offset || part.parent !== row.parent || !part.hasValues || part.total || part.role !== 'detail') break;
+      parts.push({ row: j, sign: 1 });
+      sum += table.matrix[part.at]![probe] ?? 0;
+      if (parts.length < 2 || Math.abs(sum - goal) > Math.abs(goal) * 0.01 + 1) continue;
+      if (!isStrong(context, k, parts)) continue;
+      for (const term of parts) rows[term.row]!.parent = k;
+      row.terms = parts;
+      row.certain = true;
+      end[k] = end[j]!;
+      break;
+    }
+  }
+}
+
+/** Enough digits agree that chance is ruled out. */
+function isStrong(context: Context, k: number, terms: Term[]): boolean {
+  const { table, rows } = context;
+  const check = checkTerms(context, k, terms);
+  if (check.weighty < 2 || check.holds < check.compared * 0.8) return false;
+  let digits = 0;
+  for (const value of table.matrix[rows[k]!.at]!) if (value !== null) digits += Math.log10(Math.abs(value) + 1);
+  return digits * (check.holds / check.compared) >= STRONG_DIGITS;
+}
+
 /** `小計`, `合計`, `Total`: tries the rows above up to the last total, all rows, all subtotals, and the rows below. */
 function linkTotalWord(context: Context, k: number): void {
   const { rows } = context;
   const row = rows[k]!;
-  if (!row.total || row.certain || !row.hasValues) return;
+  if (!(row.total || row.whole) || row.certain || !row.hasValues) return;
   const tries = candidatesOfTotal(context, k);
   for (const parts of tries) {
     if (parts.length === 0) continue;
@@ -164,6 +215,7 @@ function linkTotalWord(context: Context, k: number): void {
     row.parent = commonParent(rows, parts, row.parent, k);
     return;
   }
+  if (!row.total) return;
   row.role = 'subtotal';
   row.terms = (tries[0] ?? []).map((part) => ({ row: part, sign: 1 }));
 }
@@ -209,6 +261,7 @@ function linkDifference(context: Context, k: number, isParent: boolean): void {
   }
   peers.reverse();
   const named = isProfitLabel(row.label);
+  if (!named && !row.bold && rows.length > MAX_UNNAMED_ROWS) return;
   for (let from = peers.length - 2; from >= 0; from -= 1) {
     const parts = peers.slice(from);
     for (let signs = 0; signs < 1 << (parts.length - 1); signs += 1) {

@@ -1,7 +1,7 @@
 /** A ParseSpec as one line per sheet: what the scorer reads. */
 
-import { parseRange } from './a1.js';
-import type { ParseSpec } from './spec.js';
+import { parseRange } from './a1.ts';
+import type { ParseSpec } from './spec.ts';
 
 export interface SheetLine {
   file: string;

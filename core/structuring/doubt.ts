@@ -1,10 +1,10 @@
 /** Honest doubt: when what was found does not explain the sheet, it stays as it is. */
 
-import { parseRange } from './a1.js';
-import { readLines } from './lines.js';
-import type { Conservation } from './output.js';
-import type { SheetView } from './sheet.js';
-import { isTableRegion, type SpecRegion } from './spec.js';
+import { parseRange } from './a1.ts';
+import { readLines } from './lines.ts';
+import type { Conservation } from './output.ts';
+import type { SheetView } from './sheet.ts';
+import { isTableRegion, type SpecRegion } from './spec.ts';
 
 /** More tables than this on one sheet are fragments of something else. */
 const MAX_TABLES = 150;

@@ -1,12 +1,12 @@
 /** Turns rows of a region into the rows of an output table, wide or long, and notes where each value came from. */
 
-import { type CellValue, type ColumnType, convertValue, inferColumn, type InferredColumn, type StoredValue } from '../types/infer.js';
-import { columnNumber, formatCell, formatRange } from './a1.js';
-import { claimColumn } from './columns.js';
-import type { Ledger } from './ledger.js';
-import type { OutputColumn, OutputTable, TableRole } from './output.js';
-import type { SheetView } from './sheet.js';
-import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.js';
+import { type ColumnType, convertValue, inferColumn, type InferredColumn, type StoredValue } from '../types/infer.ts';
+import { columnNumber } from './a1.ts';
+import { claimColumn } from './columns.ts';
+import type { Ledger } from './ledger.ts';
+import type { OutputColumn, OutputTable, TableRole } from './output.ts';
+import { key, type SheetView } from './sheet.ts';
+import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.ts';
 
 /** One row to be written: texts put in front of the columns of the region, and the sheet row the rest comes from. */
 export interface EmitRow {
@@ -26,52 +26,115 @@ export interface EmitPlan {
   filled: Map<number, number>;
 }
 
-export function emitTable(plan: EmitPlan, name: string, role: TableRole, rows: EmitRow[], computedPeriods: SpecPeriod[] | null): OutputTable {
-  const periods = plan.region.periods ?? [];
-  return periods.length === 0 ? emitWide(plan, name, role, rows) : emitLong(plan, name, role, rows, computedPeriods);
+/** Rows to be written for some of the periods; without periods the rows alone. */
+export interface EmitBatch {
+  rows: EmitRow[];
+  periods: SpecPeriod[];
+}
+
+export function emitTable(plan: EmitPlan, name: string, role: TableRole, batches: EmitBatch[]): OutputTable {
+  return (plan.region.periods ?? []).length === 0 ? emitWide(plan, name, role, batches.flatMap((batch) => batch.rows)) : emitLong(plan, name, role, batches);
 }
 
 function emitWide(plan: EmitPlan, name: string, role: TableRole, rows: EmitRow[]): OutputTable {
-  const writer = new TableWriter(plan, name, role, plan.columns.map((column) => column.name), plan.columns.map(typeOf));
+  const writer = new TableWriter(plan, name, role);
   const numbers = plan.columns.map((column) => columnNumber(column.from));
+  const columns = plan.columns.map((column) => writer.addCells(column.name, typeOf(column)));
+  const reader = new RowReader(plan);
   for (const row of rows) {
-    const cells = numbers.map((column) => cellAt(plan, row.row, column));
-    for (const cell of cells) if (cell >= 0) plan.ledger.share(cell, 'value', plan.region.id);
-    writer.push(row, cells.map((cell) => (cell >= 0 ? plan.view.value(cell) : null)), [formatRange(spanOf(plan, row))]);
+    reader.read(row.row);
+    writer.startRow(row);
+    for (let k = 0; k < numbers.length; k += 1) {
+      const cell = reader.at(numbers[k]!);
+      columns[k]!.push(cell);
+      if (cell < 0) continue;
+      plan.ledger.share(cell, 'value', plan.region.id);
+      writer.addSource(cell);
+    }
   }
   return writer.finish();
 }
 
 /** One row per identity and period; the measures are columns. */
-function emitLong(plan: EmitPlan, name: string, role: TableRole, rows: EmitRow[], computedPeriods: SpecPeriod[] | null): OutputTable {
+function emitLong(plan: EmitPlan, name: string, role: TableRole, batches: EmitBatch[]): OutputTable {
   const all = plan.region.periods!;
   const byColumn = new Set(all.map((period) => period.from));
   const identity = plan.columns.filter((column) => !byColumn.has(column.from));
+  const identityNumbers = identity.map((column) => columnNumber(column.from));
   const measures = [...new Set(all.map((period) => period.measure))];
   const taken = new Set([...plan.leadNames, ...identity.map((column) => column.name), '期間', '期間開始'].map((text) => text.toLowerCase()));
-  const names = [...identity.map((column) => column.name), '期間', '期間開始', ...measures.map((measure) => claimColumn(measure, taken))];
-  const types: (InferredColumn | null)[] = [...identity.map(typeOf), { type: 'VARCHAR' }, { type: 'DATE' }, ...measures.map(() => null)];
-  const writer = new TableWriter(plan, name, role, names, types);
-  const groups = groupPeriods(computedPeriods ?? all.filter((period) => !period.computed));
-  const identityNumbers = identity.map((column) => columnNumber(column.from));
-  for (const row of rows) {
-    const own = identityNumbers.map((column) => cellAt(plan, row.row, column));
-    for (const cell of own) if (cell >= 0) plan.ledger.share(cell, 'value', plan.region.id);
-    const shared = own.map((cell) => (cell >= 0 ? plan.view.value(cell) : null));
-    const sources = [...row.lead.map((lead) => lead.cell), ...own].filter((cell) => cell >= 0).map((cell) => addressOf(plan.view, cell));
-    for (const group of groups) {
-      const cells = measures.map((measure) => {
-        const period = group.periods.find((entry) => entry.measure === measure);
-        return period ? plan.view.at(row.row, columnNumber(period.from)) : -1;
-      });
-      for (const cell of cells) if (cell >= 0) plan.ledger.place(cell, 'value');
-      const values = cells.map((cell) => (cell >= 0 ? plan.view.value(cell) : null));
-      const label: CellValue = { kind: 'text', text: group.label };
-      const start: CellValue | null = group.start === null ? null : { kind: 'date', iso: group.start, hasTime: false, timeOnly: false };
-      writer.push(row, [...shared, label, start, ...values], [...sources, ...cells.filter((cell) => cell >= 0).map((cell) => addressOf(plan.view, cell))]);
+  const writer = new TableWriter(plan, name, role);
+  const identityColumns = identity.map((column) => writer.addCells(column.name, typeOf(column)));
+  const labels = writer.addTexts('期間', 'VARCHAR');
+  const starts = writer.addTexts('期間開始', 'DATE');
+  const measureColumns = measures.map((measure) => writer.addCells(claimColumn(measure, taken), null));
+  const reader = new RowReader(plan);
+  for (const batch of batches) {
+    const groups = groupPeriods(batch.periods).map((group) => ({
+      ...group,
+      columns: measures.map((measure) => columnNumber(group.periods.find((period) => period.measure === measure)?.from ?? '')),
+    }));
+    for (const row of batch.rows) {
+      reader.read(row.row);
+      const own = identityNumbers.map((column) => reader.at(column));
+      for (const cell of own) if (cell >= 0) plan.ledger.share(cell, 'value', plan.region.id);
+      for (const group of groups) {
+        writer.startRow(row);
+        own.forEach((cell, k) => {
+          identityColumns[k]!.push(cell);
+          writer.addSource(cell);
+        });
+        labels.push(group.label);
+        starts.push(group.start);
+        group.columns.forEach((column, k) => {
+          const cell = column > 0 ? reader.own(column) : -1;
+          measureColumns[k]!.push(cell);
+          if (cell >= 0) plan.ledger.place(cell, 'value');
+          writer.addSource(cell);
+        });
+      }
     }
   }
   return writer.finish();
+}
+
+/** The cells of one sheet row by column, so that wide rows are read once. */
+class RowReader {
+  private readonly cells: Int32Array;
+  private readonly left: number;
+  private row = 0;
+  private seen: number[] = [];
+
+  constructor(private readonly plan: EmitPlan) {
+    const numbers = plan.region.columns.map((column) => columnNumber(column.from));
+    this.left = Math.min(...numbers, 1);
+    this.cells = new Int32Array(Math.max(...numbers, 1) - this.left + 1).fill(-1);
+  }
+
+  read(row: number): void {
+    for (const k of this.seen) this.cells[k] = -1;
+    this.seen = [];
+    this.row = row;
+    const { view } = this.plan;
+    const index = view.rowIndex(row);
+    if (view.rows[index] !== row) return;
+    const [from, to] = view.cellsOfRow(index, this.left, this.left + this.cells.length - 1);
+    for (let i = from; i < to; i += 1) {
+      const k = view.grid.columns[i]! - this.left;
+      this.cells[k] = i;
+      this.seen.push(k);
+    }
+  }
+
+  own(column: number): number {
+    return this.cells[column - this.left] ?? -1;
+  }
+
+  /** The cell of this row, or the merged one that covers it. */
+  at(column: number): number {
+    const cell = this.own(column);
+    return cell >= 0 ? cell : (this.plan.filled.get(key(this.row, column)) ?? -1);
+  }
 }
 
 function groupPeriods(periods: SpecPeriod[]): { label: string; start: string | null; periods: SpecPeriod[] }[] {
@@ -94,58 +157,83 @@ function typeOf(column: SpecColumn): InferredColumn {
   return { type: column.type, ...(column.format ? { dayFirst: column.format.startsWith('DD') } : {}) };
 }
 
-function cellAt(plan: EmitPlan, row: number, column: number): number {
-  const cell = plan.view.at(row, column);
-  return cell >= 0 ? cell : (plan.filled.get(row * 16_385 + column) ?? -1);
-}
+type WrittenColumn = { name: string; texts: (string | null)[]; type: ColumnType } | { name: string; cells: number[]; wanted: InferredColumn | null };
 
-function addressOf(view: SheetView, cell: number): string {
-  return formatCell(view.grid.rows[cell]!, view.grid.columns[cell]!);
-}
-
-function spanOf(plan: EmitPlan, row: EmitRow) {
-  const columns = plan.region.columns.map((column) => columnNumber(column.from));
-  return { top: row.row, bottom: row.row, left: Math.min(...columns), right: Math.max(...columns) };
-}
-
-/** Collects values, then settles the types: what the ParseSpec says where every value fits, what fits otherwise. */
+/** Collects cells, then settles the types: what the ParseSpec says where every value fits, what fits otherwise. */
 class TableWriter {
-  private readonly values: (CellValue | null)[][] = [];
-  private readonly leads: (string | null)[][] = [];
-  private readonly cells: string[][] = [];
+  private readonly columns: WrittenColumn[] = [];
+  private readonly leads: (string | null)[][];
+  private readonly offsets: number[] = [];
+  private readonly sources: number[] = [];
 
   constructor(
     private readonly plan: EmitPlan,
     private readonly name: string,
     private readonly role: TableRole,
-    private readonly names: string[],
-    private readonly types: (InferredColumn | null)[],
-  ) {}
+  ) {
+    this.leads = plan.leadNames.map(() => []);
+  }
 
-  push(row: EmitRow, values: (CellValue | null)[], cells: string[]): void {
-    for (const lead of row.lead) if (lead.cell >= 0) this.plan.ledger.share(lead.cell, 'label', this.plan.region.id);
-    this.leads.push(row.lead.map((lead) => lead.text));
-    this.values.push(values);
-    this.cells.push(cells);
+  addCells(name: string, wanted: InferredColumn | null): number[] {
+    const cells: number[] = [];
+    this.columns.push({ name, cells, wanted });
+    return cells;
+  }
+
+  addTexts(name: string, type: ColumnType): (string | null)[] {
+    const texts: (string | null)[] = [];
+    this.columns.push({ name, texts, type });
+    return texts;
+  }
+
+  startRow(row: EmitRow): void {
+    this.offsets.push(this.sources.length);
+    row.lead.forEach((lead, k) => {
+      this.leads[k]!.push(lead.text);
+      if (lead.cell < 0) return;
+      this.plan.ledger.share(lead.cell, 'label', this.plan.region.id);
+      this.sources.push(lead.cell);
+    });
+  }
+
+  addSource(cell: number): void {
+    if (cell >= 0) this.sources.push(cell);
   }
 
   finish(): OutputTable {
-    const settled = this.names.map((_, k) => settleType(this.types[k] ?? null, this.values, k));
-    const columns: OutputColumn[] = [
-      ...this.plan.leadNames.map((name) => ({ name, type: 'VARCHAR' as ColumnType })),
-      ...this.names.map((name, k) => ({ name, type: settled[k]!.type })),
-    ];
-    const rows: StoredValue[][] = this.values.map((values, n) => [...this.leads[n]!, ...values.map((value, k) => convertValue(value, settled[k]!))]);
-    return { name: this.name, role: this.role, sheet: this.plan.view.grid.sheet, regionId: this.plan.region.id, columns, rows, cells: this.cells };
+    const { view, leadNames, region } = this.plan;
+    const columns: OutputColumn[] = leadNames.map((name) => ({ name, type: 'VARCHAR' }));
+    const data: StoredValue[][] = [...this.leads];
+    for (const column of this.columns) {
+      if ('texts' in column) {
+        columns.push({ name: column.name, type: column.type });
+        data.push(column.texts);
+        continue;
+      }
+      const settled = settleType(view, column.wanted, column.cells);
+      columns.push({ name: column.name, type: settled.type });
+      data.push(column.cells.map((cell) => (cell < 0 ? null : convertValue(view.value(cell), settled))));
+    }
+    const rows: StoredValue[][] = this.offsets.map((_, n) => data.map((values) => values[n]!));
+    return {
+      name: this.name,
+      role: this.role,
+      sheet: view.grid.sheet,
+      regionId: region.id,
+      columns,
+      rows,
+      provenance: { offsets: [...this.offsets, this.sources.length], cells: this.sources },
+    };
   }
 }
 
-function settleType(wanted: InferredColumn | null, rows: (CellValue | null)[][], k: number): InferredColumn {
-  const own = inferColumn(columnOf(rows, k));
-  if (!wanted) return own.type === 'VARCHAR' && !hasText(rows, k) ? { type: 'DOUBLE' } : own;
-  if (wanted.type === 'VARCHAR' || own.type === wanted.type) return wanted;
-  if (!hasText(rows, k) || fits(own.type, wanted.type)) return wanted;
-  return own;
+function settleType(view: SheetView, wanted: InferredColumn | null, cells: number[]): InferredColumn {
+  const filled = cells.some((cell) => cell >= 0);
+  if (!filled) return wanted ?? { type: 'DOUBLE' };
+  if (wanted?.type === 'VARCHAR') return wanted;
+  const own = inferColumn(valuesOf(view, cells));
+  if (!wanted || own.type === wanted.type) return own;
+  return fits(own.type, wanted.type) ? wanted : own;
 }
 
 /** A narrower kind fits a wider column: integers among doubles, days among moments. */
@@ -153,10 +241,6 @@ function fits(own: ColumnType, wanted: ColumnType): boolean {
   return (own === 'BIGINT' && wanted === 'DOUBLE') || (own === 'DATE' && wanted === 'TIMESTAMP');
 }
 
-function hasText(rows: (CellValue | null)[][], k: number): boolean {
-  return rows.some((row) => row[k] !== null && row[k] !== undefined);
-}
-
-function* columnOf(rows: (CellValue | null)[][], k: number) {
-  for (const row of rows) yield row[k] ?? null;
+function* valuesOf(view: SheetView, cells: number[]) {
+  for (const cell of cells) if (cell >= 0) yield view.value(cell);
 }

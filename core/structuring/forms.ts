@@ -1,7 +1,7 @@
 /** Label/value pairs: the blocks of an application form, and the lines above an invoice's table. */
 
-import type { Line } from './lines.js';
-import type { SheetView } from './sheet.js';
+import type { Line } from './lines.ts';
+import type { SheetView } from './sheet.ts';
 
 export interface FormPair {
   label: number;

@@ -1,10 +1,10 @@
 /** Where the titles above a table end, which rows are its header, and where its data begins. */
 
-import type { Range } from '../grid/grid.js';
-import { type ColumnProfile, type Line, isNumericColumn, profileColumns } from './lines.js';
-import { CellClass, type SheetView, key } from './sheet.js';
-import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS } from './thresholds.js';
-import { isNoteStart, isUnitLine } from './words.js';
+import type { Range } from '../grid/grid.ts';
+import { type ColumnProfile, type Line, isNumericColumn, profileColumns } from './lines.ts';
+import { CellClass, type SheetView, key } from './sheet.ts';
+import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS } from './thresholds.ts';
+import { isNoteStart, isUnitLine } from './words.ts';
 
 export interface HeaderShape {
   /** Index of the first line that belongs to the table; the ones before are titles. */
@@ -65,7 +65,8 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
     const ofDates = profile.dates * 2 > profile.filled;
     switch (view.classes[i]) {
       case CellClass.number:
-        if (numeric) evidence.data += 1;
+        if (numeric && isUnitMark(view, line, i)) evidence.header += 1;
+        else if (numeric) evidence.data += 1;
         else if (ofDates) evidence.header += 0.5;
         break;
       case CellClass.nullMark:
@@ -86,6 +87,13 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
     }
   }
   return evidence;
+}
+
+/** `(1,000)` over several columns says in what the figures are counted. */
+function isUnitMark(view: SheetView, line: Line, i: number): boolean {
+  const id = view.grid.texts[i]!;
+  if (id < 0 || !/^\(1(?:,000)+\)$/.test(view.grid.strings[id]!.trim())) return false;
+  return (i > line.from && view.grid.texts[i - 1] === id) || (i + 1 < line.to && view.grid.texts[i + 1] === id);
 }
 
 /** Walks up from the first data line and takes the lines that read as its header. */

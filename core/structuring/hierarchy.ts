@@ -1,11 +1,12 @@
 /** Reports: levels, parents, totals and differences, from formulas, arithmetic, indents and words, in that order of trust. */
 
-import type { SheetView } from './sheet.js';
-import { linkComputed } from './computed.js';
-import { type OutlineNode, readOutline } from './outline.js';
-import type { Term } from './sums.js';
-import type { TableRows } from './tableRows.js';
-import { FIGURE_SHARE, MAX_LABEL_COLUMNS } from './thresholds.js';
+import type { SheetView } from './sheet.ts';
+import { linkComputed } from './computed.ts';
+import { type OutlineNode, readList, readOutline } from './outline.ts';
+import type { Term } from './sums.ts';
+import type { TableRows } from './tableRows.ts';
+import { FIGURE_SHARE, MAX_LABEL_COLUMNS } from './thresholds.ts';
+import { isFirstPart } from './words.ts';
 
 export type ReportRole = 'detail' | 'parent' | 'group' | 'subtotal' | 'computed';
 
@@ -28,7 +29,9 @@ export interface Report {
 }
 
 export function readReport(view: SheetView, table: TableRows): Report {
-  const rows: ReportRow[] = readOutline(view, table).map((node) => ({ ...node, level: 1, role: 'detail', terms: [], certain: false }));
+  const figures = isTableOfFigures(table);
+  const nodes = figures ? readOutline(view, table) : readList(view, table);
+  const rows: ReportRow[] = nodes.map((node) => ({ ...node, level: 1, role: 'detail', terms: [], certain: false }));
   if (table.labelColumns.length === 0 || table.valueColumns.length === 0) return { rows, isReport: false, totalRows: [], computedRows: [] };
   linkComputed(view, table, rows);
   assignRoles(rows);
@@ -36,7 +39,7 @@ export function readReport(view: SheetView, table: TableRows): Report {
   const totals = rows.filter((row) => isTotalRow(row, rows));
   return {
     rows,
-    isReport: isReport(table, rows),
+    isReport: figures && isReport(rows),
     totalRows: totals.map((row) => row.row),
     computedRows: rows.filter((row) => row.role === 'subtotal' || row.role === 'computed').map((row) => row.row),
   };
@@ -77,7 +80,15 @@ function assignLevels(rows: ReportRow[]): void {
 function isTotalRow(row: ReportRow, rows: ReportRow[]): boolean {
   if (!row.hasValues) return false;
   if (row.total) return true;
+  if (row.whole && (row.certain || headsParts(row, rows))) return true;
   return row.certain && row.terms.length > 1 && row.terms.every((term) => term.sign > 0) && (row.role === 'subtotal' || isBoldAmong(row, rows));
+}
+
+/** `All industries` in bold at the top, `United States` above its states: rates do not add up, but the row is their whole. */
+function headsParts(row: ReportRow, rows: ReportRow[]): boolean {
+  if (row.bold && row.at === 0 && /^all\b/i.test(row.label)) return true;
+  const next = rows.find((other) => other.at > row.at && other.hasValues);
+  return next !== undefined && isFirstPart(next.label);
 }
 
 function isBoldAmong(row: ReportRow, rows: ReportRow[]): boolean {
@@ -85,9 +96,9 @@ function isBoldAmong(row: ReportRow, rows: ReportRow[]): boolean {
 }
 
 /** Levels, or totals that are not one run at the end, in a table of figures. */
-function isReport(table: TableRows, rows: ReportRow[]): boolean {
+function isReport(rows: ReportRow[]): boolean {
   const withValues = rows.filter((row) => row.hasValues).length;
-  if (withValues < 2 || !isTableOfFigures(table)) return false;
+  if (withValues < 2) return false;
   if (rows.some((row) => row.role === 'parent')) return true;
   // Labels side by side are the dimensions of a plain table as well; only labels on rows of their own make levels.
   const groups = rows.filter((row) => row.role === 'group' && !row.virtual).length;

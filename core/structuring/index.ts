@@ -1,5 +1,6 @@
-export { analyze } from './analyze.js';
-export { build } from './build.js';
-export * from './output.js';
-export * from './spec.js';
-export { describeSheets, type SheetLine } from './describe.js';
+export { analyze } from './analyze.ts';
+export { build } from './build.ts';
+export * from './output.ts';
+export * from './spec.ts';
+export { describeSheets, type SheetLine } from './describe.ts';
+export { listCells } from './provenance.ts';

@@ -1,8 +1,8 @@
 /** Counts where every cell of a sheet went; a cell that is nowhere or in two places is an error. */
 
-import { formatCell } from './a1.js';
-import type { Conservation } from './output.js';
-import type { SheetView } from './sheet.js';
+import { formatCell } from './a1.ts';
+import type { Conservation } from './output.ts';
+import type { SheetView } from './sheet.ts';
 
 export type CellRole = 'header' | 'value' | 'label' | 'title' | 'note';
 
@@ -14,10 +14,13 @@ const MAX_LISTED = 50;
 export class Ledger {
   private readonly roles: Uint8Array;
   private readonly doubled = new Set<number>();
-  private readonly owners = new Map<number, string>();
+  /** For shared cells the region that holds them, by its number; 0 for none. */
+  private readonly owners: Int32Array;
+  private readonly ownerIds = new Map<string, number>();
 
   constructor(private readonly view: SheetView) {
     this.roles = new Uint8Array(view.grid.size);
+    this.owners = new Int32Array(view.grid.size);
   }
 
   place(cell: number, role: CellRole): void {
@@ -29,10 +32,19 @@ export class Ledger {
   /** A label or identity that a table repeats on several rows is still in one place: its region. */
   share(cell: number, role: CellRole, owner: string): void {
     if (cell < 0) return;
-    const known = this.owners.get(cell);
-    if (known === owner) return;
-    if (known === undefined) this.owners.set(cell, owner);
+    const id = this.ownerId(owner);
+    if (this.owners[cell] === id) return;
+    if (this.owners[cell] === 0) this.owners[cell] = id;
     this.place(cell, role);
+  }
+
+  private ownerId(owner: string): number {
+    let id = this.ownerIds.get(owner);
+    if (id === undefined) {
+      id = this.ownerIds.size + 1;
+      this.ownerIds.set(owner, id);
+    }
+    return id;
   }
 
   summarize(): Conservation {

@@ -1,8 +1,8 @@
 /** What the rows and columns of a block look like: the features every decision about regions rests on. */
 
-import type { Range } from '../grid/grid.js';
-import { CellClass, type SheetView, key } from './sheet.js';
-import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, PROSE_LENGTH } from './thresholds.js';
+import type { Range } from '../grid/grid.ts';
+import { CellClass, type SheetView, key } from './sheet.ts';
+import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, PROSE_LENGTH } from './thresholds.ts';
 
 export interface Line {
   row: number;

@@ -1,36 +1,39 @@
 /** Titles, units, notes and form pairs of a sheet: the table `<sheet>_補足情報`. */
 
-import { formatRange, parseRange } from './a1.js';
-import { readPairs } from './forms.js';
-import type { Ledger } from './ledger.js';
-import { readLines } from './lines.js';
-import type { OutputTable } from './output.js';
-import { key, type SheetView } from './sheet.js';
-import type { SpecRegion } from './spec.js';
-import { isUnitLine } from './words.js';
+import { formatRange, parseRange } from './a1.ts';
+import { readPairs } from './forms.ts';
+import type { Ledger } from './ledger.ts';
+import { readLines } from './lines.ts';
+import type { OutputTable } from './output.ts';
+import { key, type SheetView } from './sheet.ts';
+import type { SpecRegion } from './spec.ts';
+import { isUnitLine } from './words.ts';
 
 export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[], name: string): OutputTable | null {
   const rows: OutputTable['rows'] = [];
-  const cells: string[][] = [];
-  const push = (kind: string, text: string, range: string, target: string) => {
+  const provenance: OutputTable['provenance'] = { offsets: [0], cells: [] };
+  const push = (kind: string, text: string, range: string, target: string, cells: number[]) => {
     rows.push([rows.length + 1, kind, text, range, target === '' ? null : target]);
-    cells.push([range]);
+    provenance.cells.push(...cells);
+    provenance.offsets.push(provenance.cells.length);
   };
   for (const region of regions) {
     const range = parseRange(region.range)!;
     for (const line of readLines(view, range)) {
       if (region.kind === 'form') {
-        pushPairs(view, ledger, line, (text, where) => push('項目', text, where, region.name));
+        pushPairs(view, ledger, line, (text, where, cells) => push('項目', text, where, region.name, cells));
         continue;
       }
       const shown: string[] = [];
+      const cells: number[] = [];
       for (let i = line.from; i < line.to; i += 1) {
+        cells.push(i);
         ledger.place(i, region.kind === 'title' ? 'title' : 'note');
-        const text = view.shown(i).replace(/^[\s\u00a0\u3000]+|[\s\u00a0\u3000]+$/g, '');
+        const text = view.shown(i).trim();
         if (shown.at(-1) !== text) shown.push(text);
       }
       const text = shown.join(' ');
-      push(region.kind === 'title' ? 'タイトル' : isUnitLine(text) ? '単位' : '注記', text, region.range, region.name);
+      push(region.kind === 'title' ? 'タイトル' : isUnitLine(text) ? '単位' : '注記', text, region.range, region.name, cells);
     }
   }
   if (rows.length === 0) return null;
@@ -47,11 +50,11 @@ export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[
       { name: '対象テーブル', type: 'VARCHAR' },
     ],
     rows,
-    cells,
+    provenance,
   };
 }
 
-function pushPairs(view: SheetView, ledger: Ledger, line: ReturnType<typeof readLines>[number], push: (text: string, range: string) => void): void {
+function pushPairs(view: SheetView, ledger: Ledger, line: ReturnType<typeof readLines>[number], push: (text: string, range: string, cells: number[]) => void): void {
   const pairs = readPairs(view, line) ?? [{ label: line.from, values: Array.from({ length: line.to - line.from - 1 }, (_, k) => line.from + 1 + k) }];
   for (const pair of pairs) {
     ledger.place(pair.label, 'label');
@@ -64,6 +67,6 @@ function pushPairs(view: SheetView, ledger: Ledger, line: ReturnType<typeof read
     for (const value of pair.values) ledger.place(value, 'value');
     const label = view.label(pair.label).replace(/\s*[:：]$/, '');
     const shown = pair.values.map((value) => view.label(value)).join(' ');
-    push(`${label}: ${shown}`, formatRange({ top: line.row, left, bottom: line.row, right }));
+    push(`${label}: ${shown}`, formatRange({ top: line.row, left, bottom: line.row, right }), [pair.label, ...pair.values]);
   }
 }

@@ -1,8 +1,8 @@
 /** The outline of a table: which row stands under which, before any arithmetic. */
 
-import type { SheetView } from './sheet.js';
-import type { TableRows } from './tableRows.js';
-import { isComputedLabel, isTotalLabel } from './words.js';
+import type { SheetView } from './sheet.ts';
+import type { TableRows } from './tableRows.ts';
+import { isComputedLabel, isTotalLabel, isWholeLabel } from './words.ts';
 
 export interface OutlineNode {
   /** Position in the data rows. */
@@ -18,6 +18,8 @@ export interface OutlineNode {
   offset: number;
   bold: boolean;
   total: boolean;
+  /** `All industries`, `全国`: a total only where the numbers bear it out. */
+  whole: boolean;
   ratio: boolean;
   parent: number;
 }
@@ -29,32 +31,98 @@ export function readOutline(view: SheetView, table: TableRows): OutlineNode[] {
   const depths = new Map(pickLabelColumns(view, table).map((column, k) => [column, k]));
   const values = new Set(table.valueColumns);
   const nodes: OutlineNode[] = [];
-  table.rows.forEach((row, at) => readRow(view, table.spans[at]!, depths, values, row, at, nodes));
+  const words = new Map<number, LabelWords>();
+  table.rows.forEach((row, at) => readRow(view, table.spans[at]!, depths, values, row, at, nodes, words));
   linkParents(nodes);
   return nodes;
 }
 
-/** Several label columns are levels when the left ones repeat or stay blank; otherwise they are codes beside names. */
+/**
+ * Of several label columns the one with the most different labels is the main one. Columns to its left are levels
+ * when they repeat or stay blank; columns to its right only when they take turns with it, one label a row.
+ */
 export function pickLabelColumns(view: SheetView, table: TableRows): number[] {
   const columns = table.labelColumns;
   if (columns.length < 2) return columns;
-  const filled = columns.map(() => 0);
-  const distinct = columns.map(() => new Set<number>());
-  for (const [from, to] of table.spans) {
-    for (let i = from; i < to; i += 1) {
-      const k = columns.indexOf(view.grid.columns[i]!);
-      if (k < 0) continue;
-      filled[k] = filled[k]! + 1;
-      distinct[k]!.add(view.grid.texts[i]!);
-    }
-  }
-  const last = columns.length - 1;
-  let first = last;
-  while (first > 0 && filled[first - 1]! > 0 && distinct[first - 1]!.size <= 0.7 * Math.max(1, filled[last]!)) first -= 1;
-  return columns.slice(first);
+  const counts = countLabels(view, table);
+  let main = 0;
+  for (let k = 1; k < columns.length; k += 1) if (counts.distinct[k]!.size > counts.distinct[main]!.size) main = k;
+  const takesTurns = (k: number) => counts.together[k]! * 5 <= counts.filled[k]! + counts.filled[k + 1]!;
+  let last = main;
+  while (last + 1 < columns.length && counts.filled[last + 1]! > 0 && takesTurns(last)) last += 1;
+  let first = main;
+  while (first > 0 && counts.filled[first - 1]! > 0 && (takesTurns(first - 1) || counts.distinct[first - 1]!.size <= 0.7 * counts.filled[main]!)) first -= 1;
+  return columns.slice(first, last + 1);
 }
 
-function readRow(view: SheetView, [from, to]: [number, number], depths: Map<number, number>, valueColumns: Set<number>, row: number, at: number, nodes: OutlineNode[]): void {
+interface LabelCounts {
+  filled: number[];
+  distinct: Set<number>[];
+  /** Rows where a label column and the next one are both filled. */
+  together: number[];
+}
+
+function countLabels(view: SheetView, table: TableRows): LabelCounts {
+  const position = new Map(table.labelColumns.map((column, k) => [column, k]));
+  const counts: LabelCounts = { filled: table.labelColumns.map(() => 0), distinct: table.labelColumns.map(() => new Set()), together: table.labelColumns.map(() => 0) };
+  for (const [from, to] of table.spans) {
+    let before = -1;
+    for (let i = from; i < to; i += 1) {
+      const k = position.get(view.grid.columns[i]!);
+      if (k === undefined) continue;
+      counts.filled[k] = counts.filled[k]! + 1;
+      counts.distinct[k]!.add(view.grid.texts[i]!);
+      if (before === k - 1 && before >= 0) counts.together[before] = counts.together[before]! + 1;
+      before = k;
+    }
+  }
+  return counts;
+}
+
+interface LabelWords {
+  label: string;
+  total: boolean;
+  whole: boolean;
+  ratio: boolean;
+}
+
+/** Labels repeat down a table; each distinct one is read once. */
+function readWords(view: SheetView, cell: number, known: Map<number, LabelWords>): LabelWords {
+  const id = view.grid.texts[cell]!;
+  const found = id < 0 ? undefined : known.get(id);
+  if (found) return found;
+  const label = view.label(cell);
+  const words = { label, total: isTotalLabel(label), whole: isWholeLabel(label), ratio: isComputedLabel(label) };
+  if (id >= 0) known.set(id, words);
+  return words;
+}
+
+/** A row without a label of its own may have the word `Total` beside its figure instead. */
+function hasTotalWord(view: SheetView, from: number, to: number, words: Map<number, LabelWords>): boolean {
+  for (let i = from; i < to; i += 1) if (view.isText(i)) return readWords(view, i, words).total;
+  return false;
+}
+
+/** The rows of a list: one node each, labelled by its total word where it has one. */
+export function readList(view: SheetView, table: TableRows): OutlineNode[] {
+  const labels = new Set(table.labelColumns);
+  const values = new Set(table.valueColumns);
+  const words = new Map<number, LabelWords>();
+  return table.rows.map((row, at) => {
+    const node: OutlineNode = { at, row, label: '', labelCell: -1, virtual: false, hasValues: false, alone: false, offset: 0, bold: false, total: false, whole: false, ratio: false, parent: -1 };
+    const [from, to] = table.spans[at]!;
+    for (let i = from; i < to; i += 1) {
+      if (values.has(view.grid.columns[i]!)) node.hasValues = true;
+      if (node.total || !labels.has(view.grid.columns[i]!)) continue;
+      const { label, total, whole, ratio } = readWords(view, i, words);
+      if (node.labelCell < 0 || total) Object.assign(node, { label, total, whole, ratio, labelCell: i });
+    }
+    if (node.labelCell < 0) node.total = hasTotalWord(view, from, to, words);
+    return node;
+  });
+}
+
+function readRow(view: SheetView, [from, to]: [number, number], depths: Map<number, number>, valueColumns: Set<number>, row: number, at: number, nodes: OutlineNode[], words: Map<number, LabelWords>): void {
   const own: number[] = [];
   let others = 0;
   let values = 0;
@@ -68,11 +136,12 @@ function readRow(view: SheetView, [from, to]: [number, number], depths: Map<numb
   }
   const base = { at, row, hasValues: values > 0, alone: others === 0 };
   if (own.length === 0) {
-    nodes.push({ ...base, label: '', labelCell: -1, virtual: false, offset: depths.size * COLUMN_STEP, bold: false, total: false, ratio: false, parent: -1 });
+    const total = hasTotalWord(view, from, to, words);
+    nodes.push({ ...base, label: '', labelCell: -1, virtual: false, offset: depths.size * COLUMN_STEP, bold: false, total, whole: false, ratio: false, parent: -1 });
     return;
   }
   own.forEach((cell, k) => {
-    const label = view.label(cell);
+    const { label, total, whole, ratio } = readWords(view, cell, words);
     const depth = depths.get(view.grid.columns[cell]!)!;
     const virtual = k < own.length - 1;
     if (virtual && repeatsAbove(nodes, label, depth)) return;
@@ -85,8 +154,9 @@ function readRow(view: SheetView, [from, to]: [number, number], depths: Map<numb
       alone: virtual || base.alone,
       offset: depth * COLUMN_STEP + view.indent(cell),
       bold: view.style(cell).bold,
-      total: !virtual && isTotalLabel(label),
-      ratio: !virtual && isComputedLabel(label),
+      total: !virtual && total,
+      whole: !virtual && whole,
+      ratio: !virtual && ratio,
       parent: -1,
     });
   });

@@ -1,6 +1,6 @@
 /** What building gives: tables ready to land, and the evidence that nothing was lost. */
 
-import type { ColumnType, StoredValue } from '../types/infer.js';
+import type { ColumnType, StoredValue } from '../types/infer.ts';
 
 export interface OutputColumn {
   name: string;
@@ -17,8 +17,13 @@ export interface OutputTable {
   regionId: string | null;
   columns: OutputColumn[];
   rows: StoredValue[][];
-  /** For each row the cells of the sheet it came from, in A1 ranges. */
-  cells: string[][];
+  provenance: Provenance;
+}
+
+/** From each row back to the cells of the sheet: positions in the grid, those of row n from offsets[n] to offsets[n + 1]. */
+export interface Provenance {
+  offsets: number[];
+  cells: number[];
 }
 
 export interface Finding {

@@ -1,10 +1,10 @@
 /** Periods across columns: which columns hold which period of which measure. */
 
-import { arePeriodsInOrder, combinePeriods, parsePeriod, type Period, periodOfDate } from '../period/period.js';
-import { columnLetters } from './a1.js';
-import type { HeaderColumn } from './columns.js';
-import type { SpecPeriod } from './spec.js';
-import { isTotalColumn } from './words.js';
+import { arePeriodsInOrder, combinePeriods, parsePeriod, type Period, periodOfDate } from '../period/period.ts';
+import { columnLetters } from './a1.ts';
+import type { HeaderColumn } from './columns.ts';
+import type { SpecPeriod } from './spec.ts';
+import { isTotalColumn } from './words.ts';
 
 export const NAMELESS_MEASURE = '値';
 

@@ -1,9 +1,9 @@
 /** The faithful copy of a sheet: every used cell as shown, columns by their letters. */
 
-import type { Grid } from '../grid/grid.js';
-import { columnLetters, formatCell } from './a1.js';
-import type { OutputTable } from './output.js';
-import { SheetView } from './sheet.js';
+import type { Grid } from '../grid/grid.ts';
+import { columnLetters } from './a1.ts';
+import type { OutputTable } from './output.ts';
+import { SheetView } from './sheet.ts';
 
 /** `F` for a single sheet, `F_S` for several; sheets without a cell have no raw table and do not count. */
 export function nameRawTables(grids: Grid[], fileName: string, baseOf: (fileName: string) => string): string[] {
@@ -16,12 +16,10 @@ export function buildRawTable(grid: Grid): OutputTable {
   const view = new SheetView(grid);
   const width = view.used?.right ?? 0;
   const rows: (string | null)[][] = [];
-  const cells: string[][] = [];
   for (let index = 0; index < view.rows.length; index += 1) {
     const values: (string | null)[] = new Array<string | null>(width).fill(null);
     for (let i = view.starts[index]!; i < view.starts[index + 1]!; i += 1) values[grid.columns[i]! - 1] = view.shown(i);
     rows.push(values);
-    cells.push([`${formatCell(view.rows[index]!, 1)}:${formatCell(view.rows[index]!, width)}`]);
   }
   return {
     name: '',
@@ -30,6 +28,6 @@ export function buildRawTable(grid: Grid): OutputTable {
     regionId: null,
     columns: Array.from({ length: width }, (_, k) => ({ name: columnLetters(k + 1), type: 'VARCHAR' as const })),
     rows,
-    cells,
+    provenance: { offsets: view.starts, cells: Array.from({ length: grid.size }, (_, i) => i) },
   };
 }

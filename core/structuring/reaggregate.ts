@@ -1,14 +1,14 @@
 /** Adds the parts up again and says where the file's own totals differ. */
 
-import { columnNumber, formatCell } from './a1.js';
-import type { BuiltRegion } from './buildTable.js';
-import type { ReportRow } from './hierarchy.js';
-import type { Finding } from './output.js';
-import { plainNumber } from './format.js';
-import type { SheetView } from './sheet.js';
-import type { SpecRegion } from './spec.js';
-import { isSameSum, sumTerms, type Term } from './sums.js';
-import { isRateName, isTotalLabel } from './words.js';
+import { columnNumber, formatCell } from './a1.ts';
+import type { BuiltRegion } from './buildTable.ts';
+import type { ReportRow } from './hierarchy.ts';
+import type { Finding } from './output.ts';
+import { formatGeneral } from '../grid/format/decimal.ts';
+import type { SheetView } from './sheet.ts';
+import type { SpecRegion } from './spec.ts';
+import { isSameSum, sumTerms } from './sums.ts';
+import { isRateName, isTotalLabel } from './words.ts';
 
 /** A stated total this far off is another kind of figure (an average, a price), not a wrong sum. */
 const MAX_FACTOR = 2;
@@ -32,13 +32,13 @@ function checkRow(view: SheetView, region: SpecRegion, built: BuiltRegion, row: 
   if (row.terms.length === 0 || row.virtual || !row.hasValues) return [];
   if (!row.certain && (!isTotalLabel(row.label) || row.terms.length < 2)) return [];
   const { matrix, units, valueColumns } = built.rows;
-  const terms: Term[] = row.terms.map((term) => ({ row: built.report.rows[term.row]!.at, sign: term.sign }));
+  const at = (position: number) => built.report.rows[position]!.at;
   const wrong: Finding[] = [];
   let far = 0;
   valueColumns.forEach((column, c) => {
     const stated = matrix[row.at]![c];
     if (stated === null || stated === undefined || !additive[c]) return;
-    const { sum, count } = sumTerms(matrix, terms, c);
+    const { sum, count } = sumTerms(matrix, row.terms, c, at);
     if (count === 0 || isSameSum(stated, sum, count, units[c]!)) return;
     if (!isNear(stated, sum)) far += 1;
     else wrong.push(makeFinding(view, region, formatCell(row.row, column), stated, sum, row.label));
@@ -84,6 +84,6 @@ function makeFinding(view: SheetView, region: SpecRegion, cell: string, stated: 
     cell,
     stated,
     computed,
-    message: `${label}: the sheet says ${plainNumber(stated)}, its parts add up to ${plainNumber(computed)}`,
+    message: `${label}: the sheet says ${formatGeneral(stated)}, its parts add up to ${formatGeneral(computed)}`,
   };
 }

@@ -1,12 +1,12 @@
 /** From blocks to regions: the table or form in each, the titles above and the notes below it. */
 
-import type { Range } from '../grid/grid.js';
-import { isForm, readPairs } from './forms.js';
-import { findHeader } from './header.js';
-import { type Line, boundsOf, readLines } from './lines.js';
-import { CellClass, type SheetView, key } from './sheet.js';
-import { splitSheet } from './split.js';
-import { isNoteStart } from './words.js';
+import type { Range } from '../grid/grid.ts';
+import { isForm, readPairs } from './forms.ts';
+import { findHeader } from './header.ts';
+import { type Line, boundsOf, readLines } from './lines.ts';
+import { CellClass, type SheetView, key } from './sheet.ts';
+import { splitSheet } from './split.ts';
+import { isNoteStart } from './words.ts';
 
 export interface FoundTable {
   range: Range;

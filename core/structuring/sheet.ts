@@ -1,10 +1,10 @@
 /** A read-only view of a grid with the look-ups structuring needs; built once, linear in the cells. */
 
-import { CellKind, type CellStyle, type Grid, type Range } from '../grid/grid.js';
-import { parsePeriod } from '../period/period.js';
-import type { CellValue } from '../types/infer.js';
-import { isNullMark, parseNumberText } from '../types/number.js';
-import { FIRST_DAY, formatDate, formatNumber } from './format.js';
+import { CellKind, type CellStyle, type Grid, type Range } from '../grid/grid.ts';
+import { parsePeriod } from '../period/period.ts';
+import type { CellValue } from '../types/infer.ts';
+import { isNullMark, parseNumberText } from '../types/number.ts';
+import { formatCell } from '../grid/format/formatCell.ts';
 
 /** What a cell looks like to someone who reads columns from top to bottom. */
 export const CellClass = { text: 1, number: 2, year: 3, date: 4, nullMark: 5, period: 6, other: 7 } as const;
@@ -96,29 +96,19 @@ export class SheetView {
 
   /** Text as shown, with line breaks and outer blanks kept as they are. */
   shown(i: number): string {
-    const grid = this.grid;
-    switch (grid.kinds[i]) {
-      case CellKind.number:
-        return formatNumber(grid.numbers[i]!, this.style(i).numberFormat);
-      case CellKind.boolean:
-        return grid.numbers[i] ? 'TRUE' : 'FALSE';
-      case CellKind.date:
-        return formatDate(grid.numbers[i]!, this.style(i).numberFormat);
-      default:
-        return grid.strings[grid.texts[i]!] ?? '';
-    }
+    return formatCell(this.grid, i);
   }
 
   /** One line, without outer blanks: labels and names. */
   label(i: number): string {
-    return this.shown(i).replace(/[\s\u00a0\u3000]+/g, ' ').trim();
+    return this.shown(i).replace(/\s+/g, ' ').trim();
   }
 
   value(i: number): CellValue {
     const grid = this.grid;
     switch (grid.kinds[i]) {
       case CellKind.number:
-        return { kind: 'number', number: grid.numbers[i]!, shown: this.shown(i) };
+        return { kind: 'number', number: grid.numbers[i]!, numberFormat: this.style(i).numberFormat };
       case CellKind.boolean:
         return { kind: 'boolean', boolean: grid.numbers[i] === 1 };
       case CellKind.date: {
@@ -129,7 +119,7 @@ export class SheetView {
       case CellKind.error:
         return { kind: 'error', text: grid.strings[grid.texts[i]!] ?? '' };
       default:
-        return { kind: 'text', text: trimText(grid.strings[grid.texts[i]!] ?? '') };
+        return { kind: 'text', text: (grid.strings[grid.texts[i]!] ?? '').trim() };
     }
   }
 
@@ -172,9 +162,8 @@ export class SheetView {
   }
 }
 
-function trimText(text: string): string {
-  return text.replace(/^[\s\u00a0\u3000]+|[\s\u00a0\u3000]+$/g, '');
-}
+/** 1900-01-01: Excel stores a time of day as a moment of the day before its first day. */
+const FIRST_DAY = Date.UTC(1900, 0, 1);
 
 export function key(row: number, column: number): number {
   return row * 16_385 + column;

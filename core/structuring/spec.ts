@@ -1,6 +1,6 @@
 /** The ParseSpec: what analysis proposes, what people may correct, and what building follows. */
 
-import type { ColumnType } from '../types/infer.js';
+import type { ColumnType } from '../types/infer.ts';
 
 export type RegionKind = 'data' | 'report' | 'form' | 'title' | 'note';
 

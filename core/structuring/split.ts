@@ -1,11 +1,11 @@
 /** Cuts a sheet into blocks that each hold one table with its titles and notes. */
 
-import type { Range } from '../grid/grid.js';
-import { findHeader, weighLine } from './header.js';
-import { type Line, boundsOf, isNumericColumn, isTextColumn, profileColumns, readLines } from './lines.js';
-import type { SheetView } from './sheet.js';
-import { HEADER_GAP_ROWS, LAYOUT_SAMPLE_LINES, LOOK_AHEAD_LINES, MAX_HEADER_ROWS, MAX_TITLE_LINES, NARROW_GAP_ROWS, NARROW_SHARE, SHARED_ROWS, WIDE_GAP_ROWS } from './thresholds.js';
-import { isNoteStart } from './words.js';
+import type { Range } from '../grid/grid.ts';
+import { findHeader, weighLine } from './header.ts';
+import { type Line, boundsOf, isNumericColumn, isTextColumn, profileColumns, readLines } from './lines.ts';
+import type { SheetView } from './sheet.ts';
+import { HEADER_GAP_ROWS, LAYOUT_SAMPLE_LINES, LOOK_AHEAD_LINES, MAX_HEADER_ROWS, MAX_TITLE_LINES, NARROW_GAP_ROWS, NARROW_SHARE, SHARED_ROWS, WIDE_GAP_ROWS } from './thresholds.ts';
+import { isNoteStart } from './words.ts';
 
 const MAX_DEPTH = 12;
 

@@ -1,7 +1,7 @@
 /** Arithmetic between the rows of a table: what formulas say, and what the numbers bear out. */
 
-import { columnNumber } from './a1.js';
-import { SUM_TOLERANCE } from './thresholds.js';
+import { columnNumber } from './a1.ts';
+import { SUM_TOLERANCE } from './thresholds.ts';
 
 /** Rows that make up another row, each with its sign. */
 export interface Term {
@@ -72,11 +72,12 @@ export function unitOf(values: Iterable<number | null>): number {
   return decimals === 0 ? 1 : 10 ** -decimals;
 }
 
-export function sumTerms(matrix: Matrix, terms: Term[], column: number): { sum: number; count: number } {
+/** `at` gives the matrix row of a term, for callers that count rows differently. */
+export function sumTerms(matrix: Matrix, terms: Term[], column: number, at: (row: number) => number): { sum: number; count: number } {
   let sum = 0;
   let count = 0;
   for (const term of terms) {
-    const value = matrix[term.row]?.[column];
+    const value = matrix[at(term.row)]?.[column];
     if (value === null || value === undefined) continue;
     sum += term.sign * value;
     count += 1;
@@ -92,13 +93,13 @@ export interface SumCheck {
   weighty: number;
 }
 
-export function checkSum(matrix: Matrix, units: number[], row: number, terms: Term[]): SumCheck {
+export function checkSum(matrix: Matrix, units: number[], row: number, terms: Term[], at: (row: number) => number): SumCheck {
   const check: SumCheck = { compared: 0, holds: 0, weighty: 0 };
   const values = matrix[row]!;
   for (let c = 0; c < values.length; c += 1) {
     const stated = values[c];
     if (stated === null || stated === undefined) continue;
-    const { sum, count } = sumTerms(matrix, terms, c);
+    const { sum, count } = sumTerms(matrix, terms, c, at);
     if (count === 0) continue;
     check.compared += 1;
     if (!isSameSum(stated, sum, count, units[c]!)) continue;

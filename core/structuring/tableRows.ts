@@ -1,10 +1,11 @@
 /** The data rows of a table, split into labels and values. */
 
-import type { Range } from '../grid/grid.js';
-import { isNumericColumn, isTextColumn, profileColumns, readLines } from './lines.js';
-import type { Matrix } from './sums.js';
-import { unitOf } from './sums.js';
-import type { SheetView } from './sheet.js';
+import type { Range } from '../grid/grid.ts';
+import { type ColumnProfile, isNumericColumn, isTextColumn, profileColumns, readLines } from './lines.ts';
+import type { Matrix } from './sums.ts';
+import { unitOf } from './sums.ts';
+import type { SheetView } from './sheet.ts';
+import { MAX_KEY_COLUMNS } from './thresholds.ts';
 
 export interface TableRows {
   /** Sheet row of each data row. */
@@ -20,6 +21,14 @@ export interface TableRows {
   units: number[];
 }
 
+/** Numbers before the first names are keys (codes, ranks), not figures. */
+function takeLateLabel(block: Range, profiles: ColumnProfile[], labelColumns: number[], valueColumns: number[]): void {
+  const at = profiles.slice(0, MAX_KEY_COLUMNS + 1).findIndex(isTextColumn);
+  if (at < 0) return;
+  labelColumns.push(block.left + at);
+  while (valueColumns.length > 0 && valueColumns[0]! < block.left + at) valueColumns.shift();
+}
+
 /** Label columns are the text columns before the first column of numbers; the value columns are all columns of numbers. */
 export function readTableRows(view: SheetView, range: Range, dataTop: number): TableRows {
   const block = { ...range, top: dataTop };
@@ -32,6 +41,7 @@ export function readTableRows(view: SheetView, range: Range, dataTop: number): T
     if (isNumericColumn(profile) && profile.numbers >= profile.years) valueColumns.push(block.left + c);
     else if (valueColumns.length === 0 && (isTextColumn(profile) || (profile.filled > 0 && labelColumns.length === 0))) labelColumns.push(block.left + c);
   }
+  if (labelColumns.length === 0) takeLateLabel(block, profiles, labelColumns, valueColumns);
   const position = new Map(valueColumns.map((column, k) => [column, k]));
   const matrix: Matrix = lines.map((line) => {
     const values: (number | null)[] = new Array<number | null>(valueColumns.length).fill(null);

@@ -47,3 +47,6 @@ export const FIGURE_SHARE = 0.6;
 
 /** Reports have one label column for each level; more are the attributes of a list. */
 export const MAX_LABEL_COLUMNS = 5;
+
+/** Key columns that may stand before the names of a table. */
+export const MAX_KEY_COLUMNS = 4;

@@ -1,8 +1,11 @@
 /** Words that carry structure, in the languages of the sheets we see. */
 
-/** Labels that say "this row sums others". */
+/** Labels that say "this row sums others". A footnote mark may follow. */
 const TOTAL_LABEL =
-  /^(?:.*(?:小計|合計|総計|累計|総合計|年計|月計|期計)|計|総額|総数|全体|全国|(?:sub|grand)?[- ]?totals?\b.*|.*[,;:\s(-](?:sub)?total\)?[\s\d\\/*.:]*|.*\bsub-?totals?\b.*|all (?:\w+ )*(?:industries|items|races|ages|persons|causes|types|states|countries|sources)|(?:united states|u\.s\.)(?:[, ]+total)?|gesamt|insgesamt|summe|total(?:es)?)$/i;
+  /^(?:.*(?:小計|合計|総計|累計|総合計|年計|月計|期計)|計|総額|(?:sub|grand)?[- ]?totals?\b.*|.*[,;:\s(-](?:sub)?totals?\)?(?:,? \d{4})?|.*\bsub-?totals?\b.*|gesamt|insgesamt|summe|totale?s?)[\s\d\\/*.:)]*$/i;
+
+/** Labels of a whole: sums when the numbers say so, or when they head the table in bold. */
+const WHOLE_LABEL = /^(?:all\b.{0,60}|(?:the )?(?:united states|u\.s\.|world|nation|country)(?:[, ]+(?:total|\d{4}))?|総数|全体|全国|全社|総平均)[\s\d\\/*.:)]*$/i;
 
 const SUBTOTAL_LABEL = /小計|\bsub-?total/i;
 const GRAND_TOTAL_LABEL = /総計|総合計|grand total/i;
@@ -28,7 +31,17 @@ export function isTotalColumn(name: string): boolean {
 }
 
 export function isTotalLabel(label: string): boolean {
-  return label.length <= 80 && TOTAL_LABEL.test(compact(label));
+  const plain = compact(label);
+  return label.length <= 80 && TOTAL_LABEL.test(plain) && !/percent|per cent|%|average|比率|平均/i.test(plain);
+}
+
+/** What stands first below a whole when its parts are listed: the states of a country, its regions, its prefectures. */
+export function isFirstPart(label: string): boolean {
+  return /^(?:alabama|northeast|new england|北海道)/i.test(compact(label));
+}
+
+export function isWholeLabel(label: string): boolean {
+  return label.length <= 80 && WHOLE_LABEL.test(compact(label));
 }
 
 export function isSubtotalLabel(label: string): boolean {

@@ -1,6 +1,6 @@
 /** Dates as written in Japanese and English sheets, to ISO text. */
 
-import { ERAS } from '../period/eras.js';
+import { ERAS } from '../period/eras.ts';
 
 export interface ParsedDate {
   /** `YYYY-MM-DD`, or `YYYY-MM-DDTHH:MM:SS` when a time was written. */

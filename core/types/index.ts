@@ -1,3 +1,3 @@
-export * from './date.js';
-export * from './infer.js';
-export * from './number.js';
+export * from './date.ts';
+export * from './infer.ts';
+export * from './number.ts';

@@ -1,14 +1,15 @@
 /** From the cells of one column to the narrowest type that every value fits. */
 
-import { detectDayFirst, parseDateText } from './date.js';
-import { isNullMark, parseNumberText } from './number.js';
-import { parsePeriod } from '../period/period.js';
+import { detectDayFirst, parseDateText } from './date.ts';
+import { formatNumber } from '../grid/format/formatCell.ts';
+import { isNullMark, parseNumberText } from './number.ts';
+import { parsePeriod } from '../period/period.ts';
 
 export type ColumnType = 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP' | 'VARCHAR';
 
 export type CellValue =
   | { kind: 'text'; text: string }
-  | { kind: 'number'; number: number; shown: string }
+  | { kind: 'number'; number: number; numberFormat: string }
   | { kind: 'boolean'; boolean: boolean }
   | { kind: 'date'; iso: string; hasTime: boolean; timeOnly: boolean }
   | { kind: 'error'; text: string };
@@ -124,7 +125,7 @@ export function showValue(value: CellValue): string {
     case 'error':
       return value.text;
     case 'number':
-      return value.shown;
+      return formatNumber(value.number, value.numberFormat);
     case 'boolean':
       return value.boolean ? 'TRUE' : 'FALSE';
     case 'date':

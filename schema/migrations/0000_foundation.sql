@@ -105,6 +105,7 @@ CREATE TABLE "ops" (
 	"table_name" text,
 	"edit_version" bigint,
 	"actor" text NOT NULL,
+	"user_id" text,
 	"credential" text NOT NULL,
 	"code_ref" text,
 	"undoable" boolean DEFAULT false NOT NULL,
@@ -165,6 +166,126 @@ CREATE TABLE "request_counts" (
 	"requests" integer NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "annotations" (
+	"table_id" text NOT NULL,
+	"row_id" bigint DEFAULT 0 NOT NULL,
+	"column_id" integer DEFAULT 0 NOT NULL,
+	"style" jsonb,
+	"note" text,
+	"actor" text NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "annotations_table_id_row_id_column_id_pk" PRIMARY KEY("table_id","row_id","column_id")
+);
+--> statement-breakpoint
+CREATE TABLE "manifests" (
+	"id" text PRIMARY KEY NOT NULL,
+	"table_id" text NOT NULL,
+	"layers" jsonb NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "named_versions" (
+	"workbook_id" text NOT NULL,
+	"label" text NOT NULL,
+	"snapshot_id" text NOT NULL,
+	"summary" text,
+	"user_id" text,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "named_versions_workbook_id_label_pk" PRIMARY KEY("workbook_id","label")
+);
+--> statement-breakpoint
+CREATE TABLE "results" (
+	"id" text PRIMARY KEY NOT NULL,
+	"account_id" text NOT NULL,
+	"workbook_id" text NOT NULL,
+	"user_id" text NOT NULL,
+	"blob_key" text NOT NULL,
+	"columns" jsonb NOT NULL,
+	"row_count" bigint NOT NULL,
+	"tables" jsonb NOT NULL,
+	"masked_columns" jsonb NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"expires_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "row_log" (
+	"table_id" text NOT NULL,
+	"edit_version" bigint NOT NULL,
+	"row_id" bigint NOT NULL,
+	"op" text NOT NULL,
+	"changed" integer[] NOT NULL,
+	"cells" json,
+	"before" json,
+	CONSTRAINT "row_log_table_id_edit_version_row_id_pk" PRIMARY KEY("table_id","edit_version","row_id")
+);
+--> statement-breakpoint
+CREATE TABLE "snapshot_tables" (
+	"snapshot_id" text NOT NULL,
+	"table_id" text NOT NULL,
+	"name" text NOT NULL,
+	"state" text NOT NULL,
+	"description" text,
+	"edit_version" bigint NOT NULL,
+	"version_uid" text NOT NULL,
+	CONSTRAINT "snapshot_tables_snapshot_id_table_id_pk" PRIMARY KEY("snapshot_id","table_id")
+);
+--> statement-breakpoint
+CREATE TABLE "snapshots" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workbook_id" text NOT NULL,
+	"summary" text NOT NULL,
+	"event_type" text NOT NULL,
+	"user_id" text,
+	"actor" text NOT NULL,
+	"committed_at" timestamp (3) with time zone NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "table_columns" (
+	"table_id" text NOT NULL,
+	"column_id" integer NOT NULL,
+	"from_version" bigint NOT NULL,
+	"to_version" bigint,
+	"name" text NOT NULL,
+	"type" text NOT NULL,
+	"default_text" text,
+	"position" integer NOT NULL,
+	"description" text,
+	CONSTRAINT "table_columns_table_id_column_id_from_version_pk" PRIMARY KEY("table_id","column_id","from_version")
+);
+--> statement-breakpoint
+CREATE TABLE "table_versions" (
+	"table_id" text NOT NULL,
+	"edit_version" bigint NOT NULL,
+	"uid" text NOT NULL,
+	"manifest_id" text NOT NULL,
+	"schema_version" bigint NOT NULL,
+	"row_count" bigint NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	CONSTRAINT "table_versions_table_id_edit_version_pk" PRIMARY KEY("table_id","edit_version")
+);
+--> statement-breakpoint
+CREATE TABLE "tables" (
+	"id" text PRIMARY KEY NOT NULL,
+	"workbook_id" text NOT NULL,
+	"account_id" text NOT NULL,
+	"name" text NOT NULL,
+	"type" text DEFAULT 'table' NOT NULL,
+	"layer" text NOT NULL,
+	"state" text DEFAULT 'active' NOT NULL,
+	"description" text,
+	"edit_version" bigint NOT NULL,
+	"version_uid" text NOT NULL,
+	"manifest_id" text NOT NULL,
+	"schema_version" bigint NOT NULL,
+	"row_count" bigint NOT NULL,
+	"next_row_id" bigint NOT NULL,
+	"next_column_id" integer NOT NULL,
+	"tail_count" integer DEFAULT 0 NOT NULL,
+	"created_at" timestamp (3) with time zone NOT NULL,
+	"updated_at" timestamp (3) with time zone NOT NULL,
+	"deleted_at" timestamp (3) with time zone
+);
+--> statement-breakpoint
 CREATE TABLE "jobs" (
 	"id" text PRIMARY KEY NOT NULL,
 	"kind" text NOT NULL,
@@ -202,6 +323,17 @@ ALTER TABLE "members" ADD CONSTRAINT "members_user_id_users_id_fk" FOREIGN KEY (
 ALTER TABLE "sessions" ADD CONSTRAINT "sessions_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "user_identities" ADD CONSTRAINT "user_identities_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "workspaces" ADD CONSTRAINT "workspaces_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "annotations" ADD CONSTRAINT "annotations_table_id_tables_id_fk" FOREIGN KEY ("table_id") REFERENCES "public"."tables"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "manifests" ADD CONSTRAINT "manifests_table_id_tables_id_fk" FOREIGN KEY ("table_id") REFERENCES "public"."tables"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "named_versions" ADD CONSTRAINT "named_versions_workbook_id_workbooks_id_fk" FOREIGN KEY ("workbook_id") REFERENCES "public"."workbooks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "named_versions" ADD CONSTRAINT "named_versions_snapshot_id_snapshots_id_fk" FOREIGN KEY ("snapshot_id") REFERENCES "public"."snapshots"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "results" ADD CONSTRAINT "results_workbook_id_workbooks_id_fk" FOREIGN KEY ("workbook_id") REFERENCES "public"."workbooks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "snapshot_tables" ADD CONSTRAINT "snapshot_tables_snapshot_id_snapshots_id_fk" FOREIGN KEY ("snapshot_id") REFERENCES "public"."snapshots"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "snapshot_tables" ADD CONSTRAINT "snapshot_tables_table_id_tables_id_fk" FOREIGN KEY ("table_id") REFERENCES "public"."tables"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "snapshots" ADD CONSTRAINT "snapshots_workbook_id_workbooks_id_fk" FOREIGN KEY ("workbook_id") REFERENCES "public"."workbooks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "table_columns" ADD CONSTRAINT "table_columns_table_id_tables_id_fk" FOREIGN KEY ("table_id") REFERENCES "public"."tables"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "table_versions" ADD CONSTRAINT "table_versions_table_id_tables_id_fk" FOREIGN KEY ("table_id") REFERENCES "public"."tables"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tables" ADD CONSTRAINT "tables_workbook_id_workbooks_id_fk" FOREIGN KEY ("workbook_id") REFERENCES "public"."workbooks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "jobs" ADD CONSTRAINT "jobs_account_id_accounts_id_fk" FOREIGN KEY ("account_id") REFERENCES "public"."accounts"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "jobs" ADD CONSTRAINT "jobs_workbook_id_workbooks_id_fk" FOREIGN KEY ("workbook_id") REFERENCES "public"."workbooks"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "jobs" ADD CONSTRAINT "jobs_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "public"."users"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
@@ -222,6 +354,13 @@ CREATE INDEX "login_attempts_subject" ON "login_attempts" USING btree ("subject"
 CREATE INDEX "request_counts_user" ON "request_counts" USING btree ("user_id","at");--> statement-breakpoint
 CREATE INDEX "request_counts_credential" ON "request_counts" USING btree ("credential_id","at");--> statement-breakpoint
 CREATE INDEX "request_counts_account" ON "request_counts" USING btree ("account_id","at");--> statement-breakpoint
+CREATE INDEX "manifests_table" ON "manifests" USING btree ("table_id");--> statement-breakpoint
+CREATE INDEX "results_expiry" ON "results" USING btree ("expires_at");--> statement-breakpoint
+CREATE INDEX "row_log_row" ON "row_log" USING btree ("table_id","row_id","edit_version");--> statement-breakpoint
+CREATE INDEX "snapshot_tables_table" ON "snapshot_tables" USING btree ("table_id");--> statement-breakpoint
+CREATE INDEX "snapshots_workbook" ON "snapshots" USING btree ("workbook_id","id");--> statement-breakpoint
+CREATE UNIQUE INDEX "tables_name" ON "tables" USING btree ("workbook_id",lower("name")) WHERE state = 'active' AND deleted_at IS NULL;--> statement-breakpoint
+CREATE INDEX "tables_workbook" ON "tables" USING btree ("workbook_id","id");--> statement-breakpoint
 CREATE INDEX "jobs_account" ON "jobs" USING btree ("account_id","id");--> statement-breakpoint
 CREATE INDEX "jobs_workbook" ON "jobs" USING btree ("workbook_id","id");--> statement-breakpoint
 CREATE INDEX "workbooks_workspace" ON "workbooks" USING btree ("workspace_id","id");--> statement-breakpoint

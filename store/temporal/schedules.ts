@@ -1,4 +1,4 @@
-import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type ScheduleOptions } from '@temporalio/client';
+import { ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
 import type { ServiceConfig } from '../config.ts';
 import type { Temporal } from './client.ts';
 import { searchAttributes } from './searchAttributes.ts';

@@ -243,6 +243,7 @@ export class CellScanner {
   private readMixed(b: Buffer, start: number, end: number): number {
     const close = skipElement(b, start, end, `${this.prefix}v`);
     if (close < 0) return -1;
+    this.start = start;
     this.decoded = joinRuns(`<t>${b.toString('utf8', start, close)}`);
     this.number = Number(this.decoded);
     return close;

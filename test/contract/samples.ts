@@ -21,7 +21,11 @@ const runningJob = (world: World) =>
 
 /** One for each operation that is built. Those that consume something make it first. */
 export const samples: Record<ImplementedOperation, MakeSample> = {
-  signUp: () => ({ path: '/api/auth/signup', body: { email: `${makeId('usr')}@example.com`, password: 'long enough to pass' }, token: null }),
+  signUp: () => ({
+    path: '/api/auth/signup',
+    body: { email: `${makeId('usr')}@example.com`, password: 'long enough to pass' },
+    token: null,
+  }),
   logIn: ({ owner }) => ({ path: '/api/auth/login', body: { email: owner.email, password: owner.password }, token: null }),
   async logOut({ api, viewer }) {
     const session = await api.as().POST('/api/auth/login', { body: { email: viewer.email, password: viewer.password } });

@@ -1,5 +1,5 @@
-import type { Operation, OperationId } from '../../api/http/contract.ts';
 import { type PendingOperation, pendingOperations } from '../../api/handlers/pending.ts';
+import type { Operation, OperationId } from '../../api/http/contract.ts';
 import { type Scope, scopes } from '../../core/access/scopes.ts';
 import type { IdPrefix } from '../../core/ids/ids.ts';
 import type { Actor } from '../../store/pg/commit.ts';

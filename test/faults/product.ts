@@ -42,25 +42,36 @@ export async function startProduct({ dataDir, temporalCli, ...ports }: ProductOp
     }),
   });
   let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; });
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
   const exited = new Promise<number | null>((done) => child.once('close', (code) => done(code)));
   return { child, dataDir, port, uiPort, apiUrl: `http://127.0.0.1:${port}`, output: () => text, exited };
 }
 
 /** Waits for something said after the first `from` characters of the output. */
 export async function waitForOutput(product: Product, wanted: string, from = 0, timeoutMs = 60_000): Promise<void> {
-  await waitUntil(() => {
-    if (product.output().slice(from).includes(wanted)) return true;
-    if (product.child.exitCode !== null) throw new Error(`ended before it said "${wanted}":\n${product.output()}`);
-    return false;
-  }, timeoutMs, () => `it never said "${wanted}":\n${product.output()}`);
+  await waitUntil(
+    () => {
+      if (product.output().slice(from).includes(wanted)) return true;
+      if (product.child.exitCode !== null) throw new Error(`ended before it said "${wanted}":\n${product.output()}`);
+      return false;
+    },
+    timeoutMs,
+    () => `it never said "${wanted}":\n${product.output()}`,
+  );
 }
 
 export async function waitForReady(product: Product): Promise<void> {
-  await waitUntil(async () => {
-    const answer = await fetch(`${product.apiUrl}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(() => null);
-    return answer?.status === 200;
-  }, 60_000, () => `never ready:\n${product.output()}`);
+  await waitUntil(
+    async () => {
+      const answer = await fetch(`${product.apiUrl}/readyz`, { signal: AbortSignal.timeout(5000) }).catch(() => null);
+      return answer?.status === 200;
+    },
+    60_000,
+    () => `never ready:\n${product.output()}`,
+  );
 }
 
 export async function waitUntil(check: () => boolean | Promise<boolean>, timeoutMs: number, explain: () => string): Promise<void> {
@@ -89,7 +100,9 @@ export function findReaper(product: Product): number {
  */
 export function findSurvivors(dataDir: string, seen: Map<number, string>): string[] {
   const remembered = [...seen].filter(([pid, stamp]) => isRunning(pid, stamp)).map(([pid]) => pid);
-  const related = listProcesses().filter((pid) => readStamp(pid) !== null && (readFolder(pid).startsWith(dataDir) || readEnvironment(pid).includes(`SVC_DATA_DIR=${dataDir}`)));
+  const related = listProcesses().filter(
+    (pid) => readStamp(pid) !== null && (readFolder(pid).startsWith(dataDir) || readEnvironment(pid).includes(`SVC_DATA_DIR=${dataDir}`)),
+  );
   const inGroups = listProcesses().filter((pid) => seen.has(readGroup(pid)) && readStamp(pid) !== null);
   return [...new Set([...remembered, ...related, ...inGroups])].map((pid) => `${pid} ${readCommand(pid)}`);
 }
@@ -106,7 +119,9 @@ export function snapshotTree(product: Product): Map<number, string> {
 }
 
 function listProcesses(): number[] {
-  return readdirSync('/proc').map(Number).filter((pid) => pid > 1 && pid !== process.pid);
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 1 && pid !== process.pid);
 }
 
 function readStat(pid: number): string[] {

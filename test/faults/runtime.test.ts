@@ -4,7 +4,18 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { findReaper, findSurvivors, type Product, readProcesses, readRuntimeFile, snapshotTree, startProduct, waitForOutput, waitForReady, waitUntil } from './product.ts';
+import {
+  findReaper,
+  findSurvivors,
+  type Product,
+  readProcesses,
+  readRuntimeFile,
+  snapshotTree,
+  startProduct,
+  waitForOutput,
+  waitForReady,
+  waitUntil,
+} from './product.ts';
 
 const temporalCli = inject('temporalCli');
 const folders: string[] = [];
@@ -32,7 +43,10 @@ async function startReady(dataDir: string): Promise<Product> {
 async function query(product: Product, sql: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: readRuntimeFile(product).databaseUrl });
   await client.connect();
-  return client.query(sql).then(({ rows }) => rows as unknown[]).finally(() => client.end());
+  return client
+    .query(sql)
+    .then(({ rows }) => rows as unknown[])
+    .finally(() => client.end());
 }
 
 function killHard(pid: number | undefined): void {
@@ -41,7 +55,11 @@ function killHard(pid: number | undefined): void {
 }
 
 async function expectNothingLeft(dataDir: string, seen: Map<number, string>, timeoutMs: number): Promise<void> {
-  await waitUntil(() => findSurvivors(dataDir, seen).length === 0, timeoutMs, () => `still there:\n${findSurvivors(dataDir, seen).join('\n')}`);
+  await waitUntil(
+    () => findSurvivors(dataDir, seen).length === 0,
+    timeoutMs,
+    () => `still there:\n${findSurvivors(dataDir, seen).join('\n')}`,
+  );
 }
 
 afterAll(async () => {
@@ -79,7 +97,10 @@ describe('a running service', () => {
     expect(second.output()).toContain('SVC_DATA_DIR');
   });
 
-  test.each([['PORT', 'port'], ['TEMPORAL_UI_PORT', 'uiPort']] as const)('says plainly that %s is in use', async (variable, key) => {
+  test.each([
+    ['PORT', 'port'],
+    ['TEMPORAL_UI_PORT', 'uiPort'],
+  ] as const)('says plainly that %s is in use', async (variable, key) => {
     const second = await start({ dataDir: await makeFolder(), [key]: product[key] });
     expect(await second.exited).toBe(1);
     expect(second.output()).toContain(`Port ${product[key]} on 127.0.0.1 is in use by another program. Set ${variable} to a free port`);

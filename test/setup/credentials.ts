@@ -16,7 +16,9 @@ export async function mintToken(issuer: ApiClient, wanted: Partial<Schemas['Crea
 }
 
 export async function mintKey(issuer: ApiClient, wanted: Partial<Schemas['CreateKeyRequest']> = {}): Promise<Minted> {
-  const made = ok(await issuer.POST('/api/control/account/keys', { body: { scopes: ["workbooks:read"], rate_limit_per_minute: 600, ...wanted } }));
+  const made = ok(
+    await issuer.POST('/api/control/account/keys', { body: { scopes: ['workbooks:read'], rate_limit_per_minute: 600, ...wanted } }),
+  );
   return { id: made.id, text: made.key };
 }
 

@@ -54,9 +54,9 @@ BEGIN
     RAISE EXCEPTION 'no head for %', p_scope USING ERRCODE = 'no_data_found';
   END IF;
 
-  INSERT INTO ops (scope, op_id, kind, table_id, table_name, edit_version, actor, credential, code_ref, undoable, created_at)
+  INSERT INTO ops (scope, op_id, kind, table_id, table_name, edit_version, actor, user_id, credential, code_ref, undoable, created_at)
   SELECT p_scope, head.op_seq + o.n, o.op->>'kind', o.op->>'table_id', o.op->>'table_name', (o.op->>'edit_version')::bigint,
-         p_actor, p_credential, o.op->>'code_ref', coalesce((o.op->>'undoable')::boolean, false), p_at
+         p_actor, p_user, p_credential, o.op->>'code_ref', coalesce((o.op->>'undoable')::boolean, false), p_at
   FROM jsonb_array_elements(p_ops) WITH ORDINALITY AS o(op, n);
 
   chain := head.chain_hash;
@@ -153,4 +153,61 @@ BEGIN
   INSERT INTO login_attempts (subject, attempt, at) SELECT unnest(p_subjects), p_attempt, clock_timestamp();
   RETURN true;
 END;
+$$;
+--> statement-breakpoint
+-- Moves a table to its next version if it still stands at the one that the caller has read; no row comes back if not.
+-- `p_entries` is an array of [row id, op, changed column ids, cells, before]; a row id of -n means the n-th new row, and
+-- new rows are numbered here, in the same transaction as the row. `p_layers`, if given, is the new manifest, in which
+-- the text "$version" stands for the number of the new version.
+CREATE FUNCTION svc_edit_table(
+  p_table text, p_expected bigint, p_uid text, p_at timestamptz, p_inserted integer, p_deleted integer,
+  p_entries json, p_manifest text, p_layers jsonb, p_schema_changed boolean
+) RETURNS TABLE (edit_version bigint, first_row_id bigint, row_count bigint, tail_count integer)
+LANGUAGE plpgsql
+AS $$
+DECLARE
+  head tables%ROWTYPE;
+  added integer := json_array_length(p_entries);
+BEGIN
+  UPDATE tables t SET
+    edit_version = t.edit_version + 1,
+    version_uid = p_uid,
+    next_row_id = t.next_row_id + CASE WHEN added > 0 THEN p_inserted ELSE 0 END,
+    row_count = t.row_count + p_inserted - p_deleted,
+    tail_count = t.tail_count + added,
+    manifest_id = coalesce(p_manifest, t.manifest_id),
+    schema_version = CASE WHEN p_schema_changed THEN t.edit_version + 1 ELSE t.schema_version END,
+    updated_at = p_at
+  WHERE t.id = p_table AND t.edit_version = p_expected AND t.deleted_at IS NULL AND t.state = 'active'
+  RETURNING t.* INTO head;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+
+  IF p_layers IS NOT NULL THEN
+    INSERT INTO manifests (id, table_id, layers, created_at)
+    VALUES (p_manifest, p_table, replace(p_layers::text, '"$version"', head.edit_version::text)::jsonb, p_at);
+  END IF;
+
+  INSERT INTO table_versions (table_id, edit_version, uid, manifest_id, schema_version, row_count, created_at)
+  VALUES (p_table, head.edit_version, p_uid, head.manifest_id, head.schema_version, head.row_count, p_at);
+
+  IF added > 0 THEN
+    INSERT INTO row_log (table_id, edit_version, row_id, op, changed, cells, before)
+    SELECT p_table, head.edit_version,
+           CASE WHEN (e->>0)::bigint < 0 THEN head.next_row_id - p_inserted - (e->>0)::bigint - 1 ELSE (e->>0)::bigint END,
+           e->>1, ARRAY(SELECT json_array_elements_text(e->2)::integer),
+           CASE WHEN json_typeof(e->3) = 'null' THEN NULL ELSE e->3 END, CASE WHEN json_typeof(e->4) = 'null' THEN NULL ELSE e->4 END
+    FROM json_array_elements(p_entries) AS e;
+  END IF;
+
+  RETURN QUERY SELECT head.edit_version, head.next_row_id - CASE WHEN added > 0 THEN p_inserted ELSE 0 END, head.row_count, head.tail_count;
+END;
+$$;
+--> statement-breakpoint
+-- Takes a range of row ids for a large insert, ahead of writing its file. Gaps are allowed, reuse is not.
+CREATE FUNCTION svc_reserve_rows(p_table text, p_count bigint) RETURNS bigint
+LANGUAGE sql
+AS $$
+  UPDATE tables SET next_row_id = next_row_id + p_count WHERE id = p_table RETURNING next_row_id - p_count;
 $$;

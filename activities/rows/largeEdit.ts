@@ -1,0 +1,49 @@
+import type { Layer } from '../../schema/tables.ts';
+import { writeDelta, writeSegment } from '../../store/duckdb/writeFile.ts';
+import { type LogEntry, reserveRows, type TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import type { PreparedEdit } from './upsertRows.ts';
+
+const mostLogged = { rows: 1000, bytes: 1_000_000 };
+
+/** The version that is being made, in a manifest that is written before its number is known. */
+const newVersion = '$version' as unknown as number;
+
+/** Beyond a thousand rows or a megabyte an edit becomes a file and one more layer; smaller ones stay in the log. */
+export async function writeLargeEdit(services: Services, edit: PreparedEdit): Promise<PreparedEdit> {
+  const { at, plan } = edit;
+  if (plan.entries.length <= mostLogged.rows && !isHeavy(plan.entries)) return edit;
+  const prefix = `${at.table.accountId}/${at.table.workbookId}/${at.table.id}`;
+  const onlyNew = plan.entries.every((entry) => entry.op === 'I');
+  const first = plan.inserted > 0 ? await reserveRows(services.db.pool, at.table.id, plan.inserted) : 0;
+  const numbered = plan.entries
+    .map((entry) => (entry.rowId < 0 ? { ...entry, rowId: first - entry.rowId - 1 } : entry))
+    .sort((a, b) => a.rowId - b.rowId);
+  const rows = numbered.length;
+  const layer: Layer = onlyNew
+    ? { kind: 'segment', rows, minRow: first, maxRow: first + rows - 1, ...(await writeSegment(services, prefix, at.columns, numbered)) }
+    : { kind: 'delta', rows, after: at.editVersion, upTo: newVersion, ...(await writeDelta(services, prefix, at.columns, numbered)) };
+  return {
+    at,
+    plan: { ...plan, entries: [], layers: [...closeLog(at), layer, { kind: 'log', after: newVersion, upTo: null }] },
+    rowIds: edit.rowIds.map((id) => (id < 0 ? first - id - 1 : id)),
+  };
+}
+
+/** A version's layers with the open log closed at it, ready for another layer on top. */
+export function closeLog(at: TableAt): Layer[] {
+  return at.layers.flatMap((layer): Layer[] => {
+    if (layer.kind !== 'log') return [layer];
+    const upTo = Math.min(layer.upTo ?? at.editVersion, at.editVersion);
+    return upTo > layer.after ? [{ ...layer, upTo }] : [];
+  });
+}
+
+function isHeavy(entries: LogEntry[]): boolean {
+  let bytes = 0;
+  for (const entry of entries) {
+    for (const value of Object.values(entry.cells ?? {})) bytes += value?.length ?? 4;
+    if (bytes > mostLogged.bytes) return true;
+  }
+  return false;
+}

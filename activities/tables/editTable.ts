@@ -1,0 +1,90 @@
+import { DomainError } from '../../core/errors.ts';
+import type { Layer } from '../../schema/tables.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { type EditedTable, editTable, type LogEntry, type TableAt } from '../../store/pg/tables.ts';
+import { makeId } from '../../store/services.ts';
+
+/** What an edit does to a table, worked out before the transaction begins. */
+export interface PlannedEdit {
+  op: { kind: string; undoable: boolean };
+  inserted: number;
+  updated: number;
+  deleted: number;
+  entries: LogEntry[];
+  /** New layers for an edit that is written as a file, or that changes what the table is made of. */
+  layers: Layer[] | null;
+  schemaChanged: boolean;
+  detail?: Record<string, unknown>;
+}
+
+/** The table has moved on since it was read: nothing was changed. */
+export class VersionMoved extends Error {}
+
+const triesOnCurrent = 5;
+
+/**
+ * Reads, plans and applies an edit; when the table moves on meanwhile it starts again from the reading, which is also
+ * where the caller's `expected_version` is checked.
+ */
+export async function retryOnMove<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof VersionMoved)) throw error;
+      if (tries >= triesOnCurrent)
+        throw new DomainError('unavailable', 'The table is being changed too often just now.', 'Try again in a moment.', {
+          headers: { 'Retry-After': '1' },
+        });
+    }
+  }
+}
+
+export function requireEditable(at: TableAt): void {
+  if (at.table.state === 'archived')
+    throw new DomainError('in-use', 'The table is archived.', 'Unarchive it first with POST …/artifacts/{name}/unarchive.');
+  if (at.table.layer !== 'base')
+    throw new DomainError('in-use', 'The table is derived and takes no such edit.', 'Edit the tables it is derived from.');
+}
+
+/** Inside the transaction: the compare-and-set, the entries, and what the journal says of it. */
+export async function applyEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> {
+  const edited = await editTable(tx, {
+    tableId: at.table.id,
+    readVersion: at.editVersion,
+    versionUid: makeId('ver'),
+    inserted: plan.inserted,
+    deleted: plan.deleted,
+    entries: plan.entries,
+    manifest: plan.layers && { id: makeId('mft'), layers: plan.layers },
+    schemaChanged: plan.schemaChanged,
+  });
+  if (!edited) throw new VersionMoved();
+  noteEdit(tx, at, plan, edited.editVersion);
+  return edited;
+}
+
+export function noteEdit(
+  tx: Tx,
+  at: TableAt,
+  plan: Pick<PlannedEdit, 'op' | 'inserted' | 'updated' | 'deleted' | 'detail'>,
+  editVersion: number,
+): void {
+  const { table } = at;
+  const counts = { inserted: plan.inserted, updated: plan.updated, deleted: plan.deleted };
+  tx.note(table.workbookId, {
+    ops: [
+      {
+        kind: plan.op.kind,
+        tableId: table.id,
+        tableName: table.name,
+        editVersion,
+        codeRef: `${table.id}@${editVersion}`,
+        undoable: plan.op.undoable,
+      },
+    ],
+    audit: [{ action: plan.op.kind, target: table.name, detail: { edit_version: editVersion, ...counts, ...plan.detail } }],
+    events: [{ id: makeId('evt'), type: 'artifact.updated', data: { name: table.name, edit_version: editVersion } }],
+    usage: [{ kind: 'op', amount: 1 }],
+  });
+}

@@ -1,0 +1,96 @@
+import { requireWorkbook } from '../../activities/access.ts';
+import { readRows } from '../../activities/rows/readRows.ts';
+import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
+import { applyEdit, retryOnMove } from '../../activities/tables/editTable.ts';
+import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
+import { DomainError } from '../../core/errors.ts';
+import type { Handlers } from '../http/call.ts';
+import type { Plant } from '../http/pipeline.ts';
+import { presentColumnDefs } from '../presenters/tables.ts';
+
+export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'upsertRows' | 'deleteRows'> {
+  return {
+    async readRows({ principal, params, query }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const current = await requireTable(services, workbook.id, params.name);
+      const at = query.at_version === undefined ? current : await requireTableAt(services, current, query.at_version);
+      if (query.cursor !== undefined && query.offset !== undefined) {
+        throw new DomainError('validation-failed', 'cursor and offset exclude each other.', 'Send one of them.', {
+          errors: [{ pointer: '/query/offset', detail: 'not together with cursor' }],
+        });
+      }
+      const page = await readRows(services, principal, at, {
+        limit: query.limit ?? 100,
+        cursor: query.cursor,
+        offset: query.offset,
+        columns: query.columns,
+        sort: query.sort,
+      });
+      const masked = page.columns.filter((column) => column.masked).map((column) => column.name);
+      const head = JSON.stringify({
+        name: at.table.name,
+        edit_version: at.editVersion,
+        columns: presentColumnDefs(page.columns),
+        row_count: page.rowCount,
+        next_cursor: page.nextCursor,
+        masked_columns: masked,
+      });
+      return {
+        status: 200,
+        headers: { ETag: `"${at.editVersion}"` },
+        raw: { type: 'application/json', data: `${head.slice(0, -1)},"rows":[${page.rows.join(',')}]}` },
+      };
+    },
+
+    async upsertRows(call) {
+      const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
+      const { expected_version: expectedVersion, rebase = false, rows, actor } = call.body;
+      return retryOnMove(async () => {
+        const { at, plan, rowIds } = await prepareUpsert(
+          services,
+          call.principal,
+          { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase },
+          rows,
+        );
+        return call.write(
+          call.actor(actor),
+          (tx) => applyEdit(tx, at, plan),
+          (edited, marks) => ({
+            status: 200,
+            headers: { ETag: `"${edited.editVersion}"` },
+            body: {
+              edit_version: edited.editVersion,
+              op_id: marks.get(workbook.id)?.firstOp ?? 0,
+              inserted: plan.inserted,
+              updated: plan.updated,
+              row_ids: rowIds.map((id) => (id < 0 ? edited.firstRowId - id - 1 : id)),
+              stale: [],
+            },
+          }),
+        );
+      });
+    },
+
+    async deleteRows(call) {
+      const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
+      const { expected_version: expectedVersion, rebase = false, row_ids: rowIds, actor } = call.body;
+      return retryOnMove(async () => {
+        const { at, plan } = await prepareDelete(
+          services,
+          call.principal,
+          { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase },
+          rowIds,
+        );
+        return call.write(
+          call.actor(actor),
+          (tx) => applyEdit(tx, at, plan),
+          (edited, marks) => ({
+            status: 200,
+            headers: { ETag: `"${edited.editVersion}"` },
+            body: { edit_version: edited.editVersion, op_id: marks.get(workbook.id)?.firstOp ?? 0, deleted: plan.deleted, stale: [] },
+          }),
+        );
+      });
+    },
+  };
+}

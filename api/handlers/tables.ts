@@ -1,0 +1,208 @@
+import { requireWorkbook } from '../../activities/access.ts';
+import { checkVersion } from '../../activities/rows/checkVersion.ts';
+import { readRows } from '../../activities/rows/readRows.ts';
+import { visibleColumns } from '../../activities/rows/upsertRows.ts';
+import { deleteTable, setColumnDescription, setTableDescription, setTableState } from '../../activities/tables/changeTable.ts';
+import { checkColumns, createTable } from '../../activities/tables/createTable.ts';
+import { retryOnMove } from '../../activities/tables/editTable.ts';
+import { requireTable } from '../../activities/tables/openTable.ts';
+import type { Principal } from '../../core/access/principal.ts';
+import { notFound } from '../../core/errors.ts';
+import { cutPage, decodeIdCursor } from '../../core/paging.ts';
+import { listColumnsAt, listTables, type TableAt } from '../../store/pg/tables.ts';
+import type { Handlers, Reply } from '../http/call.ts';
+import type { Plant } from '../http/pipeline.ts';
+import { maskedNames, presentColumns, presentRowSchema, presentTable, presentTableSummary } from '../presenters/tables.ts';
+
+type TableOperations =
+  | 'listArtifacts'
+  | 'listTables'
+  | 'createTable'
+  | 'getTable'
+  | 'deleteTable'
+  | 'listColumns'
+  | 'getTableSchema'
+  | 'getArtifactSchema'
+  | 'describeArtifact'
+  | 'describeColumn'
+  | 'archiveArtifact'
+  | 'unarchiveArtifact';
+
+/** `null` in a query string is the literal text. */
+export function parseExpectedVersion(text: string): number | null {
+  return text === 'null' ? null : Number(text);
+}
+
+export function makeTableHandlers({ services }: Plant): Handlers<TableOperations> {
+  const { orm } = services.db;
+
+  const listPage = async (
+    principal: Principal,
+    workbookId: string,
+    query: { cursor?: string; limit?: number },
+    state: 'active' | 'archived' | undefined,
+  ) => {
+    const workbook = await requireWorkbook(services, principal, workbookId, 'viewer');
+    const limit = query.limit ?? 200;
+    const page = cutPage(
+      await listTables(orm, { workbookId: workbook.id, state, after: decodeIdCursor(query.cursor), limit: limit + 1 }),
+      limit,
+      (table) => [table.id],
+    );
+    const columns = await listColumnsAt(
+      orm,
+      page.items.map((table) => table.id),
+      (id) => page.items.find((table) => table.id === id)?.editVersion ?? 0,
+    );
+    const items = await Promise.all(
+      page.items.map(async (table) => {
+        const at = {
+          table,
+          editVersion: table.editVersion,
+          versionUid: table.versionUid,
+          schemaVersion: table.schemaVersion,
+          rowCount: table.rowCount,
+          columns: columns.get(table.id) ?? [],
+          layers: [],
+        };
+        return presentTableSummary(table, await visibleColumns(services, principal, at));
+      }),
+    );
+    return { items, nextCursor: page.nextCursor };
+  };
+
+  const describeSchema = async (
+    principal: Principal,
+    at: TableAt,
+    format: string | undefined,
+  ): Promise<Reply<'getTableSchema'> & Reply<'getArtifactSchema'>> => {
+    const seen = await visibleColumns(services, principal, at);
+    if (format === 'json-schema')
+      return { status: 200, raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, seen)) } };
+    const sample = await readRows(services, principal, at, { limit: 5 });
+    const head = JSON.stringify({
+      name: at.table.name,
+      edit_version: at.editVersion,
+      columns: presentColumns(seen),
+      row_count: at.rowCount,
+      masked_columns: maskedNames(seen),
+    });
+    return { status: 200, raw: { type: 'application/json', data: `${head.slice(0, -1)},"sample":[${sample.rows.join(',')}]}` } };
+  };
+
+  const openNamed = async (principal: Principal, params: { workbook_id: string; name: string }, needed: 'viewer' | 'editor') => {
+    const workbook = await requireWorkbook(services, principal, params.workbook_id, needed);
+    return requireTable(services, workbook.id, params.name);
+  };
+
+  return {
+    async listArtifacts({ principal, params, query }) {
+      const page = await listPage(principal, params.workbook_id, query, query.state === 'all' ? undefined : query.state);
+      return { status: 200, body: { artifacts: page.items, next_cursor: page.nextCursor } };
+    },
+
+    async listTables({ principal, params, query }) {
+      const page = await listPage(principal, params.workbook_id, query, query.state === 'all' ? undefined : (query.state ?? 'active'));
+      return { status: 200, body: { tables: page.items, next_cursor: page.nextCursor } };
+    },
+
+    async createTable(call) {
+      const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
+      const columns = checkColumns(call.body.columns, '/columns');
+      return call.write(
+        call.actor(),
+        (tx) => createTable(tx, workbook, { name: call.body.name, columns }),
+        ({ name, editVersion }) => ({
+          status: 201,
+          headers: { Location: `/api/v1/workbooks/${workbook.id}/tables/${encodeURIComponent(name)}`, ETag: `"${editVersion}"` },
+          body: { table: { name, type: 'table', edit_version: editVersion, layer: 'base', table_name: name } },
+        }),
+      );
+    },
+
+    async getTable({ principal, params }) {
+      const at = await openNamed(principal, params, 'viewer');
+      return {
+        status: 200,
+        headers: { ETag: `"${at.editVersion}"` },
+        body: presentTable(at, await visibleColumns(services, principal, at)),
+      };
+    },
+
+    async deleteTable(call) {
+      return retryOnMove(async () => {
+        const at = await openNamed(call.principal, call.params, 'editor');
+        const { visible } = await visibleColumns(services, call.principal, at);
+        await checkVersion(services, at, parseExpectedVersion(call.query.expected_version), visible, null);
+        return call.write(
+          call.actor(call.query.actor),
+          (tx) => deleteTable(tx, at),
+          () => ({ status: 204 }),
+        );
+      });
+    },
+
+    async listColumns({ principal, params }) {
+      const at = await openNamed(principal, params, 'viewer');
+      return {
+        status: 200,
+        headers: { ETag: `"${at.editVersion}"` },
+        body: {
+          name: at.table.name,
+          edit_version: at.editVersion,
+          columns: presentColumns(await visibleColumns(services, principal, at)),
+          table_name: at.table.name,
+        },
+      };
+    },
+
+    async getTableSchema({ principal, params, query }) {
+      return describeSchema(principal, await openNamed(principal, params, 'viewer'), query.format);
+    },
+
+    async getArtifactSchema({ principal, params, query }) {
+      return describeSchema(principal, await openNamed(principal, params, 'viewer'), query.format);
+    },
+
+    async describeArtifact(call) {
+      const { table } = await openNamed(call.principal, call.params, 'editor');
+      const description = call.body.description ?? null;
+      return call.write(
+        call.actor(),
+        (tx) => setTableDescription(tx, table, description),
+        () => ({ status: 200, body: { name: table.name, description } }),
+      );
+    },
+
+    async describeColumn(call) {
+      const at = await openNamed(call.principal, call.params, 'editor');
+      const { visible } = await visibleColumns(services, call.principal, at);
+      const column = visible.find(({ name }) => name.toLowerCase() === call.params.column.toLowerCase());
+      if (!column) throw notFound('column', 'GET …/columns lists the columns.');
+      const description = call.body.description ?? null;
+      return call.write(
+        call.actor(),
+        (tx) => setColumnDescription(tx, at, column.id, column.name, description),
+        () => ({ status: 200, body: { name: at.table.name, column: column.name, description } }),
+      );
+    },
+
+    async archiveArtifact(call) {
+      const { table } = await openNamed(call.principal, call.params, 'editor');
+      return call.write(
+        call.actor(),
+        (tx) => setTableState(tx, table, 'archived'),
+        ({ state }) => ({ status: 200, body: { name: table.name, state, table_name: table.name, type: table.type } }),
+      );
+    },
+
+    async unarchiveArtifact(call) {
+      const { table } = await openNamed(call.principal, call.params, 'editor');
+      return call.write(
+        call.actor(),
+        (tx) => setTableState(tx, table, 'active'),
+        ({ state }) => ({ status: 200, body: { name: table.name, state, table_name: table.name, type: table.type } }),
+      );
+    },
+  };
+}

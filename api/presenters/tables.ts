@@ -1,0 +1,101 @@
+import type { components } from '../../schema/contract.ts';
+import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import type { RelationColumn } from '../../store/duckdb/relation.ts';
+import type { ColumnRecord, TableAt, TableRecord } from '../../store/pg/tables.ts';
+
+type Schemas = components['schemas'];
+
+/** What the policies let the caller see of a table's columns. */
+export interface SeenColumns {
+  visible: ColumnRecord[];
+  masked: Set<number>;
+}
+
+export function presentTableSummary(table: TableRecord, seen: SeenColumns): Schemas['TableSummary'] {
+  return {
+    name: table.name,
+    type: table.type,
+    description: table.description,
+    id: table.id,
+    row_count: table.rowCount,
+    schema: seen.visible.map((column) => ({ name: column.name, type: column.type })),
+    state: table.state,
+    table_name: table.name,
+    updated_at: table.updatedAt.toISOString(),
+    workbook_id: table.workbookId,
+    edit_version: table.editVersion,
+    freshness: { stale: false, stale_since: null },
+  };
+}
+
+export function presentTable(at: TableAt, seen: SeenColumns): Schemas['Table'] {
+  return {
+    ...presentTableSummary(at.table, seen),
+    layer: at.table.layer,
+    masked_columns: maskedNames(seen),
+    columns: presentColumns(seen),
+    source: null,
+    transform: null,
+  };
+}
+
+export function maskedNames(seen: SeenColumns): string[] {
+  return seen.visible.filter((column) => seen.masked.has(column.id)).map((column) => column.name);
+}
+
+export function presentColumns(seen: SeenColumns): Schemas['ColumnInfo'][] {
+  return [
+    ...seen.visible.map((column) => ({
+      column: column.name,
+      name: column.name,
+      type: column.type,
+      masked: seen.masked.has(column.id),
+      description: column.description,
+    })),
+    { column: rowIdColumn, name: rowIdColumn, type: 'BIGINT', masked: false, description: null },
+  ];
+}
+
+export function presentColumnDefs(columns: RelationColumn[]): Schemas['ColumnDef'][] {
+  return columns.map(({ name, type }) => ({ name, type }));
+}
+
+const jsonTypes: Record<string, Record<string, unknown>> = {
+  VARCHAR: { type: ['string', 'null'] },
+  BIGINT: { type: ['integer', 'string', 'null'], pattern: '^[+-]?[0-9]{1,19}$' },
+  DOUBLE: { type: ['number', 'null'] },
+  BOOLEAN: { type: ['boolean', 'null'] },
+  DATE: { type: ['string', 'null'], format: 'date' },
+  TIMESTAMP: { type: ['string', 'null'], description: 'ISO 8601 date and time without zone' },
+  TIME: { type: ['string', 'null'], format: 'time' },
+  JSON: {},
+};
+
+/** A JSON Schema of one row, as the caller may write it: denied columns absent, every cell nullable. */
+export function presentRowSchema(table: TableRecord, seen: SeenColumns): Record<string, unknown> {
+  const decimal = { type: ['string', 'number', 'null'], pattern: '^[+-]?[0-9]*(\\.[0-9]+)?$' };
+  const properties = Object.fromEntries(
+    seen.visible.map((column) => {
+      const type = jsonTypes[column.type] ?? decimal;
+      return [
+        column.name,
+        {
+          ...type,
+          ...(column.description ? { description: column.description } : {}),
+          ...(seen.masked.has(column.id) ? { readOnly: true } : {}),
+        },
+      ];
+    }),
+  );
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: table.name,
+    ...(table.description ? { description: table.description } : {}),
+    type: 'object',
+    additionalProperties: false,
+    properties: {
+      ...properties,
+      [rowIdColumn]: { type: 'integer', minimum: 1, description: 'Absent: insert. Present: update of the given cells.' },
+    },
+  };
+}

@@ -1,0 +1,157 @@
+import type { ColumnType } from './columnTypes.ts';
+
+/**
+ * A value from a request as canonical text, the form in which it is stored and in which the engine reads it. No number
+ * is ever computed with: every digit that came in is kept, or the value is refused.
+ */
+export type Cast = { ok: true; text: string | null } | { ok: false; why: string };
+
+const fits = (text: string | null): Cast => ({ ok: true, text });
+const refuse = (why: string): Cast => ({ ok: false, why });
+
+export function castValue(type: ColumnType, value: unknown): Cast {
+  if (value === null || value === undefined) return fits(null);
+  switch (type.kind) {
+    case 'VARCHAR':
+      return castText(value);
+    case 'BIGINT':
+      return castInteger(value);
+    case 'DOUBLE':
+      return castDouble(value);
+    case 'DECIMAL':
+      return castDecimal(value, type.precision, type.scale);
+    case 'BOOLEAN':
+      return castBoolean(value);
+    case 'DATE':
+      return castDate(value);
+    case 'TIMESTAMP':
+      return castTimestamp(value);
+    case 'TIME':
+      return castTime(value);
+    case 'JSON':
+      return fits(JSON.stringify(value));
+  }
+}
+
+function castText(value: unknown): Cast {
+  if (typeof value === 'string') return fits(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return fits(String(value));
+  return refuse('must be text');
+}
+
+const bigintMin = -(2n ** 63n);
+const bigintMax = 2n ** 63n - 1n;
+
+function castInteger(value: unknown): Cast {
+  if (typeof value === 'number') {
+    if (!Number.isInteger(value)) return refuse('must be a whole number');
+    return Number.isSafeInteger(value)
+      ? fits(String(value === 0 ? 0 : value))
+      : refuse('is beyond 2^53 as a JSON number and may have lost digits; send it as a string');
+  }
+  if (typeof value !== 'string' || !/^\s*[+-]?\d{1,19}\s*$/.test(value)) return refuse('must be a whole number');
+  const number = BigInt(value.trim().replace(/^\+/, ''));
+  return number >= bigintMin && number <= bigintMax ? fits(number.toString()) : refuse('is outside the range of BIGINT');
+}
+
+function castDouble(value: unknown): Cast {
+  const number =
+    typeof value === 'number'
+      ? value
+      : typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(value)
+        ? Number(value)
+        : Number.NaN;
+  return Number.isFinite(number) ? fits(String(number)) : refuse('must be a number');
+}
+
+function castDecimal(value: unknown, precision: number, scale: number): Cast {
+  let text: string;
+  if (typeof value === 'number') {
+    // A double holds 15 digits for sure; what comes with more has been rounded on its way here.
+    text = String(value);
+    if (/e/i.test(text)) text = expandExponent(text);
+    if (text.replace(/^-|\.|^0+/g, '').replace(/^0+/, '').length > 15)
+      return refuse('has more digits than a JSON number can keep; send it as a string');
+  } else if (typeof value === 'string') text = value.trim();
+  else return refuse('must be a decimal number');
+  const match = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text);
+  if (!match || (match[2] === '' && !match[3])) return refuse('must be a decimal number');
+  const whole = (match[2] ?? '').replace(/^0+/, '');
+  const fraction = (match[3] ?? '').replace(/0+$/, '');
+  if (fraction.length > scale) return refuse(`has more than ${scale} digits after the point`);
+  if (whole.length > precision - scale) return refuse(`has more than ${precision - scale} digits before the point`);
+  const digits = `${whole || '0'}${scale > 0 ? `.${fraction.padEnd(scale, '0')}` : ''}`;
+  return fits(match[1] === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits);
+}
+
+function expandExponent(text: string): string {
+  const [mantissa, exponent] = text.toLowerCase().split('e') as [string, string];
+  const [whole, fraction = ''] = mantissa.replace('-', '').split('.') as [string, string?];
+  const shift = Number(exponent);
+  const digits = whole + fraction;
+  const point = whole.length + shift;
+  const padded =
+    point <= 0
+      ? `0.${'0'.repeat(-point)}${digits}`
+      : point >= digits.length
+        ? digits + '0'.repeat(point - digits.length)
+        : `${digits.slice(0, point)}.${digits.slice(point)}`;
+  return mantissa.startsWith('-') ? `-${padded}` : padded;
+}
+
+function castBoolean(value: unknown): Cast {
+  if (typeof value === 'boolean') return fits(String(value));
+  const text = typeof value === 'string' ? value.trim().toLowerCase() : value === 1 ? 'true' : value === 0 ? 'false' : '';
+  return text === 'true' || text === 'false' ? fits(text) : refuse('must be true or false');
+}
+
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
+const timePattern = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?$/;
+
+function castDate(value: unknown): Cast {
+  // A point in time at midnight is a date, too: spreadsheets and clients write it so.
+  const text = typeof value === 'string' ? value.trim().replace(/[T ]00:00(:00(\.0+)?)?Z?$/, '') : '';
+  return isRealDate(text) ? fits(text) : refuse('must be a date such as 2024-04-01');
+}
+
+function castTime(value: unknown): Cast {
+  const time = typeof value === 'string' ? readTime(value.trim()) : null;
+  return time === null ? refuse('must be a time such as 09:30:00') : fits(time);
+}
+
+function castTimestamp(value: unknown): Cast {
+  const refusal = refuse('must be a date and time such as 2024-04-01T09:30:00');
+  if (typeof value !== 'string') return refusal;
+  const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(value.trim());
+  if (!match || !isRealDate(match[1] as string)) return refusal;
+  const time = readTime(match[2] ?? '00:00:00');
+  if (time === null) return refusal;
+  if (!match[3] || match[3] === 'Z') return fits(`${match[1]} ${time}`);
+  // With an offset: the same instant in UTC.
+  const sign = match[3].startsWith('-') ? 1 : -1;
+  const minutes = Number(match[3].slice(1, 3)) * 60 + Number(match[3].slice(-2));
+  const instant = new Date(Date.parse(`${match[1]}T${time.slice(0, 8)}Z`) + sign * minutes * 60_000);
+  return fits(`${instant.toISOString().slice(0, 19).replace('T', ' ')}${time.slice(8)}`);
+}
+
+function isRealDate(text: string): boolean {
+  const match = datePattern.exec(text);
+  if (!match) return false;
+  const [year, month, day] = match.slice(1).map(Number) as [number, number, number];
+  const date = new Date(Date.UTC(2000, month - 1, day));
+  date.setUTCFullYear(year, month - 1, day);
+  return year >= 1 && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+function readTime(text: string): string | null {
+  const match = timePattern.exec(text);
+  if (!match || Number(match[1]) > 23 || Number(match[2]) > 59 || Number(match[3] ?? 0) > 59) return null;
+  const fraction = (match[4] ?? '').replace(/0+$/, '');
+  return `${match[1]}:${match[2]}:${match[3] ?? '00'}${fraction ? `.${fraction}` : ''}`;
+}
+
+/** Whether two canonical texts are the same value: a double has several texts, JSON several spellings. */
+export function sameValue(type: ColumnType, a: string | null, b: string | null): boolean {
+  if (a === b || a === null || b === null) return a === b;
+  return type.kind === 'DOUBLE' ? Number(a) === Number(b) : false;
+}

@@ -1,0 +1,214 @@
+import { sql } from 'drizzle-orm';
+import { bigint, index, integer, json, jsonb, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
+import { workbooks } from './workbooks.ts';
+
+const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+const count = (name: string) => bigint(name, { mode: 'number' });
+
+/**
+ * A layer of a table's content; a later layer wins by row id.
+ * `segment`: rows that no earlier layer holds. `delta`: whole rows after a change, or their removal.
+ * `log`: entries of `row_log` with `after < edit_version <= upTo`; the last layer is open, up to the version read.
+ */
+export type Layer =
+  | { kind: 'segment'; key: string; rows: number; minRow: number; maxRow: number; bytes: number }
+  | { kind: 'delta'; key: string; rows: number; after: number; upTo: number; bytes: number }
+  | { kind: 'log'; after: number; upTo: number | null };
+
+export const tables = pgTable(
+  'tables',
+  {
+    id: text('id').primaryKey(),
+    workbookId: text('workbook_id')
+      .notNull()
+      .references(() => workbooks.id),
+    accountId: text('account_id').notNull(),
+    name: text('name').notNull(),
+    type: text('type', { enum: ['table', 'view', 'report'] })
+      .notNull()
+      .default('table'),
+    layer: text('layer', { enum: ['base', 'derived', 'view'] }).notNull(),
+    state: text('state', { enum: ['active', 'archived'] })
+      .notNull()
+      .default('active'),
+    description: text('description'),
+    editVersion: count('edit_version').notNull(),
+    /** Unique over crashes: a version number may be issued again with other content, this never. */
+    versionUid: text('version_uid').notNull(),
+    manifestId: text('manifest_id').notNull(),
+    /** The version at which the columns last changed. */
+    schemaVersion: count('schema_version').notNull(),
+    rowCount: count('row_count').notNull(),
+    nextRowId: count('next_row_id').notNull(),
+    nextColumnId: integer('next_column_id').notNull(),
+    /** Log entries that no file of the current manifest holds: what a compaction would fold. */
+    tailCount: integer('tail_count').notNull().default(0),
+    createdAt: at('created_at').notNull(),
+    updatedAt: at('updated_at').notNull(),
+    deletedAt: at('deleted_at'),
+  },
+  (t) => [
+    // SQL folds the case of names, so two tables cannot differ by it alone.
+    uniqueIndex('tables_name').on(t.workbookId, sql`lower(${t.name})`).where(sql`state = 'active' AND deleted_at IS NULL`),
+    index('tables_workbook').on(t.workbookId, t.id),
+  ],
+);
+
+/** An ordered list of layers. Never changed once written: a version's content is the function of its manifest and number. */
+export const manifests = pgTable(
+  'manifests',
+  {
+    id: text('id').primaryKey(),
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    layers: jsonb('layers').$type<Layer[]>().notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [index('manifests_table').on(t.tableId)],
+);
+
+export const tableVersions = pgTable(
+  'table_versions',
+  {
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    editVersion: count('edit_version').notNull(),
+    uid: text('uid').notNull(),
+    manifestId: text('manifest_id').notNull(),
+    schemaVersion: count('schema_version').notNull(),
+    rowCount: count('row_count').notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tableId, t.editVersion] })],
+);
+
+/** Columns by stable id, valid for versions `from <= v < to`. A rename is a new row with the same id, a retype a new id. */
+export const tableColumns = pgTable(
+  'table_columns',
+  {
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    columnId: integer('column_id').notNull(),
+    fromVersion: count('from_version').notNull(),
+    toVersion: count('to_version'),
+    name: text('name').notNull(),
+    type: text('type').notNull(),
+    /** The value, as canonical text, of rows written before the column was added. */
+    defaultText: text('default_text'),
+    position: integer('position').notNull(),
+    description: text('description'),
+  },
+  (t) => [primaryKey({ columns: [t.tableId, t.columnId, t.fromVersion] })],
+);
+
+/** Edits not yet, or not only, in files: the whole row after the change, what changed, and what it was before. */
+export const rowLog = pgTable(
+  'row_log',
+  {
+    tableId: text('table_id').notNull(),
+    editVersion: count('edit_version').notNull(),
+    rowId: count('row_id').notNull(),
+    op: text('op', { enum: ['I', 'U', 'D'] }).notNull(),
+    /** Column ids. */
+    changed: integer('changed').array().notNull(),
+    /** Column id to canonical text or null; `json`, so that text stays as it was given. Null when the row was removed. */
+    cells: json('cells').$type<Record<string, string | null>>(),
+    before: json('before').$type<Record<string, string | null>>(),
+  },
+  (t) => [primaryKey({ columns: [t.tableId, t.editVersion, t.rowId] }), index('row_log_row').on(t.tableId, t.rowId, t.editVersion)],
+);
+
+/** Style and notes on cells, rows, columns or the table. Row 0 and column 0 stand for "none". */
+export const annotations = pgTable(
+  'annotations',
+  {
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    rowId: count('row_id').notNull().default(0),
+    columnId: integer('column_id').notNull().default(0),
+    style: jsonb('style').$type<Record<string, unknown>>(),
+    note: text('note'),
+    actor: text('actor').notNull(),
+    updatedAt: at('updated_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tableId, t.rowId, t.columnId] })],
+);
+
+export const snapshots = pgTable(
+  'snapshots',
+  {
+    id: text('id').primaryKey(),
+    workbookId: text('workbook_id')
+      .notNull()
+      .references(() => workbooks.id),
+    summary: text('summary').notNull(),
+    eventType: text('event_type').notNull(),
+    userId: text('user_id'),
+    actor: text('actor').notNull(),
+    committedAt: at('committed_at').notNull(),
+  },
+  (t) => [index('snapshots_workbook').on(t.workbookId, t.id)],
+);
+
+/** What a snapshot holds: a version of each table, and the names and states of that moment. */
+export const snapshotTables = pgTable(
+  'snapshot_tables',
+  {
+    snapshotId: text('snapshot_id')
+      .notNull()
+      .references(() => snapshots.id),
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    name: text('name').notNull(),
+    state: text('state', { enum: ['active', 'archived'] }).notNull(),
+    description: text('description'),
+    editVersion: count('edit_version').notNull(),
+    versionUid: text('version_uid').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.snapshotId, t.tableId] }), index('snapshot_tables_table').on(t.tableId)],
+);
+
+/** A named, immutable label on a snapshot. */
+export const namedVersions = pgTable(
+  'named_versions',
+  {
+    workbookId: text('workbook_id')
+      .notNull()
+      .references(() => workbooks.id),
+    label: text('label').notNull(),
+    snapshotId: text('snapshot_id')
+      .notNull()
+      .references(() => snapshots.id),
+    summary: text('summary'),
+    userId: text('user_id'),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.workbookId, t.label] })],
+);
+
+/** Results of queries: kept for a day as a file. */
+export const results = pgTable(
+  'results',
+  {
+    id: text('id').primaryKey(),
+    accountId: text('account_id').notNull(),
+    workbookId: text('workbook_id')
+      .notNull()
+      .references(() => workbooks.id),
+    userId: text('user_id').notNull(),
+    blobKey: text('blob_key').notNull(),
+    columns: jsonb('columns').$type<{ name: string; type: string }[]>().notNull(),
+    rowCount: count('row_count').notNull(),
+    /** What was read: tables with their versions, and the columns that were masked. */
+    tables: jsonb('tables').$type<{ id: string; name: string; edit_version: number; uid: string }[]>().notNull(),
+    maskedColumns: jsonb('masked_columns').$type<string[]>().notNull(),
+    createdAt: at('created_at').notNull(),
+    expiresAt: at('expires_at').notNull(),
+  },
+  (t) => [index('results_expiry').on(t.expiresAt)],
+);

@@ -1,0 +1,99 @@
+/**
+ * npm run structure -- [--json|--tables] FILE…
+ *
+ * Without a flag a report for people: tables, conservation, findings. `--json` prints one line per sheet for the
+ * scorer, `--tables` one line per file with the tables that come out.
+ */
+
+import { extname } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Grid } from '../core/grid/grid.ts';
+import { analyze, type BuildResult, build, describeSheets, type ParseSpec } from '../core/structuring/index.ts';
+import { readCsv } from '../store/csv/index.ts';
+import { readWorkbook } from '../store/xlsx/index.ts';
+
+type Mode = 'json' | 'tables' | 'people';
+
+/** Rows shown of each table in the report for people. */
+const SAMPLE_ROWS = 3;
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    options: { json: { type: 'boolean' }, tables: { type: 'boolean' } },
+    allowPositionals: true,
+  });
+  if (positionals.length === 0 || (values.json && values.tables)) {
+    process.stderr.write('usage: npm run structure -- [--json|--tables] FILE…\n');
+    return 2;
+  }
+  const mode: Mode = values.json ? 'json' : values.tables ? 'tables' : 'people';
+  let failed = 0;
+  for (const file of positionals) {
+    try {
+      const grids = await readGrids(file);
+      const wrong = await structureFile(file, grids, mode);
+      if (wrong) failed += 1;
+    } catch (error) {
+      // One bad file must not keep the others from being read.
+      failed += 1;
+      process.stderr.write(`${file}: ${error instanceof Error ? error.message : String(error)}\n`);
+    }
+  }
+  return failed > 0 ? 1 : 0;
+}
+
+async function readGrids(file: string): Promise<Grid[]> {
+  const extension = extname(file).toLowerCase();
+  if (extension === '.csv' || extension === '.tsv' || extension === '.txt') return [(await readCsv(file)).grid];
+  return (await readWorkbook(file)).sheets;
+}
+
+/** True when cells were lost or used twice. */
+async function structureFile(file: string, grids: Grid[], mode: Mode): Promise<boolean> {
+  const spec = analyze(grids, file);
+  if (mode === 'json') {
+    const names = grids.map((grid) => grid.sheet);
+    await print(describeSheets(file, names, spec).map((line) => JSON.stringify(line)).join('\n'));
+    return false;
+  }
+  const result = build(grids, spec, file);
+  if (mode === 'tables') await print(JSON.stringify(describeTables(result)));
+  else await print(describeForPeople(file, spec, result));
+  return result.conservation.some((sheet) => sheet.lost.length + sheet.twice.length > 0);
+}
+
+function describeTables(result: BuildResult): object {
+  return {
+    tables: result.tables.map((table) => ({ name: table.name, columns: table.columns, row_count: table.rows.length, rows: table.rows })),
+    archived_raw: result.archivedRaw,
+    findings: result.findings,
+  };
+}
+
+function describeForPeople(file: string, spec: ParseSpec, result: BuildResult): string {
+  const lines = [`${file}: ${spec.regions.length} regions, ${result.tables.length} tables`];
+  for (const sheet of result.conservation) {
+    const { cells, headers, values, labels, titles, notes, lost, twice } = sheet;
+    lines.push(`  sheet ${sheet.sheet}: ${cells} cells = ${headers} header + ${values} value + ${labels} label + ${titles} title + ${notes} note`);
+    if (lost.length > 0) lines.push(`    ERROR lost: ${lost.join(' ')}`);
+    if (twice.length > 0) lines.push(`    ERROR used twice: ${twice.join(' ')}`);
+  }
+  for (const { sheet, reason } of result.rawSheets) lines.push(`  sheet ${sheet} stays raw: ${reason}`);
+  for (const table of result.tables) {
+    lines.push(`  ${table.name}: ${table.rows.length} rows`);
+    lines.push(`    ${table.columns.map((column) => `${column.name} ${column.type}`).join(', ')}`);
+    for (const row of table.rows.slice(0, SAMPLE_ROWS)) lines.push(`    ${row.map((value) => (value === null ? '∅' : String(value))).join(' | ')}`);
+    if (table.rows.length > SAMPLE_ROWS) lines.push('    …');
+  }
+  for (const finding of result.findings) lines.push(`  finding ${finding.sheet} ${finding.cell} ${finding.message}`);
+  return lines.join('\n');
+}
+
+/** Waits for a slow reader at the other end of the pipe, so that long output is not held in memory. */
+function print(text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(`${text}\n`, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+process.exitCode = await main();

@@ -1,0 +1,144 @@
+/** Reading delimited text (csv, tsv). Every cell is a text: what it means is found out elsewhere. */
+
+import { basename, extname } from 'node:path';
+import type { RowBatch } from '../../core/grid/batch.ts';
+import { CellKind, type CellStyle, type Grid } from '../../core/grid/grid.ts';
+import { CellBuffer } from '../xlsx/cellBuffer.ts';
+import { makeBatches } from '../xlsx/makeBatches.ts';
+import { refuseTooLarge } from '../xlsx/refusals.ts';
+import { StringArena } from '../xlsx/stringArena.ts';
+import { StringPool } from '../xlsx/stringPool.ts';
+import { CsvParser } from './csvParser.ts';
+import type { Delimiter } from './detectDelimiter.ts';
+import type { CsvEncoding } from './detectEncoding.ts';
+import { type CsvFile, type CsvOptions, openCsv } from './openCsv.ts';
+
+export type { Delimiter } from './detectDelimiter.ts';
+export type { CsvEncoding } from './detectEncoding.ts';
+export { type CsvFile, type CsvOptions, openCsv } from './openCsv.ts';
+
+export interface CsvResult {
+  grid: Grid;
+  encoding: CsvEncoding;
+  delimiter: Delimiter;
+  /** Rows, blank ones included, and those whose number of fields differs from the first row's. */
+  rows: number;
+  raggedRows: number;
+}
+
+const BATCH_CELLS = 262_144;
+const BATCH_ROWS = 8192;
+
+const PLAIN_STYLE: CellStyle = {
+  bold: false,
+  italic: false,
+  filled: false,
+  fillColor: null,
+  fontColor: null,
+  fontSize: null,
+  indent: 0,
+  align: null,
+  border: { top: false, bottom: false, left: false, right: false },
+  numberFormat: 'General',
+};
+
+class CsvCells {
+  readonly cells = new CellBuffer();
+  readonly pool = new StringPool(new StringArena());
+  row = 0;
+  raggedRows = 0;
+  private width = -1;
+  private skip: number;
+
+  constructor(
+    private readonly file: CsvFile,
+    private readonly mostCells: number,
+  ) {
+    this.skip = file.skipRows;
+  }
+
+  addRow(fields: string[]): void {
+    if (this.skip > 0) {
+      this.skip -= 1;
+      return;
+    }
+    const { limits } = this.file;
+    this.row += 1;
+    if (this.row > limits.rows) throw refuseTooLarge(`The file has more than ${limits.rows} rows.`, 'Split the file.');
+    if (fields.length > limits.columns) throw refuseTooLarge(`Row ${this.row} has more than ${limits.columns} fields.`, 'Check the delimiter, or split the file.');
+    const isBlank = fields.length === 1 && fields[0] === '';
+    if (this.width < 0 && !isBlank) this.width = fields.length;
+    if (!isBlank && fields.length !== this.width) this.raggedRows += 1;
+    for (let i = 0; i < fields.length; i += 1) {
+      if (fields[i] !== '') this.cells.add(this.row, i + 1, CellKind.text, 0, this.pool.takeText(fields[i]!), 0, -1);
+    }
+    if (this.cells.size > this.mostCells) throw refuseTooLarge(`The file has more than ${this.mostCells} cells.`, 'Split the file.');
+  }
+}
+
+export async function readCsv(input: string | Uint8Array, options?: CsvOptions): Promise<CsvResult> {
+  const file = await openCsv(input, options);
+  try {
+    const gathered = new CsvCells(file, file.limits.cellsInMemory);
+    await feed(file, gathered).next();
+    const { cells, pool } = gathered;
+    const { size } = cells;
+    const name = options?.filename ?? (typeof input === 'string' ? input : 'csv');
+    const grid: Grid = {
+      sheet: basename(name, extname(name)),
+      size,
+      rows: cells.rows.slice(0, size),
+      columns: cells.columns.slice(0, size),
+      kinds: cells.kinds.slice(0, size),
+      numbers: cells.numbers.slice(0, size),
+      texts: cells.texts.slice(0, size),
+      strings: pool.strings,
+      formulaIds: cells.formulaIds.slice(0, size),
+      formulas: [],
+      styleIds: cells.styleIds.slice(0, size),
+      styles: [PLAIN_STYLE],
+      blanks: [],
+      merges: [],
+      hiddenRows: new Set(),
+      hiddenColumns: new Set(),
+      listObjects: [],
+      names: [],
+    };
+    return { grid, encoding: file.encoding, delimiter: file.delimiter, rows: gathered.row, raggedRows: gathered.raggedRows };
+  } finally {
+    await file.close();
+  }
+}
+
+/** The same in batches of rows, with bounded memory. */
+export async function* scanCsv(input: string | Uint8Array, options?: CsvOptions): AsyncGenerator<RowBatch, void, undefined> {
+  const file = await openCsv(input, options);
+  try {
+    const gathered = new CsvCells(file, Number.POSITIVE_INFINITY);
+    for await (const _ of feed(file, gathered, true)) yield* drain(gathered);
+    yield* drain(gathered);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Reads the whole file; with `pauses`, yields whenever a batch is full. */
+async function* feed(file: CsvFile, gathered: CsvCells, pauses = false): AsyncGenerator<void, void, undefined> {
+  const parser = new CsvParser(file.delimiter, (fields) => gathered.addRow(fields), file.limits.elementBytes);
+  let firstRow = 0;
+  for await (const piece of file.pieces()) {
+    parser.push(piece, false);
+    if (pauses && (gathered.cells.size >= BATCH_CELLS || gathered.row - firstRow >= BATCH_ROWS)) {
+      firstRow = gathered.row;
+      yield;
+    }
+  }
+  parser.push('', true);
+}
+
+function* drain(gathered: CsvCells): Generator<RowBatch, void, undefined> {
+  const { cells, pool } = gathered;
+  yield* makeBatches(cells, 0, cells.size, pool.strings, []);
+  cells.clear();
+  pool.reset();
+}

@@ -1,0 +1,141 @@
+import type { Layer } from '../../schema/tables.ts';
+import type { LogRow } from '../pg/rowLog.ts';
+import type { ColumnRecord, TableAt } from '../pg/tables.ts';
+import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';
+
+export const rowIdColumn = '__svc_row_id';
+
+/** Parquet field ids: columns have their own id, these are the service's. */
+export const fieldIds = { rowId: 0, op: 1_000_001, version: 1_000_002, changed: 1_000_003, before: 1_000_004 } as const;
+
+/** The name of a column inside files and tails: by id, never by the user's name. */
+export const innerName = (columnId: number) => `c${columnId}`;
+
+export type ColumnEffect = 'mask' | 'deny';
+
+/** A part of the rows, by id: a range, or some. */
+export type RowSelection = { min: number; max: number } | { ids: number[] };
+
+/** Rows of the log, with the layer they belong to. */
+export interface LayeredEntry extends LogRow {
+  layer: number;
+}
+
+/**
+ * The relation of a table at a version. `entries` are the newest entries of the log layers; `selection`, if given, limits
+ * it to some row ids and with it the files that are read.
+ */
+export function buildRelation(
+  at: TableAt,
+  entries: LayeredEntry[],
+  effects: Map<number, ColumnEffect>,
+  selection: RowSelection | null,
+): Relation {
+  const visible = at.columns.filter((column) => effects.get(column.id) !== 'deny');
+  const stored = visible.filter((column) => effects.get(column.id) !== 'mask');
+  const segments = at.layers
+    .filter((layer) => layer.kind === 'segment')
+    .filter((layer) => !selection || overlaps(selection, layer))
+    .map((layer) => layer.key);
+  const deltas = at.layers.flatMap((layer, index) => (layer.kind === 'delta' ? [{ key: layer.key, index }] : []));
+  const rows = selection ? entries.filter((entry) => overlaps(selection, { minRow: entry.rowId, maxRow: entry.rowId })) : entries;
+  const tail = rows.length === 0 ? null : makeTail(stored, rows);
+
+  return {
+    name: at.table.name,
+    columns: [
+      ...visible.map((column) => ({ name: column.name, type: column.type, masked: effects.get(column.id) === 'mask' })),
+      { name: rowIdColumn, type: 'BIGINT', masked: false },
+    ],
+    files: [...segments, ...deltas.map((delta) => delta.key)],
+    tail,
+    governed: effects.size > 0,
+    versionUid: at.versionUid,
+    editVersion: at.editVersion,
+    rowCount: at.rowCount,
+    select(pathOf, tailName) {
+      const inner = stored.map((column) => innerName(column.id)).join(', ');
+      const listed = inner === '' ? '' : `, ${inner}`;
+      const limit = selection ? ` WHERE ${limitRows(selection)}` : '';
+      const files = (keys: string[], extra: [number, string, string][]) =>
+        readFiles(keys.map(pathOf), [[fieldIds.rowId, rowIdColumn, 'BIGINT'], ...extra], stored);
+      const changes = [
+        ...(tail ? [`SELECT ${rowIdColumn}, __svc_op, __svc_layer${listed} FROM ${quoteName(tailName)}`] : []),
+        ...deltas.map(
+          ({ key, index }) =>
+            `SELECT ${rowIdColumn}, __svc_op, ${index} AS __svc_layer${listed} FROM ${files([key], [[fieldIds.op, '__svc_op', 'VARCHAR']])}${limit}`,
+        ),
+      ];
+      const base = segments.length === 0 ? null : `SELECT ${rowIdColumn}${listed} FROM ${files(segments, [])}${limit}`;
+      return finish(visible, effects, combine(base, changes, listed));
+    },
+  };
+}
+
+function overlaps(selection: RowSelection, part: { minRow: number; maxRow: number }): boolean {
+  if ('min' in selection) return part.minRow <= selection.max && part.maxRow >= selection.min;
+  return selection.ids.some((id) => id >= part.minRow && id <= part.maxRow);
+}
+
+function limitRows(selection: RowSelection): string {
+  return 'min' in selection
+    ? `${rowIdColumn} BETWEEN ${selection.min} AND ${selection.max}`
+    : `${rowIdColumn} IN (${selection.ids.join(', ')})`;
+}
+
+function makeTail(columns: ColumnRecord[], rows: LayeredEntry[]): Tail {
+  const json = rows.map((row) => [
+    String(row.rowId),
+    row.op,
+    String(row.layer),
+    // A row written before a column was added has that column's default; an explicit null stays null.
+    ...columns.map((column) => (row.cells === null ? null : column.id in row.cells ? row.cells[column.id] : column.defaultText)),
+  ]);
+  return {
+    columns: [
+      { name: rowIdColumn, type: 'BIGINT' },
+      { name: '__svc_op', type: 'VARCHAR' },
+      { name: '__svc_layer', type: 'INTEGER' },
+      ...columns.map((column) => ({ name: innerName(column.id), type: column.type })),
+    ],
+    json: JSON.stringify(json),
+  };
+}
+
+/** Files are read by field id: renames cost nothing, and an old file gives a later column's default. */
+function readFiles(paths: string[], service: [number, string, string][], columns: ColumnRecord[]): string {
+  const entries = [
+    ...service.map(([id, name, type]) => `${id}: {name: ${quoteText(name)}, type: ${quoteText(type)}, default_value: NULL::VARCHAR}`),
+    ...columns.map(
+      (column) =>
+        `${column.id}: {name: ${quoteText(innerName(column.id))}, type: ${quoteText(column.type)}, default_value: ${column.defaultText === null ? 'NULL::VARCHAR' : quoteText(column.defaultText)}}`,
+    ),
+  ];
+  return `read_parquet([${paths.map(quoteText).join(', ')}], schema = MAP {${entries.join(', ')}})`;
+}
+
+/** Later layers win by row id. */
+function combine(base: string | null, changes: string[], listed: string): string {
+  if (changes.length === 0)
+    return base ?? `SELECT NULL::BIGINT AS ${rowIdColumn}${listed.replace(/, (c\d+)/g, ', NULL AS $1')} WHERE false`;
+  const newest =
+    changes.length === 1
+      ? changes[0]
+      : `SELECT * FROM (${changes.join(' UNION ALL ')}) QUALIFY row_number() OVER (PARTITION BY ${rowIdColumn} ORDER BY __svc_layer DESC) = 1`;
+  const kept = base === null ? '' : `SELECT ${rowIdColumn}${listed} FROM (${base}) ANTI JOIN changes USING (${rowIdColumn}) UNION ALL `;
+  return `WITH changes AS MATERIALIZED (${newest}) ${kept}SELECT ${rowIdColumn}${listed} FROM changes WHERE __svc_op <> 'D'`;
+}
+
+/** User's names on the outside; what is masked was never read. */
+function finish(visible: ColumnRecord[], effects: Map<number, ColumnEffect>, inner: string): string {
+  const outer = visible.map((column) => {
+    const value =
+      effects.get(column.id) === 'mask'
+        ? `CAST(NULL AS ${column.type})`
+        : column.type === 'JSON'
+          ? `CAST(${innerName(column.id)} AS JSON)`
+          : innerName(column.id);
+    return `${value} AS ${quoteName(column.name)}`;
+  });
+  return `SELECT ${[...outer, rowIdColumn].join(', ')} FROM (${inner})`;
+}

@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { finished } from 'node:stream/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { BlobStore } from '../blobs/blobStore.ts';
+import type { ColumnRecord, LogEntry } from '../pg/tables.ts';
+import { fieldIds, innerName, rowIdColumn } from './buildRelation.ts';
+import type { Engine } from './engine.ts';
+import { quoteName, quoteText } from './relation.ts';
+
+export interface Storage {
+  engine: Engine;
+  blobs: BlobStore;
+}
+
+export interface WrittenFile {
+  key: string;
+  bytes: number;
+}
+
+/** Row groups are small, so that one row is found without decoding the file; no compression, because decoding is what costs. */
+const parquet = 'FORMAT parquet, ROW_GROUP_SIZE 20480, COMPRESSION uncompressed';
+
+export interface FileColumn {
+  id: number;
+  name: string;
+  type: string;
+}
+
+/** Rows that no earlier layer holds. */
+export async function writeSegment(storage: Storage, prefix: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<WrittenFile> {
+  const file = [{ id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' }, ...columns.map(asFileColumn)];
+  return writeRows(storage, prefix, file, rows, (row) => [String(row.rowId), ...columns.map((column) => row.cells?.[column.id] ?? null)]);
+}
+
+/** Whole rows after a change, with what changed and what it was before. */
+export async function writeDelta(storage: Storage, prefix: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<WrittenFile> {
+  const file = [
+    { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
+    { id: fieldIds.op, name: '__svc_op', type: 'VARCHAR' },
+    { id: fieldIds.changed, name: '__svc_changed', type: 'INTEGER[]' },
+    { id: fieldIds.before, name: '__svc_before', type: 'VARCHAR' },
+    ...columns.map(asFileColumn),
+  ];
+  return writeRows(storage, prefix, file, rows, (row) => [
+    String(row.rowId),
+    row.op,
+    `[${row.changed.join(',')}]`,
+    row.before && JSON.stringify(row.before),
+    ...columns.map((column) => row.cells?.[column.id] ?? null),
+  ]);
+}
+
+function asFileColumn(column: ColumnRecord): FileColumn {
+  return { id: column.id, name: innerName(column.id), type: column.type };
+}
+
+/** Any SELECT whose columns have the inner names, as a file. The caller sees to the order of rows. */
+export async function writeSelect(
+  storage: Storage,
+  prefix: string,
+  columns: FileColumn[],
+  connection: DuckDBConnection,
+  select: string,
+): Promise<WrittenFile> {
+  const draft = await storage.blobs.draft();
+  await connection.run(`COPY (${select}) TO ${quoteText(draft)} (${parquet}, ${fieldIdList(columns)})`);
+  const { key, size } = await storage.blobs.put(prefix, draft, 'parquet');
+  return { key, bytes: size };
+}
+
+function fieldIdList(columns: FileColumn[]): string {
+  // A list column has an element of its own, which wants an id too.
+  const ids = columns.map(
+    (column) =>
+      `${quoteName(column.name)}: ${column.type.endsWith('[]') ? `{__duckdb_field_id: ${column.id}, element: ${column.id + 1000}}` : column.id}`,
+  );
+  return `FIELD_IDS {${ids.join(', ')}}`;
+}
+
+/**
+ * Rows of text become typed columns by way of a CSV file, which DuckDB reads many times faster than values that are
+ * handed over one by one.
+ */
+async function writeRows<T>(
+  storage: Storage,
+  prefix: string,
+  columns: FileColumn[],
+  rows: T[],
+  textOf: (row: T) => (string | null)[],
+): Promise<WrittenFile> {
+  const [csv, draft] = await Promise.all([storage.blobs.draft(), storage.blobs.draft()]);
+  try {
+    const longest = Math.max(2_097_152, await writeCsv(csv, rows, textOf));
+    const types = columns.map(
+      (column) => `${quoteText(column.name)}: ${quoteText(column.type === 'JSON' || column.type.endsWith('[]') ? 'VARCHAR' : column.type)}`,
+    );
+    const source = `read_csv(${quoteText(csv)}, columns = {${types.join(', ')}}, header = false, delim = ',', quote = '"', escape = '"', nullstr = '\\N', allow_quoted_nulls = false, auto_detect = false, new_line = '\\n', max_line_size = ${longest}, buffer_size = ${4 * longest}, strict_mode = true)`;
+    const select = columns.map((column) => `CAST(${quoteName(column.name)} AS ${column.type}) AS ${quoteName(column.name)}`);
+    await storage.engine.use((connection) =>
+      connection.run(
+        `COPY (SELECT ${select.join(', ')} FROM ${source} ORDER BY ${rowIdColumn}) TO ${quoteText(draft)} (${parquet}, ${fieldIdList(columns)})`,
+      ),
+    );
+    const { key, size } = await storage.blobs.put(prefix, draft, 'parquet');
+    return { key, bytes: size };
+  } finally {
+    await Promise.all([rm(csv, { force: true }), rm(draft, { force: true })]);
+  }
+}
+
+/** Returns the bytes of the longest line: the reader wants to know ahead. */
+async function writeCsv<T>(path: string, rows: T[], textOf: (row: T) => (string | null)[]): Promise<number> {
+  const out = createWriteStream(path);
+  let longest = 0;
+  for (let i = 0; i < rows.length; i += 500) {
+    const lines = rows.slice(i, i + 500).map((row) =>
+      textOf(row)
+        .map((text) => (text === null ? '\\N' : `"${text.replaceAll('"', '""')}"`))
+        .join(','),
+    );
+    for (const line of lines) longest = Math.max(longest, line.length * 3 + 2);
+    if (!out.write(`${lines.join('\n')}\n`)) await once(out, 'drain');
+  }
+  out.end();
+  await finished(out);
+  return longest;
+}

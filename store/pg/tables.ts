@@ -1,0 +1,285 @@
+import { and, asc, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import type pg from 'pg';
+import { type Layer, manifests, tableColumns, tables, tableVersions } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import type { Orm } from './database.ts';
+
+export type TableRecord = typeof tables.$inferSelect;
+
+export interface ColumnRecord {
+  id: number;
+  name: string;
+  type: string;
+  defaultText: string | null;
+  description: string | null;
+}
+
+/** A table at one version: all that is needed to read it. */
+export interface TableAt {
+  table: TableRecord;
+  editVersion: number;
+  versionUid: string;
+  schemaVersion: number;
+  rowCount: number;
+  columns: ColumnRecord[];
+  layers: Layer[];
+}
+
+export interface TableFilter {
+  workbookId: string;
+  state?: 'active' | 'archived';
+  after?: string | null;
+  limit?: number;
+}
+
+const live = isNull(tables.deletedAt);
+
+export async function listTables(orm: Orm, filter: TableFilter): Promise<TableRecord[]> {
+  return orm
+    .select()
+    .from(tables)
+    .where(
+      and(
+        eq(tables.workbookId, filter.workbookId),
+        live,
+        filter.state === undefined ? undefined : eq(tables.state, filter.state),
+        filter.after == null ? undefined : gt(tables.id, filter.after),
+      ),
+    )
+    .orderBy(asc(tables.id))
+    .limit(filter.limit ?? 10_000);
+}
+
+/** By name: the active table, else the archived one that was changed last. */
+export async function findTable(orm: Orm, workbookId: string, name: string): Promise<TableRecord | null> {
+  const [row] = await orm
+    .select()
+    .from(tables)
+    .where(and(eq(tables.workbookId, workbookId), sql`lower(${tables.name}) = lower(${name})`, live))
+    .orderBy(asc(tables.state), desc(tables.updatedAt))
+    .limit(1);
+  return row ?? null;
+}
+
+/** The columns of a table as they are at a version, in order. */
+export async function listColumnsAt(
+  orm: Orm,
+  tableIds: string[],
+  versionOf: (tableId: string) => number,
+): Promise<Map<string, ColumnRecord[]>> {
+  const rows =
+    tableIds.length === 0
+      ? []
+      : await orm
+          .select()
+          .from(tableColumns)
+          .where(inArray(tableColumns.tableId, tableIds))
+          .orderBy(asc(tableColumns.position), asc(tableColumns.columnId));
+  const byTable = new Map<string, ColumnRecord[]>(tableIds.map((id) => [id, []]));
+  for (const row of rows) {
+    const version = versionOf(row.tableId);
+    if (row.fromVersion <= version && (row.toVersion === null || row.toVersion > version)) {
+      byTable
+        .get(row.tableId)
+        ?.push({ id: row.columnId, name: row.name, type: row.type, defaultText: row.defaultText, description: row.description });
+    }
+  }
+  return byTable;
+}
+
+interface CurrentRow extends TableRecord {
+  layers: Layer[];
+  columns: ColumnRecord[];
+}
+
+const selectCurrent = `
+  SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name, t.type, t.layer, t.state, t.description,
+         t.edit_version::float8 AS "editVersion", t.version_uid AS "versionUid", t.manifest_id AS "manifestId", t.schema_version::float8 AS "schemaVersion",
+         t.row_count::float8 AS "rowCount", t.next_row_id::float8 AS "nextRowId", t.next_column_id AS "nextColumnId", t.tail_count AS "tailCount",
+         t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.deleted_at AS "deletedAt", m.layers,
+         (SELECT coalesce(json_agg(json_build_object('id', c.column_id, 'name', c.name, 'type', c.type, 'defaultText', c.default_text, 'description', c.description)
+                 ORDER BY c.position, c.column_id), '[]')
+          FROM table_columns c WHERE c.table_id = t.id AND c.to_version IS NULL) AS columns
+  FROM tables t JOIN manifests m ON m.id = t.manifest_id`;
+
+function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
+  return {
+    table,
+    editVersion: table.editVersion,
+    versionUid: table.versionUid,
+    schemaVersion: table.schemaVersion,
+    rowCount: table.rowCount,
+    columns,
+    layers,
+  };
+}
+
+/** A table as it is now, with columns and layers, in one look-up: this runs before every edit and page. */
+export async function findCurrentTable(pool: pg.Pool | pg.PoolClient, workbookId: string, name: string): Promise<TableAt | null> {
+  const { rows } = await pool.query<CurrentRow>({
+    name: 'current_table',
+    text: `${selectCurrent} WHERE t.workbook_id = $1 AND lower(t.name) = lower($2) AND t.deleted_at IS NULL ORDER BY t.state, t.updated_at DESC LIMIT 1`,
+    values: [workbookId, name],
+  });
+  return rows[0] ? asTableAt(rows[0]) : null;
+}
+
+/** All active tables of a workbook as they are at one moment. */
+export async function listCurrentTables(pool: pg.Pool | pg.PoolClient, workbookId: string, names: string[] | null): Promise<TableAt[]> {
+  const { rows } = await pool.query<CurrentRow>(
+    `${selectCurrent} WHERE t.workbook_id = $1 AND t.state = 'active' AND t.deleted_at IS NULL AND ($2::text[] IS NULL OR lower(t.name) = ANY ($2)) ORDER BY t.id`,
+    [workbookId, names?.map((name) => name.toLowerCase()) ?? null],
+  );
+  return rows.map(asTableAt);
+}
+
+/** A table at an older version; null when that version is not there (any more). */
+export async function findTableAt(orm: Orm, table: TableRecord, editVersion: number): Promise<TableAt | null> {
+  const [row] = await orm
+    .select({ version: tableVersions, layers: manifests.layers })
+    .from(tableVersions)
+    .innerJoin(manifests, eq(manifests.id, tableVersions.manifestId))
+    .where(and(eq(tableVersions.tableId, table.id), eq(tableVersions.editVersion, editVersion)));
+  if (!row) return null;
+  const columns = await listColumnsAt(orm, [table.id], () => editVersion);
+  return {
+    table,
+    editVersion,
+    versionUid: row.version.uid,
+    schemaVersion: row.version.schemaVersion,
+    rowCount: row.version.rowCount,
+    columns: columns.get(table.id) ?? [],
+    layers: row.layers,
+  };
+}
+
+export interface NewTable {
+  id: string;
+  workbookId: string;
+  accountId: string;
+  name: string;
+  layer: 'base' | 'derived' | 'view';
+  versionUid: string;
+  manifestId: string;
+  columns: { name: string; type: string }[];
+  layers: Layer[];
+  rowCount: number;
+  nextRowId: number;
+}
+
+/** A table at its version 1. Row ids count from 1, column ids too. */
+export async function insertTable(tx: Tx, made: NewTable): Promise<void> {
+  const { columns, layers, ...table } = made;
+  await tx.orm
+    .insert(tables)
+    .values({ ...table, editVersion: 1, schemaVersion: 1, nextColumnId: columns.length + 1, createdAt: tx.at, updatedAt: tx.at });
+  await tx.orm.insert(manifests).values({ id: made.manifestId, tableId: made.id, layers, createdAt: tx.at });
+  await tx.orm
+    .insert(tableVersions)
+    .values({
+      tableId: made.id,
+      editVersion: 1,
+      uid: made.versionUid,
+      manifestId: made.manifestId,
+      schemaVersion: 1,
+      rowCount: made.rowCount,
+      createdAt: tx.at,
+    });
+  await tx.orm
+    .insert(tableColumns)
+    .values(
+      columns.map((column, i) => ({
+        tableId: made.id,
+        columnId: i + 1,
+        fromVersion: 1,
+        name: column.name,
+        type: column.type,
+        position: i + 1,
+      })),
+    );
+}
+
+/** Null when the table is gone or, where a version is named, has moved on from it. */
+export async function updateTable(
+  tx: Tx,
+  id: string,
+  fields: Partial<typeof tables.$inferInsert>,
+  atVersion?: number,
+): Promise<TableRecord | null> {
+  const [row] = await tx.orm
+    .update(tables)
+    .set({ updatedAt: tx.at, ...fields })
+    .where(and(eq(tables.id, id), live, atVersion === undefined ? undefined : eq(tables.editVersion, atVersion)))
+    .returning();
+  return row ?? null;
+}
+
+export async function describeColumn(tx: Tx, tableId: string, columnId: number, description: string | null): Promise<void> {
+  await tx.orm
+    .update(tableColumns)
+    .set({ description })
+    .where(and(eq(tableColumns.tableId, tableId), eq(tableColumns.columnId, columnId), isNull(tableColumns.toVersion)));
+}
+
+export interface LogEntry {
+  /** Negative: the n-th new row, numbered by the database. */
+  rowId: number;
+  op: 'I' | 'U' | 'D';
+  changed: number[];
+  cells: Record<string, string | null> | null;
+  before: Record<string, string | null> | null;
+}
+
+export interface TableEdit {
+  tableId: string;
+  /** The version that was read; the edit goes through only on top of it. */
+  readVersion: number;
+  versionUid: string;
+  inserted: number;
+  deleted: number;
+  entries: LogEntry[];
+  manifest: { id: string; layers: Layer[] } | null;
+  schemaChanged: boolean;
+}
+
+export interface EditedTable {
+  editVersion: number;
+  firstRowId: number;
+  rowCount: number;
+  tailCount: number;
+}
+
+/** The next version of a table; null when it has moved on from the version that was read. */
+export async function editTable(tx: Tx, edit: TableEdit): Promise<EditedTable | null> {
+  const entries = edit.entries.map((entry) => [entry.rowId, entry.op, entry.changed, entry.cells, entry.before]);
+  const { rows } = await tx.client.query<Record<'edit_version' | 'first_row_id' | 'row_count' | 'tail_count', string>>({
+    name: 'edit_table',
+    text: 'SELECT * FROM svc_edit_table($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+    values: [
+      edit.tableId,
+      edit.readVersion,
+      edit.versionUid,
+      tx.at,
+      edit.inserted,
+      edit.deleted,
+      JSON.stringify(entries),
+      edit.manifest?.id ?? null,
+      edit.manifest && JSON.stringify(edit.manifest.layers),
+      edit.schemaChanged,
+    ],
+  });
+  const [row] = rows;
+  return row
+    ? {
+        editVersion: Number(row.edit_version),
+        firstRowId: Number(row.first_row_id),
+        rowCount: Number(row.row_count),
+        tailCount: Number(row.tail_count),
+      }
+    : null;
+}
+
+export async function reserveRows(pool: pg.Pool, tableId: string, count: number): Promise<number> {
+  const { rows } = await pool.query<{ first: string }>('SELECT svc_reserve_rows($1, $2) AS first', [tableId, count]);
+  return Number(rows[0]?.first);
+}

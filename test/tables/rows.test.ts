@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok, type Person, refused, startTestApi, type TestApi } from '../setup/api.ts';
+
+let api: TestApi;
+let owner: Person;
+let workbookId: string;
+
+beforeAll(async () => {
+  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  owner = await api.signUp();
+  workbookId = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '決算' } })).id;
+});
+afterAll(() => api.stop());
+
+const tablesPath = '/api/v1/workbooks/{workbook_id}/tables' as const;
+const rowsPath = '/api/v1/workbooks/{workbook_id}/tables/{name}/rows' as const;
+
+async function makeTable(name: string, columns: { name: string; type?: string }[]) {
+  ok(await owner.client.POST(tablesPath, { params: { path: { workbook_id: workbookId } }, body: { name, columns } }));
+  const path = { workbook_id: workbookId, name };
+  return {
+    path,
+    upsert: (rows: Record<string, unknown>[], expected_version: number | null = null) =>
+      owner.client.POST(rowsPath, { params: { path }, body: { rows, expected_version } }),
+    read: async (query: Record<string, unknown> = {}) => ok(await owner.client.GET(rowsPath, { params: { path, query } })),
+  };
+}
+
+describe('rows', () => {
+  it('come back as they were written, every digit kept', async () => {
+    const table = await makeTable('売上', [
+      { name: '品目' },
+      { name: '金額', type: 'DECIMAL(18,2)' },
+      { name: '数', type: 'BIGINT' },
+      { name: '率', type: 'DOUBLE' },
+      { name: '日', type: 'DATE' },
+      { name: '時', type: 'TIMESTAMP' },
+      { name: '可', type: 'BOOLEAN' },
+      { name: '他', type: 'JSON' },
+    ]);
+    const written = ok(
+      await table.upsert(
+        [
+          {
+            品目: 'りんご "赤"\n',
+            金額: '1234567890123456.78',
+            数: '9223372036854775807',
+            率: 0.1,
+            日: '2024-04-01',
+            時: '2024-04-01T09:30:00.5',
+            可: true,
+            他: { a: [1, 'x', null] },
+          },
+          { 品目: null },
+        ],
+        1,
+      ),
+    );
+    expect(written).toMatchObject({ edit_version: 2, inserted: 2, updated: 0, row_ids: [1, 2] });
+    const page = await table.read();
+    expect(page).toMatchObject({ edit_version: 2, row_count: 2, next_cursor: null });
+    expect(page.rows[0]).toEqual({
+      品目: 'りんご "赤"\n',
+      金額: '1234567890123456.78',
+      数: '9223372036854775807',
+      率: 0.1,
+      日: '2024-04-01',
+      時: '2024-04-01T09:30:00.500000',
+      可: true,
+      他: { a: [1, 'x', null] },
+      __svc_row_id: 1,
+    });
+  });
+
+  it('are locked by version: the 409 lists the changed cells', async () => {
+    const table = await makeTable('locked', [{ name: 'a', type: 'BIGINT' }, { name: 'b' }]);
+    ok(await table.upsert([{ a: 1, b: 'x' }], 1));
+    ok(await table.upsert([{ __svc_row_id: 1, a: 2 }], 2));
+    const problem = refused(await table.upsert([{ __svc_row_id: 1, a: 3 }], 2), 409, 'version-conflict');
+    expect(problem).toMatchObject({ current_version: 3, changed: [{ row_id: 1, columns: ['a'] }] });
+    expect(
+      ok(
+        await owner.client.POST(rowsPath, {
+          params: { path: table.path },
+          body: { rows: [{ __svc_row_id: 1, b: 'y' }], expected_version: 2, rebase: true },
+        }),
+      ).edit_version,
+    ).toBe(4);
+    expect((await table.read()).rows).toEqual([{ a: 2, b: 'y', __svc_row_id: 1 }]);
+    expect((await table.read({ at_version: 2 })).rows).toEqual([{ a: 1, b: 'x', __svc_row_id: 1 }]);
+  });
+
+  it('can be many: a large insert and a large update are files, and read the same', async () => {
+    const table = await makeTable('large', [{ name: 'n', type: 'BIGINT' }, { name: 't' }]);
+    const rows = Array.from({ length: 5000 }, (_, i) => ({ n: i, t: `text ${i}, "q" \\N` }));
+    const first = ok(await table.upsert(rows, 1));
+    expect(first.row_ids.length).toBe(5000);
+    const ids = first.row_ids;
+    ok(await table.upsert([{ __svc_row_id: ids[10] as number, t: 'small' }], 2));
+    ok(
+      await table.upsert(
+        ids.slice(0, 2000).map((id, i) => ({ __svc_row_id: id, n: -i })),
+        3,
+      ),
+    );
+    ok(await table.upsert([{ __svc_row_id: ids[11] as number, t: 'after' }], 4));
+    const page = await table.read({ limit: 10000 });
+    expect(page.rows.length).toBe(5000);
+    expect(page.rows[10]).toEqual({ n: -10, t: 'small', __svc_row_id: ids[10] });
+    expect(page.rows[11]).toEqual({ n: -11, t: 'after', __svc_row_id: ids[11] });
+    expect(page.rows[4999]).toEqual({ n: 4999, t: 'text 4999, "q" \\N', __svc_row_id: ids[4999] });
+    expect((await table.read({ limit: 1, at_version: 3, offset: 10 })).rows[0]).toEqual({ n: 10, t: 'small', __svc_row_id: ids[10] });
+    expect((await table.read({ limit: 2, sort: ['n:desc'] })).rows.map((row) => row.n)).toEqual([4999, 4998]);
+  });
+});
