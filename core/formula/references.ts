@@ -31,7 +31,7 @@ export function splitFormula(formula: string): SplitFormula {
   let copied = 0;
   let at = 0;
   while (at < formula.length) {
-    const ch = formula[at]!;
+    const ch = formula.charAt(at);
     if (ch === '"' || ch === "'") at = skipQuoted(formula, at, ch);
     else if (ch === '[') at = skipBrackets(formula, at);
     else if (ch === '#') at = matchEnd(ERROR_CONSTANT, formula, at);
@@ -69,7 +69,7 @@ function readReference(formula: string, start: number, end: number): FoundRefere
   if (/^[0-9.]+[eE]$/.test(word) && (next === '+' || next === '-')) return { parts: [], end: matchEnd(WORD, formula, end + 1) };
   const cell = CELL.exec(word);
   if (cell) {
-    const reference = makeReference(Number(cell[4]), parseColumn(cell[2]!), cell[3] === '$', cell[1] === '$');
+    const reference = makeReference(Number(cell[4]), parseColumn(cell[2] ?? ''), cell[3] === '$', cell[1] === '$');
     return { parts: reference ? [{ start, stop: end, reference }] : [], end };
   }
   const first = parseWhole(word);
@@ -89,7 +89,7 @@ function readReference(formula: string, start: number, end: number): FoundRefere
 
 function parseWhole(word: string): Reference | null {
   const column = COLUMN.exec(word);
-  if (column) return makeReference(0, parseColumn(column[2]!), false, column[1] === '$');
+  if (column) return makeReference(0, parseColumn(column[2] ?? ''), false, column[1] === '$');
   const row = ROW.exec(word);
   return row ? makeReference(Number(row[2]), 0, row[1] === '$', false) : null;
 }

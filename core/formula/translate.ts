@@ -9,10 +9,10 @@ export function translateFormula(formula: string, rowShift: number, columnShift:
 
 /** For a formula that many cells share: split once, shifted for each. */
 export function shiftFormula(split: SplitFormula, rowShift: number, columnShift: number): string {
-  let text = split.literals[0]!;
-  for (let i = 0; i < split.references.length; i += 1) {
-    text += shiftReference(split.references[i]!, rowShift, columnShift) + split.literals[i + 1]!;
-  }
+  let text = split.literals[0] ?? '';
+  split.references.forEach((reference, i) => {
+    text += shiftReference(reference, rowShift, columnShift) + (split.literals[i + 1] ?? '');
+  });
   return text;
 }
 

@@ -34,14 +34,22 @@ const ROWS = /^\$?([0-9]{1,7}):\$?([0-9]{1,7})$/;
 /** `B2:D9`, `$A$1`, `A:C`, `3:4`; null when it is none of them or lies outside a sheet. */
 export function parseArea(text: string): Range | null {
   const cells = CELLS.exec(text);
-  if (cells) return makeRange(Number(cells[2]), parseColumn(cells[1]!), Number(cells[4] ?? cells[2]), parseColumn(cells[3] ?? cells[1]!));
-  const columns = COLUMNS.exec(text);
-  if (columns) return makeRange(1, parseColumn(columns[1]!), MAX_ROWS, parseColumn(columns[2]!));
+  if (cells) {
+    const [, column0 = '', row0, column1 = column0, row1 = row0] = cells;
+    return makeRange(Number(row0), parseColumn(column0), Number(row1), parseColumn(column1));
+  }
+  const [, left, right] = COLUMNS.exec(text) ?? [];
+  if (left && right) return makeRange(1, parseColumn(left), MAX_ROWS, parseColumn(right));
   const rows = ROWS.exec(text);
   return rows ? makeRange(Number(rows[1]), 1, Number(rows[2]), MAX_COLUMNS) : null;
 }
 
 function makeRange(row0: number, column0: number, row1: number, column1: number): Range | null {
-  const range = { top: Math.min(row0, row1), left: Math.min(column0, column1), bottom: Math.max(row0, row1), right: Math.max(column0, column1) };
+  const range = {
+    top: Math.min(row0, row1),
+    left: Math.min(column0, column1),
+    bottom: Math.max(row0, row1),
+    right: Math.max(column0, column1),
+  };
   return range.top >= 1 && range.bottom <= MAX_ROWS && range.left >= 1 ? range : null;
 }

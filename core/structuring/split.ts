@@ -1,11 +1,11 @@
 /** Cuts a sheet into blocks that each hold one table with its titles and notes. */
 
 import type { Range } from '../grid/grid.ts';
-import { findHeader, weighLine } from './header.ts';
+import { findHeader, type HeaderShape, weighLine } from './header.ts';
 import { type Line, boundsOf, isNumericColumn, isTextColumn, profileColumns, readLines } from './lines.ts';
 import type { SheetView } from './sheet.ts';
-import { HEADER_GAP_ROWS, LAYOUT_SAMPLE_LINES, LOOK_AHEAD_LINES, MAX_HEADER_ROWS, MAX_TITLE_LINES, NARROW_GAP_ROWS, NARROW_SHARE, SHARED_ROWS, WIDE_GAP_ROWS } from './thresholds.ts';
-import { isNoteStart } from './words.ts';
+import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, LAYOUT_SAMPLE_LINES, LOOK_AHEAD_LINES, MAX_COLUMN_GROUPS, MAX_HEADER_ROWS, MAX_TITLE_LINES, NARROW_GAP_ROWS, NARROW_SHARE, SHARED_ROWS, STRONG_HEADER_LINES, WIDE_GAP_ROWS } from './thresholds.ts';
+import { isNoteStart, isTotalLabel } from './words.ts';
 
 const MAX_DEPTH = 12;
 
@@ -43,7 +43,9 @@ function splitColumns(view: SheetView, block: Range, lines: Line[]): Range[] | n
     if (last && last.right === block.left + c - 1) last.right = block.left + c;
     else groups.push({ ...block, left: block.left + c, right: block.left + c });
   }
-  if (groups.length < 2) return null;
+  if (groups.length === 1) return splitRepeatedHeader(view, block, lines);
+  // So many gaps are a style of spacing columns, not so many tables.
+  if (groups.length > MAX_COLUMN_GROUPS) return null;
   const parts: Range[] = [groups[0]!];
   for (const group of groups.slice(1)) {
     const current = parts.at(-1)!;
@@ -74,6 +76,7 @@ function areSideBySide(view: SheetView, left: Range, right: Range): boolean {
     const headed = rightShape.header.length > 0 && leftShape.header.some((k) => leftLines[k]!.row === rightLines[rightShape.header.at(-1)!]!.row);
     if (!(headed && !labelled && shared / rightLines.length > 0.8)) return true;
   }
+  if (headersDisagree(view, leftLines, leftShape, right, rightLines, rightShape)) return true;
   if (repeatsHeader(view, left, leftLines, leftShape.header, right, rightLines, rightShape.header)) return true;
   if (!labelled) return false;
   if (right.left - left.right > 2) return true;
@@ -88,6 +91,30 @@ function isRemarkColumn(view: SheetView, left: Range, right: Range, lines: Line[
   const shape = findHeader(view, left, readLines(view, left).filter((line) => line.row <= remarks.at(-1)!.row));
   const leftLines = readLines(view, left);
   return !shape.header.some((k) => remarks.some((line) => line.row === leftLines[k]?.row));
+}
+
+/** The header of one part stands among the data of the other, or figures stand beside a line of names. */
+function headersDisagree(view: SheetView, leftLines: Line[], leftShape: HeaderShape, right: Range, rightLines: Line[], rightShape: HeaderShape): boolean {
+  const leftHead = leftLines[leftShape.header.at(-1) ?? -1];
+  const leftData = leftLines[leftShape.firstData];
+  if (!leftHead || !leftData || leftHead.distinct < 2) return false;
+  const rightHead = rightLines[rightShape.header.at(-1) ?? -1];
+  const rightData = rightLines[rightShape.firstData];
+  if (rightHead && rightData && rightHead.distinct > 1 && (rightHead.row > leftData.row || leftHead.row > rightData.row)) return true;
+  const beside = rightLines.find((line) => line.row === leftHead.row);
+  return beside !== undefined && beside.numbers > 0 && startsWithLabels(view, right, rightLines, 0);
+}
+
+/** `Year | Month | A | Year | Month | B` without a gap: the header starts again where the second table does. */
+function splitRepeatedHeader(view: SheetView, block: Range, lines: Line[]): Range[] | null {
+  const shape = findHeader(view, block, lines);
+  if (shape.header.length !== 1 || lines.length - shape.firstData < 2) return null;
+  const names = headerNames(view, lines, shape.header);
+  const columns = [...names.keys()];
+  if (columns.length < 4 || columns[0] !== block.left) return null;
+  const again = columns.findIndex((column, k) => k > 1 && names.get(column) === names.get(columns[0]!) && names.get(columns[k + 1]!) === names.get(columns[1]!));
+  if (again < 2 || columns[again] === undefined) return null;
+  return [{ ...block, right: columns[again]! - 1 }, { ...block, left: columns[again]! }];
 }
 
 /** The same names from the first column on: two tables of one make, side by side. */
@@ -118,7 +145,7 @@ function headerNames(view: SheetView, lines: Line[], header: number[]): Map<numb
 
 /** Parts above and below blank rows, where the lower one starts a table of its own. */
 function splitRows(view: SheetView, block: Range, lines: Line[]): Range[] | null {
-  const starts = findStarts(view, lines);
+  const starts = findStarts(view, block, lines);
   if (starts.length === 0) return null;
   const cuts: number[] = [];
   let from = 0;
@@ -135,7 +162,7 @@ function splitRows(view: SheetView, block: Range, lines: Line[]): Range[] | null
 }
 
 /** Lines after a gap, and titles above a header that was there before: the places where a table may start. */
-function findStarts(view: SheetView, lines: Line[]): number[] {
+function findStarts(view: SheetView, block: Range, lines: Line[]): number[] {
   const seen = new Set<string>();
   const starts = new Set<number>();
   lines.forEach((line, k) => {
@@ -148,7 +175,25 @@ function findStarts(view: SheetView, lines: Line[]): number[] {
     if (seen.has(names) && titled < k) starts.add(titled);
     seen.add(names);
   });
+  const strong = findStrongHeader(view, block, lines);
+  if (strong > 0) starts.add(strong);
   return [...starts].filter((k) => k > 0).sort((a, b) => a - b);
+}
+
+/** A line of names over columns of numbers, after lines of numbers and with most of the block below it; -1 when there is none. */
+function findStrongHeader(view: SheetView, block: Range, lines: Line[]): number {
+  let numbered = false;
+  for (let k = 0; k < Math.min(lines.length / 3, STRONG_HEADER_LINES); k += 1) {
+    const line = lines[k]!;
+    const named = line.distinct >= 4 && line.texts === line.to - line.from;
+    if (numbered && named) {
+      const profiles = profileColumns(view, block, lines.slice(k + 1));
+      const columns = profiles.filter((profile) => profile.filled > 0).length;
+      if (line.distinct >= columns * FULL_HEADER_SHARE && weighLine(view, block, line, profiles).header >= line.distinct * FULL_HEADER_SHARE) return k;
+    }
+    if (line.numbers > 0) numbered = true;
+  }
+  return -1;
 }
 
 /** Enough lines below a gap to see a header and some data, however loosely they are laid out. */
@@ -169,7 +214,7 @@ function startsNewTable(view: SheetView, block: Range, upper: Line[], lower: Lin
   const head = lower[firstBody]!;
   const above = findHeader(view, block, upper);
   if (head.distinct > 1 && head.numbers === 0 && above.firstData < upper.length && above.header.some((k) => sameTexts(view, upper[k]!, head))) return true;
-  if (changesLayout(upper, lower)) return true;
+  if (changesLayout(view, upper, lower)) return true;
   const shape = findHeader(view, block, lower);
   if (shape.header.length === 0 || shape.header[0]! > firstBody || shape.firstData >= lower.length) return false;
   if (above.firstData >= upper.length - 1 || isHeaderOf(view, block, upper, lower)) return false;
@@ -177,13 +222,16 @@ function startsNewTable(view: SheetView, block: Range, upper: Line[], lower: Lin
 }
 
 /** Far below, or much narrower than the lines above: written for another purpose. */
-function changesLayout(upper: Line[], lower: Line[]): boolean {
+function changesLayout(view: SheetView, upper: Line[], lower: Line[]): boolean {
   const below = lower.filter(isBody);
   const gap = lower[0]!.row - upper.at(-1)!.row - 1;
   if (gap >= WIDE_GAP_ROWS) return true;
-  if (below.length < 2 || gap < NARROW_GAP_ROWS) return false;
   const above = upper.filter(isBody).slice(-LAYOUT_SAMPLE_LINES);
   const width = medianOf(above.map((line) => line.distinct));
+  // After a total the table is over, unless what follows is as wide again.
+  const ended = above.slice(-2).some((line) => isTotalLabel(view.label(line.from)));
+  if (ended && width >= 4 && below.slice(0, 2).every((line) => line.distinct <= width * NARROW_SHARE) && !lower.slice(0, 2).some((line) => isTotalLabel(view.label(line.from)))) return true;
+  if (below.length < 2 || gap < NARROW_GAP_ROWS) return false;
   return width >= 4 && Math.max(...below.map((line) => line.distinct)) <= width * NARROW_SHARE;
 }
 

@@ -50,3 +50,9 @@ export const MAX_LABEL_COLUMNS = 5;
 
 /** Key columns that may stand before the names of a table. */
 export const MAX_KEY_COLUMNS = 4;
+
+/** Column groups that are looked at one by one; more are spacer columns. */
+export const MAX_COLUMN_GROUPS = 64;
+
+/** Settings above a table take at most this many lines; a header further down belongs to a list of tables. */
+export const STRONG_HEADER_LINES = 40;

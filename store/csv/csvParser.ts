@@ -15,7 +15,7 @@ export class CsvParser {
   private readonly code: number;
 
   constructor(
-    private readonly delimiter: string,
+    delimiter: string,
     private readonly onRow: RowSink,
     private readonly longestRow: number,
   ) {
@@ -31,7 +31,12 @@ export class CsvParser {
       at = next;
     }
     this.rest = at === 0 ? all : all.slice(at);
-    if (this.rest.length > this.longestRow) throw new DomainError('too-large', `The row that begins in line ${this.line} is longer than ${this.longestRow} characters.`, 'Check for a quote in that line that is never closed.');
+    if (this.rest.length > this.longestRow)
+      throw new DomainError(
+        'too-large',
+        `The row that begins in line ${this.line} is longer than ${this.longestRow} characters.`,
+        'Check for a quote in that line that is never closed.',
+      );
   }
 
   /** Past the row and its line end; -1 when the row may go on in the next piece. */
@@ -45,7 +50,11 @@ export class CsvParser {
         const close = findClose(text, at + 1);
         if (close < 0) {
           if (!last) return -1;
-          throw new DomainError('validation-failed', `A quote that opens in line ${this.line + lines} is never closed.`, 'Close the quote, or double it where it is part of the text.');
+          throw new DomainError(
+            'validation-failed',
+            `A quote that opens in line ${this.line + lines} is never closed.`,
+            'Close the quote, or double it where it is part of the text.',
+          );
         }
         if (close + 1 >= text.length && !last) return -1;
         field = text.slice(at + 1, close).replaceAll('""', '"');

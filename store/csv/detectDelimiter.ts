@@ -39,7 +39,7 @@ function countFields(sample: string, delimiter: Delimiter): number[] {
     delimiter,
     (fields) => {
       // Blank lines and titles above the table say nothing.
-      if (fields.length > 1 || fields[0]!.trim() !== '') counts.push(fields.length);
+      if (fields.length > 1 || fields[0]?.trim() !== '') counts.push(fields.length);
     },
     Number.POSITIVE_INFINITY,
   );

@@ -65,12 +65,15 @@ class CsvCells {
     const { limits } = this.file;
     this.row += 1;
     if (this.row > limits.rows) throw refuseTooLarge(`The file has more than ${limits.rows} rows.`, 'Split the file.');
-    if (fields.length > limits.columns) throw refuseTooLarge(`Row ${this.row} has more than ${limits.columns} fields.`, 'Check the delimiter, or split the file.');
+    if (fields.length > limits.columns)
+      throw refuseTooLarge(`Row ${this.row} has more than ${limits.columns} fields.`, 'Check the delimiter, or split the file.');
     const isBlank = fields.length === 1 && fields[0] === '';
     if (this.width < 0 && !isBlank) this.width = fields.length;
     if (!isBlank && fields.length !== this.width) this.raggedRows += 1;
-    for (let i = 0; i < fields.length; i += 1) {
-      if (fields[i] !== '') this.cells.add(this.row, i + 1, CellKind.text, 0, this.pool.takeText(fields[i]!), 0, -1);
+    let column = 0;
+    for (const field of fields) {
+      column += 1;
+      if (field !== '') this.cells.add(this.row, column, CellKind.text, 0, this.pool.takeText(field), 0, -1);
     }
     if (this.cells.size > this.mostCells) throw refuseTooLarge(`The file has more than ${this.mostCells} cells.`, 'Split the file.');
   }

@@ -54,7 +54,8 @@ export async function openCsv(input: string | Uint8Array, options: CsvOptions = 
 
 function checkIsText(head: Buffer): void {
   const signature = head.toString('latin1', 0, 8);
-  if (signature.startsWith('PK\u0003\u0004') || signature.startsWith('\u00d0\u00cf\u0011\u00e0')) throw refuseFormat('The file is a workbook under the name of a text file.', 'Send it with its own extension, such as .xlsx.');
+  if (signature.startsWith('PK\u0003\u0004') || signature.startsWith('\u00d0\u00cf\u0011\u00e0'))
+    throw refuseFormat('The file is a workbook under the name of a text file.', 'Send it with its own extension, such as .xlsx.');
   if (signature.startsWith('%PDF')) throw refuseFormat('The file is a PDF.', 'Send the table it was made from.');
 }
 
@@ -65,17 +66,30 @@ async function detectBeyondAscii(source: ByteSource): Promise<CsvEncoding> {
     const first = chunk.findIndex((byte) => byte >= 0x80);
     const encoding = detectEncoding(await source.read(offset + first, ENCODING_SAMPLE));
     if (encoding) return encoding;
-    throw new DomainError('validation-failed', 'The encoding of the file is not known: it is not UTF-8, UTF-16, Shift_JIS or EUC-JP.', 'Save it as "CSV UTF-8" and send that.');
+    throw new DomainError(
+      'validation-failed',
+      'The encoding of the file is not known: it is not UTF-8, UTF-16, Shift_JIS or EUC-JP.',
+      'Save it as "CSV UTF-8" and send that.',
+    );
   }
   return 'utf-8';
 }
 
-async function* decodePieces(source: ByteSource, encoding: CsvEncoding, signal: AbortSignal | undefined): AsyncGenerator<string, void, undefined> {
+async function* decodePieces(
+  source: ByteSource,
+  encoding: CsvEncoding,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder(encoding);
   for (let offset = 0; offset < source.size; offset += CHUNK) {
     signal?.throwIfAborted();
     const text = decoder.decode(await source.read(offset, CHUNK), { stream: offset + CHUNK < source.size });
-    if (text.includes('\0')) throw new DomainError('validation-failed', 'The file contains NUL bytes, which text does not have.', 'Export the file again, as text.');
+    if (text.includes('\0'))
+      throw new DomainError(
+        'validation-failed',
+        'The file contains NUL bytes, which text does not have.',
+        'Export the file again, as text.',
+      );
     yield text;
   }
 }

@@ -1,4 +1,3 @@
-import type { Layer } from '../../schema/tables.ts';
 import type { LogRow } from '../pg/rowLog.ts';
 import type { ColumnRecord, TableAt } from '../pg/tables.ts';
 import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';

@@ -87,7 +87,9 @@ export class BlankRuns {
       const [row, left, right] = [this.rows[i]!, Math.max(box.left, this.lefts[i]!), Math.min(box.right, this.rights[i]!)];
       if (row >= box.top && row <= box.bottom && left <= right) blanks.push({ row, left, right, styleId: this.styleIds[i]! });
     }
-    const ordered = blanks.every((run, i) => i === 0 || blanks[i - 1]!.row < run.row || (blanks[i - 1]!.row === run.row && blanks[i - 1]!.left < run.left));
+    const ordered = blanks.every(
+      (run, i) => i === 0 || blanks[i - 1]!.row < run.row || (blanks[i - 1]!.row === run.row && blanks[i - 1]!.left < run.left),
+    );
     return ordered ? blanks : blanks.sort((a, b) => a.row - b.row || a.left - b.left);
   }
 

@@ -17,7 +17,11 @@ export class ByteWindow {
 
   append(chunk: Buffer): void {
     const rest = this.end - this.start;
-    if (rest > this.elementBytes) throw refuseTooLarge(`One element of the workbook is larger than ${this.elementBytes} bytes.`, 'Shorten the longest text in the workbook.');
+    if (rest > this.elementBytes)
+      throw refuseTooLarge(
+        `One element of the workbook is larger than ${this.elementBytes} bytes.`,
+        'Shorten the longest text in the workbook.',
+      );
     const needed = rest + chunk.length + PADDING;
     const target = needed > this.bytes.length ? Buffer.allocUnsafe(this.bytes.length === 0 ? needed : needed * 2) : this.bytes;
     this.bytes.copy(target, 0, this.start, this.end);

@@ -36,7 +36,10 @@ export class CellBuffer {
   sort(): void {
     if (this.inOrder) return;
     const order = this.orderCells();
-    const kept = order.filter((cell, i) => i + 1 === order.length || this.rows[cell] !== this.rows[order[i + 1]!] || this.columns[cell] !== this.columns[order[i + 1]!]);
+    const kept = order.filter(
+      (cell, i) =>
+        i + 1 === order.length || this.rows[cell] !== this.rows[order[i + 1]!] || this.columns[cell] !== this.columns[order[i + 1]!],
+    );
     const pick = <T extends Uint32Array | Uint16Array | Uint8Array | Float64Array | Int32Array>(from: T): T => {
       const picked = from.slice(0, Math.max(1, kept.length)) as T;
       kept.forEach((cell, i) => {

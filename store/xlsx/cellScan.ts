@@ -10,7 +10,23 @@ import { isoToMs, serialToMs } from './dates.ts';
 import { FormulaBook } from './formulaBook.ts';
 import type { ReadLimits } from './limits.ts';
 import { refuseDamaged, refuseTooLarge } from './refusals.ts';
-import { AMP, BANG, CR, decodeBytes, findTagEnd, GT, isNameEnd, isSpace, joinRuns, LOWER_X, LT, QUESTION, SLASH, skipDeclaration, UNDERSCORE } from './scanText.ts';
+import {
+  AMP,
+  BANG,
+  CR,
+  decodeBytes,
+  findTagEnd,
+  GT,
+  isNameEnd,
+  isSpace,
+  joinRuns,
+  LOWER_X,
+  LT,
+  QUESTION,
+  SLASH,
+  skipDeclaration,
+  UNDERSCORE,
+} from './scanText.ts';
 import type { StringPool } from './stringPool.ts';
 import { NumberMeaning, type StyleBook } from './styles.ts';
 import { decodeText, parseAttributes } from './xml.ts';
@@ -170,7 +186,14 @@ export class CellScanner {
       i = after;
       // Nearly always `</v></c>` follows.
       const close = i + 4 + prefix;
-      if (b[close - 2] === 0x76 && b[close - 1] === GT && b[close] === LT && b[close + 1] === SLASH && b[close + 2 + prefix] === 0x63 && b[close + 3 + prefix] === GT) {
+      if (
+        b[close - 2] === 0x76 &&
+        b[close - 1] === GT &&
+        b[close] === LT &&
+        b[close + 1] === SLASH &&
+        b[close + 2 + prefix] === 0x63 &&
+        b[close + 3 + prefix] === GT
+      ) {
         return close + 4 + prefix <= end ? close + 4 + prefix : -1;
       }
     }

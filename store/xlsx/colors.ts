@@ -3,16 +3,30 @@
 import { walkXml, type XmlAttributes } from './xml.ts';
 
 /** Palette of Excel 97, still in use by index. */
-const PALETTE = (
+const PALETTE: string[] =
+  (
   '000000FFFFFFFF000000FF000000FFFFFF00FF00FF00FFFF000000FFFFFFFF000000FF000000FFFFFF00FF00FF00FFFF' +
   '800000008000000080808000800080008080C0C0C08080809999FF993366FFFFCCCCFFFF660066FF80800066CCCCCCFF' +
   '000080FF00FFFFFF0000FFFF8000808000000080800000FF00CCFFCCFFFFCCFFCCFFFF9999CCFFFF99CCCC99FFFFCC99' +
   '3366FF33CCCC99CC00FFCC00FF9900FF6600666699969696003366339966003300333300993300993366333399333333'
-).match(/.{6}/g)!;
+).match(/.{6}/g) ?? [];
 
 /** In the order in which styles count them: Excel swaps dark and light. */
 const THEME_ORDER = ['lt1', 'dk1', 'lt2', 'dk2', 'accent1', 'accent2', 'accent3', 'accent4', 'accent5', 'accent6', 'hlink', 'folHlink'];
-const DEFAULT_THEME = ['FFFFFF', '000000', 'EEECE1', '1F497D', '4F81BD', 'C0504D', '9BBB59', '8064A2', '4BACC6', 'F79646', '0000FF', '800080'];
+const DEFAULT_THEME = [
+  'FFFFFF',
+  '000000',
+  'EEECE1',
+  '1F497D',
+  '4F81BD',
+  'C0504D',
+  '9BBB59',
+  '8064A2',
+  '4BACC6',
+  'F79646',
+  '0000FF',
+  '800080',
+];
 
 export function readTheme(xml: string | null): string[] {
   const colors = [...DEFAULT_THEME];

@@ -38,7 +38,11 @@ export async function readWorkbook(input: string | Uint8Array, options?: Workboo
 }
 
 /** One sheet in batches of rows, with bounded memory. For several sheets open a WorkbookFile. */
-export async function* scanSheet(input: string | Uint8Array, sheet: number | string, options?: WorkbookOptions & ScanOptions): AsyncGenerator<RowBatch, void, undefined> {
+export async function* scanSheet(
+  input: string | Uint8Array,
+  sheet: number | string,
+  options?: WorkbookOptions & ScanOptions,
+): AsyncGenerator<RowBatch, void, undefined> {
   const file = await WorkbookFile.open(input, options);
   try {
     yield* file.scanSheet(sheet, options);

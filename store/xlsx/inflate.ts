@@ -29,7 +29,10 @@ function refuseUnpacked(limits: ReadLimits): Error {
 }
 
 function refuseRatio(entry: ZipEntry, limits: ReadLimits): Error {
-  return refuseTooLarge(`The part ${entry.name} unpacks to more than ${limits.ratio} times its size.`, 'Remove formatted but empty rows and columns, and save the workbook again.');
+  return refuseTooLarge(
+    `The part ${entry.name} unpacks to more than ${limits.ratio} times its size.`,
+    'Remove formatted but empty rows and columns, and save the workbook again.',
+  );
 }
 
 /** What the file says about itself is believed only where it speaks against it: parts that nobody reads count too. */
@@ -51,7 +54,8 @@ export interface UnpackContext {
 
 export async function* unpackEntry(context: UnpackContext, entry: ZipEntry): AsyncGenerator<Buffer, void, undefined> {
   const { limits, budget, signal } = context;
-  if (entry.method !== 0 && entry.method !== 8) throw refuseFormat(`The part ${entry.name} is packed by a method (${entry.method}) that workbooks do not use.`);
+  if (entry.method !== 0 && entry.method !== 8)
+    throw refuseFormat(`The part ${entry.name} is packed by a method (${entry.method}) that workbooks do not use.`);
   const packed = readPacked(context, entry);
   let size = 0;
   let crc = 0;

@@ -41,7 +41,7 @@ export class Package {
         const target = attributes.get('Target') ?? '';
         relations.push({
           id: attributes.get('Id') ?? '',
-          type: (attributes.get('Type') ?? '').split('/').at(-1)!,
+          type: (attributes.get('Type') ?? '').replace(/^.*\//, ''),
           target: target.startsWith('/') ? target.slice(1) : posix.join(folder, target),
         });
       },

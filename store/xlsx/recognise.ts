@@ -22,8 +22,16 @@ export async function checkIsZip(source: ByteSource): Promise<void> {
 
 /** The container of Office 97 to 2003, and of every workbook with a password. */
 async function refuseCompound(source: ByteSource): Promise<Error> {
-  const found = await findFirst(source, [Buffer.from('EncryptedPackage', 'utf16le'), Buffer.from('Workbook\0', 'utf16le'), Buffer.from('Book\0', 'utf16le')]);
-  if (found === 0) return refuseFormat('The workbook is protected by a password.', 'In Excel: File, Info, Protect Workbook, Encrypt with Password; clear the password, save and send it again.');
+  const found = await findFirst(source, [
+    Buffer.from('EncryptedPackage', 'utf16le'),
+    Buffer.from('Workbook\0', 'utf16le'),
+    Buffer.from('Book\0', 'utf16le'),
+  ]);
+  if (found === 0)
+    return refuseFormat(
+      'The workbook is protected by a password.',
+      'In Excel: File, Info, Protect Workbook, Encrypt with Password; clear the password, save and send it again.',
+    );
   if (found > 0) return refuseFormat('The file is a workbook of Excel 97–2003 (.xls).');
   return refuseFormat('The file is an Office document of an old format, not a workbook.');
 }
@@ -41,7 +49,11 @@ async function findFirst(source: ByteSource, needles: Buffer[]): Promise<number>
 }
 
 function refuseOther(head: Buffer): Error {
-  const text = head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '').trimStart().toLowerCase();
+  const text = head
+    .toString('latin1')
+    .replace(/^\u00ef\u00bb\u00bf/, '')
+    .trimStart()
+    .toLowerCase();
   if (text.startsWith('%pdf')) return refuseFormat('The file is a PDF.', 'Send the workbook it was made from.');
   if (text.startsWith('<')) return refuseFormat('The file is a web page or XML under the name of a workbook.');
   const isText = !head.includes(0) && head.length > 0;
@@ -53,8 +65,13 @@ function refuseOther(head: Buffer): Error {
 export function refusePackage(index: ZipIndex): Error {
   const has = (name: string): boolean => index.has(partKey(name));
   if (has('xl/workbook.bin')) return refuseFormat('The file is a binary workbook (.xlsb).');
-  if (has('mimetype') || has('META-INF/manifest.xml')) return refuseFormat('The file is an OpenDocument spreadsheet (.ods).', 'Open the file in LibreOffice or Excel, save it as .xlsx and send that.');
-  if (has('Index/Document.iwa') || has('Index.zip')) return refuseFormat('The file is a Numbers spreadsheet.', 'In Numbers: File, Export To, Excel; send the .xlsx.');
+  if (has('mimetype') || has('META-INF/manifest.xml'))
+    return refuseFormat(
+      'The file is an OpenDocument spreadsheet (.ods).',
+      'Open the file in LibreOffice or Excel, save it as .xlsx and send that.',
+    );
+  if (has('Index/Document.iwa') || has('Index.zip'))
+    return refuseFormat('The file is a Numbers spreadsheet.', 'In Numbers: File, Export To, Excel; send the .xlsx.');
   if (has('word/document.xml') || has('ppt/presentation.xml')) return refuseFormat('The file is an Office document without sheets.');
   return refuseFormat('The file is a zip archive, not an Excel workbook.', 'Unpack it and send the workbook inside.');
 }

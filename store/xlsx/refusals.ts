@@ -18,5 +18,9 @@ export function refuseFormat(detail: string, suggestedFix = SAVE_AGAIN): DomainE
 }
 
 export function refuseDoctype(): DomainError {
-  return new DomainError('validation-failed', 'The workbook contains a document type declaration (DOCTYPE), which no spreadsheet program writes.', SAVE_AGAIN);
+  return new DomainError(
+    'validation-failed',
+    'The workbook contains a document type declaration (DOCTYPE), which no spreadsheet program writes.',
+    SAVE_AGAIN,
+  );
 }

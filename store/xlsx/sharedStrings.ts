@@ -3,7 +3,21 @@
 import { ByteWindow } from './byteWindow.ts';
 import { type UnpackContext, unpackEntry } from './inflate.ts';
 import { refuseDamaged } from './refusals.ts';
-import { AMP, BANG, CR, findTagEnd, GT, isNameEnd, joinRuns, LOWER_X, LT, QUESTION, SLASH, skipDeclaration, UNDERSCORE } from './scanText.ts';
+import {
+  AMP,
+  BANG,
+  CR,
+  findTagEnd,
+  GT,
+  isNameEnd,
+  joinRuns,
+  LOWER_X,
+  LT,
+  QUESTION,
+  SLASH,
+  skipDeclaration,
+  UNDERSCORE,
+} from './scanText.ts';
 import { StringArena } from './stringArena.ts';
 import { recodeXml } from './xmlEncoding.ts';
 import type { ZipEntry } from './zip.ts';
@@ -101,7 +115,8 @@ class SharedStringScanner {
     const close = stop + 4 + p;
     const done = close + 5 + p;
     if (done > end) return -1;
-    if (b[stop + 1] !== SLASH || b[stop + 2 + p] !== 0x74 || b[close] !== LT || b[close + 1] !== SLASH || b[close + 2 + p] !== 0x73) return 0;
+    if (b[stop + 1] !== SLASH || b[stop + 2 + p] !== 0x74 || b[close] !== LT || b[close + 1] !== SLASH || b[close + 2 + p] !== 0x73)
+      return 0;
     if (b[close - 1] !== GT || b[done - 1] !== GT) return 0;
     this.arena.append(b, start, stop);
     this.arena.finish();
@@ -117,7 +132,8 @@ function findItemEnd(b: Buffer, from: number, end: number, prefix: number): numb
     else if (b[at + 1] === BANG || b[at + 1] === QUESTION) {
       at = skipDeclaration(b, at, end);
       if (at < 0) return -1;
-    } else if (b[at + 1] === SLASH && b[at + 2 + prefix] === 0x73 && b[at + 3 + prefix] === 0x69 && isNameEnd(b[at + 4 + prefix]!)) return at;
+    } else if (b[at + 1] === SLASH && b[at + 2 + prefix] === 0x73 && b[at + 3 + prefix] === 0x69 && isNameEnd(b[at + 4 + prefix]!))
+      return at;
     else at += 1;
   }
   return -1;

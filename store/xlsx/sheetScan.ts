@@ -133,7 +133,8 @@ export class SheetScanner {
     if (stop - at - 1 - this.prefix > 16) return close + 1;
     const name = b.toString('latin1', at + 1 + this.prefix, stop);
     if (name === 'sheetData') this.insideCells = b[close - 1] !== SLASH;
-    else if (OUTSIDE.has(name)) this.takeOutside(name, parseAttributes(b.toString('utf8', stop, b[close - 1] === SLASH ? close - 1 : close)));
+    else if (OUTSIDE.has(name))
+      this.takeOutside(name, parseAttributes(b.toString('utf8', stop, b[close - 1] === SLASH ? close - 1 : close)));
     return close + 1;
   }
 
@@ -146,7 +147,8 @@ export class SheetScanner {
 
   private takeOutside(name: string, attributes: Map<string, string>): void {
     this.objects += 1;
-    if (this.objects > this.context.limits.objects) throw refuseTooLarge(`A sheet has more than ${this.context.limits.objects} merged ranges or column settings.`);
+    if (this.objects > this.context.limits.objects)
+      throw refuseTooLarge(`A sheet has more than ${this.context.limits.objects} merged ranges or column settings.`);
     if (name === 'col') {
       const [left, right] = [Number(attributes.get('min')), Math.min(Number(attributes.get('max')), this.context.limits.columns)];
       if (!(left >= 1 && left <= right)) return;

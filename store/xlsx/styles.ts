@@ -57,7 +57,11 @@ export function readStyles(stylesXml: string | null, themeXml: string | null, lo
     if (index === undefined) {
       index = styles.push(style) - 1;
       known.set(key, index);
-      if (index > 0xffff) throw refuseTooLarge('The workbook has more than 65,536 different cell styles.', 'Remove unused cell styles and save the workbook again.');
+      if (index > 0xffff)
+        throw refuseTooLarge(
+          'The workbook has more than 65,536 different cell styles.',
+          'Remove unused cell styles and save the workbook again.',
+        );
     }
     return index;
   });
@@ -65,7 +69,9 @@ export function readStyles(stylesXml: string | null, themeXml: string | null, lo
     styles,
     indexOf,
     meanings: Uint8Array.from(styles, (style) => NumberMeaning[classifyFormat(style.numberFormat)]),
-    visible: Uint8Array.from(styles, ({ filled, border }) => (filled || border.top || border.bottom || border.left || border.right ? 1 : 0)),
+    visible: Uint8Array.from(styles, ({ filled, border }) =>
+      filled || border.top || border.bottom || border.left || border.right ? 1 : 0,
+    ),
   };
 }
 
@@ -134,7 +140,10 @@ class StyleReader {
     else if (name === 'color') font.fontColor = resolveColor(attributes, this.theme, this.palette);
     // The first font is the default of the Excel that made the file.
     else if (this.fonts.length === 1 && name === 'charset') this.japanese ||= attributes.number('val') === 128;
-    else if (this.fonts.length === 1 && name === 'name') this.japanese ||= /[\u3040-\u30ff\u4e00-\u9fff\uff00-\uffef]|^(MS P?(Gothic|Mincho)|Yu (Gothic|Mincho)|Meiryo)/i.test(attributes.get('val') ?? '');
+    else if (this.fonts.length === 1 && name === 'name')
+      this.japanese ||= /[\u3040-\u30ff\u4e00-\u9fff\uff00-\uffef]|^(MS P?(Gothic|Mincho)|Yu (Gothic|Mincho)|Meiryo)/i.test(
+        attributes.get('val') ?? '',
+      );
   }
 
   private openFill(name: string, attributes: XmlAttributes): void {
@@ -168,7 +177,14 @@ class StyleReader {
   private openFormat(name: string, attributes: XmlAttributes): void {
     if (name === 'xf' && this.path.length === 3) {
       const id = (key: string): number => attributes.number(key) ?? 0;
-      this.formats.push({ numberFormatId: id('numFmtId'), font: id('fontId'), fill: id('fillId'), border: id('borderId'), indent: 0, align: null });
+      this.formats.push({
+        numberFormatId: id('numFmtId'),
+        font: id('fontId'),
+        fill: id('fillId'),
+        border: id('borderId'),
+        indent: 0,
+        align: null,
+      });
       return;
     }
     const format = this.formats.at(-1);

@@ -19,7 +19,12 @@ export async function readTables(pack: Package, sheetPath: string, tableIds: str
         const range = parseArea(attributes.get('ref') ?? '');
         if (!range) return;
         const title = attributes.get('displayName') ?? attributes.get('name') ?? '';
-        tables.push({ name: title, range, headerRows: attributes.number('headerRowCount') ?? 1, totalsRows: attributes.number('totalsRowCount') ?? 0 });
+        tables.push({
+          name: title,
+          range,
+          headerRows: attributes.number('headerRowCount') ?? 1,
+          totalsRows: attributes.number('totalsRowCount') ?? 0,
+        });
       },
     });
   }

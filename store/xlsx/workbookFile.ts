@@ -97,7 +97,15 @@ export class WorkbookFile {
       const entry = relation && pack.find(relation.target);
       if (relation && relation.type !== 'worksheet') skipped.push(sheet.name);
       else if (!relation || !entry) throw refuseDamaged(`the sheet ${sheet.name} is missing`);
-      else list.push({ name: sheet.name, state: sheet.state, bytes: entry.size, path: relation.target, entry, names: names.get(sheet.name.toLowerCase()) ?? [] });
+      else
+        list.push({
+          name: sheet.name,
+          state: sheet.state,
+          bytes: entry.size,
+          path: relation.target,
+          entry,
+          names: names.get(sheet.name.toLowerCase()) ?? [],
+        });
     }
     const book = readStyles(await pack.readText(findPart('styles')), await pack.readText(findPart('theme')), options?.locale);
     const stringsPath = findPart('sharedStrings');
@@ -145,7 +153,14 @@ export class WorkbookFile {
   }
 
   private makeContext(blanks: BlankRuns | null, keepFormulas: boolean): CellContext {
-    return { styles: this.book, date1904: this.date1904, limits: this.pack.context.limits, pool: new StringPool(this.strings), blanks, keepFormulas };
+    return {
+      styles: this.book,
+      date1904: this.date1904,
+      limits: this.pack.context.limits,
+      pool: new StringPool(this.strings),
+      blanks,
+      keepFormulas,
+    };
   }
 
   /** Scans the whole sheet; yields whenever the scanner pauses. */

@@ -75,10 +75,10 @@ function readAreas(text: string): { sheet: string; range: Range }[] {
   if (text.length > 10_000) return [];
   const areas: { sheet: string; range: Range }[] = [];
   for (const piece of splitAreas(text)) {
-    const match = AREA.exec(piece);
-    const range = match ? parseArea(match[3]!) : null;
-    if (!match || !range) return [];
-    areas.push({ sheet: match[1]?.replaceAll("''", "'") ?? match[2]!, range });
+    const [, quoted, plain, area] = AREA.exec(piece) ?? [];
+    const range = parseArea(area ?? '');
+    if (!range) return [];
+    areas.push({ sheet: quoted?.replaceAll("''", "'") ?? plain ?? '', range });
   }
   return areas;
 }

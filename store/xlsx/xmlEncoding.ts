@@ -8,7 +8,9 @@ export function detectXmlEncoding(head: Buffer): string | null {
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
   if (head[0] === 0x3c && head[1] === 0) return 'utf-16le';
   if (head[0] === 0 && head[1] === 0x3c) return 'utf-16be';
-  const declared = /^(?:\u00ef\u00bb\u00bf)?<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']/.exec(head.toString('latin1', 0, 200))?.[1]?.toLowerCase();
+  const declared = /^(?:\u00ef\u00bb\u00bf)?<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._-]+)["']/
+    .exec(head.toString('latin1', 0, 200))?.[1]
+    ?.toLowerCase();
   if (!declared || declared === 'utf-8' || declared === 'utf8' || declared === 'us-ascii' || declared.startsWith('utf-16')) return null;
   return declared;
 }

@@ -39,8 +39,10 @@ interface Directory {
 
 export async function readZipIndex(source: ByteSource, limits: ReadLimits): Promise<ZipIndex> {
   const directory = await findDirectory(source);
-  if (directory.entries > limits.entries) throw refuseTooLarge(`The file holds ${directory.entries} parts; at most ${limits.entries} are read.`);
-  if (directory.offset + directory.shift < 0 || directory.offset + directory.shift + directory.size > source.size) throw refuseDamaged('its table of contents lies outside of the file');
+  if (directory.entries > limits.entries)
+    throw refuseTooLarge(`The file holds ${directory.entries} parts; at most ${limits.entries} are read.`);
+  if (directory.offset + directory.shift < 0 || directory.offset + directory.shift + directory.size > source.size)
+    throw refuseDamaged('its table of contents lies outside of the file');
   const bytes = await source.read(directory.offset + directory.shift, directory.size);
   const index: ZipIndex = new Map();
   let at = 0;
@@ -55,7 +57,8 @@ export async function readZipIndex(source: ByteSource, limits: ReadLimits): Prom
       const key = partKey(entry.name);
       // Two parts of one name: programs disagree which one counts.
       if (index.has(key)) throw refuseDamaged(`it holds the part ${entry.name} twice`);
-      if (entry.headerOffset < 0 || entry.headerOffset + 30 + entry.packedSize > source.size) throw refuseDamaged(`the part ${entry.name} lies outside of the file`);
+      if (entry.headerOffset < 0 || entry.headerOffset + 30 + entry.packedSize > source.size)
+        throw refuseDamaged(`the part ${entry.name} lies outside of the file`);
       index.set(key, entry);
     }
     at = end;
@@ -65,7 +68,8 @@ export async function readZipIndex(source: ByteSource, limits: ReadLimits): Prom
 
 function readEntry(bytes: Buffer, at: number, nameLength: number, extraLength: number, shift: number): ZipEntry {
   const name = bytes.toString('utf8', at + 46, at + 46 + nameLength);
-  if (bytes.readUInt16LE(at + 8) & 1) throw refuseFormat('The file is a zip archive with a password.', 'Send the workbook without a password.');
+  if (bytes.readUInt16LE(at + 8) & 1)
+    throw refuseFormat('The file is a zip archive with a password.', 'Send the workbook without a password.');
   const entry: ZipEntry = {
     name,
     method: bytes.readUInt16LE(at + 10),
@@ -107,7 +111,12 @@ async function findDirectory(source: ByteSource): Promise<Directory> {
   let end = tail.length - END_SIZE;
   while (end >= 0 && !(tail.readUInt32LE(end) === END_SIGNATURE && end + END_SIZE + tail.readUInt16LE(end + 20) <= tail.length)) end -= 1;
   if (end < 0) throw refuseDamaged('its end is missing, as after an interrupted transfer');
-  const directory = { entries: tail.readUInt16LE(end + 10), size: tail.readUInt32LE(end + 12), offset: tail.readUInt32LE(end + 16), shift: 0 };
+  const directory = {
+    entries: tail.readUInt16LE(end + 10),
+    size: tail.readUInt32LE(end + 12),
+    offset: tail.readUInt32LE(end + 16),
+    shift: 0,
+  };
   let directoryEnd = tailStart + end;
   const locator = end - LOCATOR64_SIZE;
   // Some programs write the zip64 records although nothing needs them.
@@ -121,14 +130,16 @@ async function findDirectory(source: ByteSource): Promise<Directory> {
   }
   if (directory.size > source.size) throw refuseDamaged('its table of contents lies outside of the file');
   const first = directory.offset + 4 <= source.size ? await source.read(directory.offset, 4) : Buffer.alloc(0);
-  if (directory.entries > 0 && (first.length < 4 || first.readUInt32LE(0) !== ENTRY_SIGNATURE)) directory.shift = directoryEnd - directory.size - directory.offset;
+  if (directory.entries > 0 && (first.length < 4 || first.readUInt32LE(0) !== ENTRY_SIGNATURE))
+    directory.shift = directoryEnd - directory.size - directory.offset;
   return directory;
 }
 
 /** Where the packed bytes of an entry begin: its local header has a length of its own. */
 export async function findEntryData(source: ByteSource, entry: ZipEntry): Promise<number> {
   const header = await source.read(entry.headerOffset, 30);
-  if (header.length < 30 || header.readUInt32LE(0) !== LOCAL_SIGNATURE) throw refuseDamaged(`the part ${entry.name} is not where it should be`);
+  if (header.length < 30 || header.readUInt32LE(0) !== LOCAL_SIGNATURE)
+    throw refuseDamaged(`the part ${entry.name} is not where it should be`);
   const start = entry.headerOffset + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
   if (start + entry.packedSize > source.size) throw refuseDamaged(`the part ${entry.name} is cut off`);
   return start;

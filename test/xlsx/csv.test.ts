@@ -15,27 +15,120 @@ function rowsOf(grid: Grid): string[][] {
   return Array.from(rows, (row) => Array.from(row ?? [], (field) => field ?? ''));
 }
 
-const read = async (text: string | Uint8Array, options?: CsvOptions): Promise<string[][]> => rowsOf((await readCsv(Buffer.from(text as Uint8Array), options)).grid);
+const read = async (text: string | Uint8Array, options?: CsvOptions): Promise<string[][]> =>
+  rowsOf((await readCsv(Buffer.from(text as Uint8Array), options)).grid);
 
 describe('fields and rows', () => {
   const cases: [name: string, text: string, expected: string[][]][] = [
-    ['plain', 'a,b\n1,2\n', [['a', 'b'], ['1', '2']]],
-    ['no line end at the end', 'a,b\n1,2', [['a', 'b'], ['1', '2']]],
-    ['CR LF', 'a,b\r\n1,2\r\n', [['a', 'b'], ['1', '2']]],
-    ['CR alone', 'a,b\r1,2\r', [['a', 'b'], ['1', '2']]],
-    ['quotes', '"a,1","b ""x""",c\n"","2",3\n', [['a,1', 'b "x"', 'c'], ['', '2', '3']]],
-    ['line breaks inside of quotes', 'a,"x\ny\r\nz"\n1,2\n', [['a', 'x\ny\r\nz'], ['1', '2']]],
-    ['quotes inside of plain fields', 'a,5" pipe\n1,2\n', [['a', '5" pipe'], ['1', '2']]],
-    ['text behind a closing quote', '"a"b,c\n1,2\n', [['ab', 'c'], ['1', '2']]],
+    [
+      'plain',
+      'a,b\n1,2\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'no line end at the end',
+      'a,b\n1,2',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'CR LF',
+      'a,b\r\n1,2\r\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'CR alone',
+      'a,b\r1,2\r',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'quotes',
+      '"a,1","b ""x""",c\n"","2",3\n',
+      [
+        ['a,1', 'b "x"', 'c'],
+        ['', '2', '3'],
+      ],
+    ],
+    [
+      'line breaks inside of quotes',
+      'a,"x\ny\r\nz"\n1,2\n',
+      [
+        ['a', 'x\ny\r\nz'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'quotes inside of plain fields',
+      'a,5" pipe\n1,2\n',
+      [
+        ['a', '5" pipe'],
+        ['1', '2'],
+      ],
+    ],
+    [
+      'text behind a closing quote',
+      '"a"b,c\n1,2\n',
+      [
+        ['ab', 'c'],
+        ['1', '2'],
+      ],
+    ],
     ['ragged rows and blank lines', 'a,b,c\n1\n\n1,2,3,4\n', [['a', 'b', 'c'], ['1'], [], ['1', '2', '3', '4']]],
-    ['trailing delimiters', 'a,b,\n1,2,\n', [['a', 'b'], ['1', '2']]],
+    [
+      'trailing delimiters',
+      'a,b,\n1,2,\n',
+      [
+        ['a', 'b'],
+        ['1', '2'],
+      ],
+    ],
     ['blanks around fields stay', ' a , b \n', [[' a ', ' b ']]],
     ['numbers stay texts', '007,1e5,"1,000"\n', [['007', '1e5', '1,000']]],
     ['one column', 'name\nx\ny\n', [['name'], ['x'], ['y']]],
-    ['tabs', 'a\tb\n1,5\t2\n', [['a', 'b'], ['1,5', '2']]],
-    ['semicolons with decimal commas', 'a;b;c\nx;1,5;2,5\ny;3,5;4,5\n', [['a', 'b', 'c'], ['x', '1,5', '2,5'], ['y', '3,5', '4,5']]],
-    ['pipes', 'a|b|c\n1, 2|3|4\n', [['a', 'b', 'c'], ['1, 2', '3', '4']]],
-    ['Excel\'s sep line', 'sep=;\na;b,c\n1;2\n', [['a', 'b,c'], ['1', '2']]],
+    [
+      'tabs',
+      'a\tb\n1,5\t2\n',
+      [
+        ['a', 'b'],
+        ['1,5', '2'],
+      ],
+    ],
+    [
+      'semicolons with decimal commas',
+      'a;b;c\nx;1,5;2,5\ny;3,5;4,5\n',
+      [
+        ['a', 'b', 'c'],
+        ['x', '1,5', '2,5'],
+        ['y', '3,5', '4,5'],
+      ],
+    ],
+    [
+      'pipes',
+      'a|b|c\n1, 2|3|4\n',
+      [
+        ['a', 'b', 'c'],
+        ['1, 2', '3', '4'],
+      ],
+    ],
+    [
+      "Excel's sep line",
+      'sep=;\na;b,c\n1;2\n',
+      [
+        ['a', 'b,c'],
+        ['1', '2'],
+      ],
+    ],
     ['a title above the table', '売上一覧\n\na,b\n1,2\n3,4\n', [['売上一覧'], [], ['a', 'b'], ['1', '2'], ['3', '4']]],
     ['nothing but blank lines', '\n\n', []],
   ];
@@ -44,8 +137,14 @@ describe('fields and rows', () => {
   });
 
   it('prefers the tab for .tsv where both would do, and takes what it is told', async () => {
-    expect(await read('a,b\tc\n1,2\t3\n')).toEqual([['a', 'b\tc'], ['1', '2\t3']]);
-    expect(await read('a,b\tc\n1,2\t3\n', { filename: 'x.tsv' })).toEqual([['a,b', 'c'], ['1,2', '3']]);
+    expect(await read('a,b\tc\n1,2\t3\n')).toEqual([
+      ['a', 'b\tc'],
+      ['1', '2\t3'],
+    ]);
+    expect(await read('a,b\tc\n1,2\t3\n', { filename: 'x.tsv' })).toEqual([
+      ['a,b', 'c'],
+      ['1,2', '3'],
+    ]);
     expect(await read('a,b\n', { delimiter: ';' })).toEqual([['a,b']]);
   });
 
@@ -75,13 +174,19 @@ describe('encodings', () => {
       encoders.set(encoding, table);
     }
     const known = table;
-    return Buffer.from([...text].flatMap((character) => (character < '\x80' ? [character.charCodeAt(0)] : (known.get(character) ?? expect.fail(`no ${character}`)))));
+    return Buffer.from(
+      [...text].flatMap((character) =>
+        character < '\x80' ? [character.charCodeAt(0)] : (known.get(character) ?? expect.fail(`no ${character}`)),
+      ),
+    );
   };
   const utf16 = (text: string, mark: boolean, bigEndian: boolean): Buffer => {
     const bytes = Buffer.from(`${mark ? '\ufeff' : ''}${text}`, 'utf16le');
     return bigEndian ? bytes.swap16() : bytes;
   };
-  const expected = TEXT.trim().split('\n').map((line) => line.split(','));
+  const expected = TEXT.trim()
+    .split('\n')
+    .map((line) => line.split(','));
 
   const cases: [name: string, encoding: string, bytes: Buffer][] = [
     ['UTF-8', 'utf-8', Buffer.from(TEXT)],
@@ -99,9 +204,26 @@ describe('encodings', () => {
     expect(rowsOf(result.grid)).toEqual(expected);
   });
 
-  const words = ['東京', '大阪府', '売上高', '株式会社', 'カタカナ', 'ひらがな', '注文番号', '合計', '単位：千円', '数量', '令和６年', 'ありがとう', '備考', '氏名', '部署'];
+  const words = [
+    '東京',
+    '大阪府',
+    '売上高',
+    '株式会社',
+    'カタカナ',
+    'ひらがな',
+    '注文番号',
+    '合計',
+    '単位：千円',
+    '数量',
+    '令和６年',
+    'ありがとう',
+    '備考',
+    '氏名',
+    '部署',
+  ];
   it.each(words)('tells %s in Shift_JIS from EUC-JP and UTF-8', async (word) => {
-    for (const encoding of ['shift_jis', 'euc-jp'] as const) expect(await readCsv(encode(`${word},1\n`, encoding))).toMatchObject({ encoding });
+    for (const encoding of ['shift_jis', 'euc-jp'] as const)
+      expect(await readCsv(encode(`${word},1\n`, encoding))).toMatchObject({ encoding });
     expect(await readCsv(Buffer.from(`${word},1\n`))).toMatchObject({ encoding: 'utf-8' });
   });
 

@@ -201,7 +201,10 @@ describe('which formats are dates', () => {
 
 describe('builtin formats', () => {
   const shownBy = async (id: number, value: number, locale?: 'ja' | 'en'): Promise<string> => {
-    const grid = await readGrid({ sheets: [`<row r="1"><c r="A1" s="1"><v>${value}</v></c></row>`], styles: ['0', String(id)] }, { locale });
+    const grid = await readGrid(
+      { sheets: [`<row r="1"><c r="A1" s="1"><v>${value}</v></c></row>`], styles: ['0', String(id)] },
+      { locale },
+    );
     return formatCell(grid, 0);
   };
   it.each([

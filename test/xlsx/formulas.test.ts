@@ -49,7 +49,9 @@ describe('translateFormula', () => {
 describe('formulas of a sheet', () => {
   it('keeps formula and cached result', async () => {
     const grid = await readGrid({
-      sheets: ['<row r="1"><c r="A1"><f>1+1</f><v>2</v></c><c r="B1" t="str"><f>"a"&amp;"&lt;"</f><v>a&lt;</v></c><c r="C1" t="b"><f>TRUE</f><v>1</v></c><c r="D1" t="e"><f>1/0</f><v>#DIV/0!</v></c><c r="E1"><f ca="1">NOW()</f></c><c r="F1" t="str"><f>""</f><v></v></c><c r="G1"><f/><v>3</v></c></row>'],
+      sheets: [
+        '<row r="1"><c r="A1"><f>1+1</f><v>2</v></c><c r="B1" t="str"><f>"a"&amp;"&lt;"</f><v>a&lt;</v></c><c r="C1" t="b"><f>TRUE</f><v>1</v></c><c r="D1" t="e"><f>1/0</f><v>#DIV/0!</v></c><c r="E1"><f ca="1">NOW()</f></c><c r="F1" t="str"><f>""</f><v></v></c><c r="G1"><f/><v>3</v></c></row>',
+      ],
     });
     expect(formulasOf(grid)).toEqual({ A1: '1+1', B1: '"a"&"<"', C1: 'TRUE', D1: '1/0', E1: 'NOW()', F1: '""' });
     expect(cellsOf(grid)).toEqual({ A1: 2, B1: 'a<', C1: true, D1: { error: '#DIV/0!' }, E1: '', F1: '', G1: 3 });

@@ -26,7 +26,15 @@ describe('files that are no workbook', () => {
     ['.xls of Excel 95', compound('Book'), 'unsupported-media', /97–2003/],
     ['.doc', compound('WordDocument'), 'unsupported-media', /not a workbook/],
     ['with a password', compound('EncryptedPackage'), 'unsupported-media', /password/],
-    ['.ods', writeZip([{ name: 'mimetype', content: 'application/vnd.oasis.opendocument.spreadsheet', stored: true }, { name: 'content.xml', content: '<x/>' }]), 'unsupported-media', /OpenDocument/],
+    [
+      '.ods',
+      writeZip([
+        { name: 'mimetype', content: 'application/vnd.oasis.opendocument.spreadsheet', stored: true },
+        { name: 'content.xml', content: '<x/>' },
+      ]),
+      'unsupported-media',
+      /OpenDocument/,
+    ],
     ['.xlsb', writeZip([{ name: 'xl/workbook.bin', content: 'x' }]), 'unsupported-media', /\.xlsb/],
     ['.docx', writeZip([{ name: 'word/document.xml', content: '<x/>' }]), 'unsupported-media', /without sheets/],
     ['another zip', writeZip([{ name: 'readme.txt', content: 'x' }]), 'unsupported-media', /zip archive/],
@@ -46,7 +54,11 @@ describe('damaged workbooks', () => {
   const damaged: [name: string, parts: Partial<BookParts>, words: RegExp][] = [
     ['a wrong checksum', { change: (part) => (part.name.includes('sheet1') ? { ...part, claimedCrc: 1 } : part) }, /checksum/],
     ['a wrong size', { change: (part) => (part.name.includes('sheet1') ? { ...part, claimedSize: 9 } : part) }, /checksum/],
-    ['packed bytes that do not unpack', { change: (part) => (part.name.includes('sheet1') ? { ...part, stored: true, method: 8 } : part) }, /cannot be unpacked/],
+    [
+      'packed bytes that do not unpack',
+      { change: (part) => (part.name.includes('sheet1') ? { ...part, stored: true, method: 8 } : part) },
+      /cannot be unpacked/,
+    ],
     ['a part twice', { extra: [{ name: 'XL/workbook.xml', content: '<x/>' }] }, /twice/],
     ['fewer entries than claimed', { zip: { claimedEntries: 9 } }, /cut off/],
     ['a missing sheet', { change: (part) => (part.name.includes('worksheets/') ? { ...part, name: 'elsewhere' } : part) }, /missing/],
@@ -54,7 +66,13 @@ describe('damaged workbooks', () => {
     ['a tag that never ends', { sheets: ['<worksheet><sheetData></sheetData><mergeCell ref="'] }, /cut off/],
     ['shared strings that end early', { strings: '<sst><si><t>a</t></si><si><t>' }, /cut off/],
     ['a text that is not there', { sheets: ['<row r="1"><c r="A1" t="s"><v>5</v></c></row>'], strings: '' }, /text that is not there/],
-    ['an unknown encoding', { change: (part) => (part.name.includes('workbook.xml') ? { ...part, content: `${part.content}`.replace('UTF-8', 'x-none') } : part) }, /encoding/],
+    [
+      'an unknown encoding',
+      {
+        change: (part) => (part.name.includes('workbook.xml') ? { ...part, content: `${part.content}`.replace('UTF-8', 'x-none') } : part),
+      },
+      /encoding/,
+    ],
   ];
   it.each(damaged)('%s', async (_, parts, words) => {
     const error = await readGrid({ sheets: [CELL], ...parts }).catch((e: unknown) => e);
@@ -68,7 +86,10 @@ describe('damaged workbooks', () => {
       const changed = Buffer.from(bytes);
       changed[at] = (changed[at] ?? 0) ^ 0x55;
       for (const candidate of [changed, bytes.subarray(0, at)]) {
-        const error = await readWorkbook(candidate).then(() => null, (e: unknown) => e);
+        const error = await readWorkbook(candidate).then(
+          () => null,
+          (e: unknown) => e,
+        );
         if (error !== null) expect(error).toMatchObject({ name: 'DomainError' });
       }
     }
@@ -77,18 +98,36 @@ describe('damaged workbooks', () => {
 
 describe('DOCTYPE', () => {
   const DOCTYPE = '<!DOCTYPE x [<!ENTITY a "b">]>';
-  const parts = ['_rels/.rels', 'xl/workbook.xml', 'xl/_rels/workbook.xml.rels', 'xl/styles.xml', 'xl/sharedStrings.xml', 'xl/worksheets/sheet1.xml', 'xl/theme/theme1.xml'];
+  const parts = [
+    '_rels/.rels',
+    'xl/workbook.xml',
+    'xl/_rels/workbook.xml.rels',
+    'xl/styles.xml',
+    'xl/sharedStrings.xml',
+    'xl/worksheets/sheet1.xml',
+    'xl/theme/theme1.xml',
+  ];
   const book = (change: NonNullable<BookParts['change']>): Promise<unknown> =>
     readGrid({ sheets: [CELL], strings: '', styles: ['0'], theme: '<?xml version="1.0"?><theme/>', change }).catch((e: unknown) => e);
 
   it.each(parts)('in %s', async (name) => {
-    expect(await book((part) => (part.name === name ? { ...part, content: `${part.content}`.replace('?>', `?>${DOCTYPE}`) } : part))).toMatchObject({ code: 'validation-failed', detail: expect.stringMatching(/DOCTYPE/) });
+    expect(
+      await book((part) => (part.name === name ? { ...part, content: `${part.content}`.replace('?>', `?>${DOCTYPE}`) } : part)),
+    ).toMatchObject({ code: 'validation-failed', detail: expect.stringMatching(/DOCTYPE/) });
   });
 
   it('in UTF-16, and inside of a cell', async () => {
-    expect(await book((part) => (part.name.includes('sheet1') ? { ...part, content: Buffer.from(`\ufeff${DOCTYPE}${part.content}`, 'utf16le') } : part))).toMatchObject({ detail: expect.stringMatching(/DOCTYPE/) });
-    expect(await readGrid({ sheets: [`<row r="1"><c r="A1">${DOCTYPE}<v>1</v></c></row>`] }).catch((e: unknown) => e)).toMatchObject({ detail: expect.stringMatching(/DOCTYPE/) });
-    expect(await readGrid({ sheets: [CELL], strings: `<si>${DOCTYPE}<t>1</t></si>` }).catch((e: unknown) => e)).toMatchObject({ detail: expect.stringMatching(/DOCTYPE/) });
+    expect(
+      await book((part) =>
+        part.name.includes('sheet1') ? { ...part, content: Buffer.from(`\ufeff${DOCTYPE}${part.content}`, 'utf16le') } : part,
+      ),
+    ).toMatchObject({ detail: expect.stringMatching(/DOCTYPE/) });
+    expect(await readGrid({ sheets: [`<row r="1"><c r="A1">${DOCTYPE}<v>1</v></c></row>`] }).catch((e: unknown) => e)).toMatchObject({
+      detail: expect.stringMatching(/DOCTYPE/),
+    });
+    expect(await readGrid({ sheets: [CELL], strings: `<si>${DOCTYPE}<t>1</t></si>` }).catch((e: unknown) => e)).toMatchObject({
+      detail: expect.stringMatching(/DOCTYPE/),
+    });
   });
 });
 
@@ -105,14 +144,20 @@ function noise(length: number): string {
 const lie: NonNullable<BookParts['change']> = (part) => (part.name.includes('sheet1') ? { ...part, claimedSize: 1 } : part);
 
 describe('limits', () => {
-  const many = (count: number): string => Array.from({ length: count }, (_, i) => `<row r="${i + 1}"><c r="A${i + 1}"><v>${i}</v></c></row>`).join('');
+  const many = (count: number): string =>
+    Array.from({ length: count }, (_, i) => `<row r="${i + 1}"><c r="A${i + 1}"><v>${i}</v></c></row>`).join('');
   const cases: [name: string, limits: Partial<ReadLimits>, parts: BookParts, words: RegExp][] = [
     ['size of the file', { fileBytes: 500 }, { sheets: [CELL] }, /larger than 500/],
     ['unpacked size, as claimed', { unpackedBytes: 5000 }, { sheets: [many(500)] }, /unpacks to more/],
     ['unpacked size, for real', { unpackedBytes: 5000 }, { sheets: [many(500)], change: lie }, /unpacks to more/],
     ['ratio, as claimed', { ratioFromBytes: 1000, ratio: 5 }, { sheets: [many(500)] }, /times its size/],
     ['ratio, for real', { ratioFromBytes: 1000, ratio: 5 }, { sheets: [many(500)], change: lie }, /times its size/],
-    ['ratio of a part nobody reads', { ratioFromBytes: 1000, ratio: 100 }, { sheets: [CELL], extra: [{ name: 'xl/media/x.bmp', content: Buffer.alloc(100_000) }] }, /times its size/],
+    [
+      'ratio of a part nobody reads',
+      { ratioFromBytes: 1000, ratio: 100 },
+      { sheets: [CELL], extra: [{ name: 'xl/media/x.bmp', content: Buffer.alloc(100_000) }] },
+      /times its size/,
+    ],
     ['parts', { entries: 3 }, { sheets: [CELL] }, /parts/],
     ['sheets', { sheets: 1 }, { sheets: [CELL, CELL] }, /sheets/],
     ['cells of a sheet', { cellsPerSheet: 10 }, { sheets: [many(11)] }, /10 cells/],
@@ -121,10 +166,30 @@ describe('limits', () => {
     ['rows, by a cell alone', {}, { sheets: ['<row r="1"><c r="A9999999"><v>1</v></c></row>'] }, /beyond row/],
     ['columns', {}, { sheets: ['<row r="1"><c r="XFE1"><v>1</v></c></row>'] }, /beyond column 16384/],
     ['columns without addresses', {}, { sheets: [`<row r="1">${'<c/>'.repeat(16_385)}</row>`] }, /beyond column/],
-    ['one element', { elementBytes: 300_000 }, { sheets: [`<row r="1"><c r="A1" t="inlineStr"><is><t>${noise(900_000)}</t></is></c></row>`] }, /element/],
-    ['a part that is held as a whole', { partBytes: 2000 }, { sheets: [CELL], styles: Array.from({ length: 100 }, () => '14') }, /larger than 2000/],
-    ['merged ranges', { objects: 5 }, { sheets: [`<worksheet><sheetData/><mergeCells>${'<mergeCell ref="A1:B1"/>'.repeat(6)}</mergeCells></worksheet>`] }, /merged ranges/],
-    ['defined names', { objects: 5 }, { sheets: [CELL], workbookInner: `<definedNames>${'<definedName name="a">1</definedName>'.repeat(6)}</definedNames>` }, /names/],
+    [
+      'one element',
+      { elementBytes: 300_000 },
+      { sheets: [`<row r="1"><c r="A1" t="inlineStr"><is><t>${noise(900_000)}</t></is></c></row>`] },
+      /element/,
+    ],
+    [
+      'a part that is held as a whole',
+      { partBytes: 2000 },
+      { sheets: [CELL], styles: Array.from({ length: 100 }, () => '14') },
+      /larger than 2000/,
+    ],
+    [
+      'merged ranges',
+      { objects: 5 },
+      { sheets: [`<worksheet><sheetData/><mergeCells>${'<mergeCell ref="A1:B1"/>'.repeat(6)}</mergeCells></worksheet>`] },
+      /merged ranges/,
+    ],
+    [
+      'defined names',
+      { objects: 5 },
+      { sheets: [CELL], workbookInner: `<definedNames>${'<definedName name="a">1</definedName>'.repeat(6)}</definedNames>` },
+      /names/,
+    ],
   ];
   it.each(cases)('%s', async (_, limits, parts, words) => {
     const error = await readWorkbook(makeBook(parts), { limits }).catch((e: unknown) => e);
@@ -159,8 +224,10 @@ describe('limits', () => {
 
   it('a million styled blank rows cost nothing', async () => {
     const rows: string[] = ['<row r="1"><c r="A1"><v>1</v></c></row>'];
-    for (let row = 2; row <= 1_048_576; row += 1) rows.push(`<row r="${row}" s="1" customFormat="1" hidden="1" outlineLevel="1"><c r="A${row}" s="1"/><c r="B${row}" s="1"/></row>`);
-    const styles = '<styleSheet><fonts><font/></fonts><fills><fill/></fills><borders><border/><border><top style="thin"/></border></borders><cellXfs><xf/><xf borderId="1"/></cellXfs></styleSheet>';
+    for (let row = 2; row <= 1_048_576; row += 1)
+      rows.push(`<row r="${row}" s="1" customFormat="1" hidden="1" outlineLevel="1"><c r="A${row}" s="1"/><c r="B${row}" s="1"/></row>`);
+    const styles =
+      '<styleSheet><fonts><font/></fonts><fills><fill/></fills><borders><border/><border><top style="thin"/></border></borders><cellXfs><xf/><xf borderId="1"/></cellXfs></styleSheet>';
     const bytes = makeBook({ sheets: [rows.join('')], styles });
     rows.length = 0;
     const started = performance.now();

@@ -18,7 +18,10 @@ describe('zip archives', () => {
     ['both', { zip: { zip64: true }, change: (part) => ({ ...part, zip64: true, descriptor: true }) }],
     ['a comment', { zip: { comment: 'made by hand PK\u0005\u0006' } }],
     ['bytes in front', { zip: { prefix: Buffer.from('#!/bin/sh\n') } }],
-    ['names in other case and with backslashes', { change: (part) => ({ ...part, name: part.name.replace('xl/worksheets/', 'XL\\Worksheets\\') }) }],
+    [
+      'names in other case and with backslashes',
+      { change: (part) => ({ ...part, name: part.name.replace('xl/worksheets/', 'XL\\Worksheets\\') }) },
+    ],
     ['folders as entries', { extra: [{ name: 'xl/', content: '', stored: true }] }],
   ];
   it.each(cases)('%s', async (_, parts) => {
@@ -30,7 +33,10 @@ describe('zip archives', () => {
     try {
       for (const size of [0, 3 * 1024 * 1024]) {
         const path = join(folder, `book${size}.xlsx`);
-        await writeFile(path, makeBook({ sheets: [SHEET], strings: STRINGS, extra: [{ name: 'media/x.bin', content: Buffer.alloc(size, 7), stored: true }] }));
+        await writeFile(
+          path,
+          makeBook({ sheets: [SHEET], strings: STRINGS, extra: [{ name: 'media/x.bin', content: Buffer.alloc(size, 7), stored: true }] }),
+        );
         expect(cellsOf((await readWorkbook(path)).sheets[0] ?? expect.fail())).toEqual(EXPECTED);
       }
     } finally {
@@ -42,7 +48,12 @@ describe('zip archives', () => {
     const grid = await readGrid({
       sheets: [SHEET],
       strings: STRINGS,
-      change: (part) => ({ ...part, content: `${part.content}`.replace('Target="worksheets', 'Target="/xl/worksheets').replace('Target="sharedStrings', 'Target="../xl/./sharedStrings') }),
+      change: (part) => ({
+        ...part,
+        content: `${part.content}`
+          .replace('Target="worksheets', 'Target="/xl/worksheets')
+          .replace('Target="sharedStrings', 'Target="../xl/./sharedStrings'),
+      }),
     });
     expect(cellsOf(grid)).toEqual(EXPECTED);
   });
@@ -51,8 +62,19 @@ describe('zip archives', () => {
 describe('XML of other makers', () => {
   const prefixed = (xml: string): string => xml.replace(/<(\/?)(?=[a-z])/gi, '<$1x:');
   const cases: [name: string, change: NonNullable<BookParts['change']>][] = [
-    ['namespace prefixes', (part) => (/sheet1|sharedStrings|workbook\.xml$/.test(part.name) ? { ...part, content: prefixed(`${part.content}`) } : part)],
-    ['strict OOXML', (part) => ({ ...part, content: `${part.content}`.replaceAll('http://schemas.openxmlformats.org/officeDocument/2006', 'http://purl.oclc.org/ooxml/officeDocument').replaceAll('http://schemas.openxmlformats.org/spreadsheetml/2006/main', 'http://purl.oclc.org/ooxml/spreadsheetml/main') })],
+    [
+      'namespace prefixes',
+      (part) => (/sheet1|sharedStrings|workbook\.xml$/.test(part.name) ? { ...part, content: prefixed(`${part.content}`) } : part),
+    ],
+    [
+      'strict OOXML',
+      (part) => ({
+        ...part,
+        content: `${part.content}`
+          .replaceAll('http://schemas.openxmlformats.org/officeDocument/2006', 'http://purl.oclc.org/ooxml/officeDocument')
+          .replaceAll('http://schemas.openxmlformats.org/spreadsheetml/2006/main', 'http://purl.oclc.org/ooxml/spreadsheetml/main'),
+      }),
+    ],
     ['UTF-16 with a mark', (part) => ({ ...part, content: Buffer.from(`\ufeff${part.content}`.replace('UTF-8', 'UTF-16'), 'utf16le') })],
     ['UTF-16 big-endian', (part) => ({ ...part, content: Buffer.from(`\ufeff${part.content}`, 'utf16le').swap16() })],
     ['UTF-8 with a mark', (part) => ({ ...part, content: `\ufeff${part.content}` })],
@@ -65,8 +87,16 @@ describe('XML of other makers', () => {
 
   it('a declared Shift_JIS', async () => {
     const bytes = Buffer.from([0x93, 0x8c, 0x8b, 0x9e]); // 東京
-    const strings = Buffer.concat([Buffer.from('<?xml version="1.0" encoding="Shift_JIS"?><sst><si><t>'), bytes, Buffer.from('</t></si></sst>')]);
-    const grid = await readGrid({ sheets: [SHEET], strings: STRINGS, change: (part) => (part.name.includes('sharedStrings') ? { ...part, content: strings } : part) });
+    const strings = Buffer.concat([
+      Buffer.from('<?xml version="1.0" encoding="Shift_JIS"?><sst><si><t>'),
+      bytes,
+      Buffer.from('</t></si></sst>'),
+    ]);
+    const grid = await readGrid({
+      sheets: [SHEET],
+      strings: STRINGS,
+      change: (part) => (part.name.includes('sharedStrings') ? { ...part, content: strings } : part),
+    });
     expect(cellsOf(grid).A1).toBe('東京');
   });
 

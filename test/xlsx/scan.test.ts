@@ -25,7 +25,14 @@ function scanInChunks(xml: string, chunks: number[]): unknown {
   shared.appendString('shared');
   shared.finish();
   const styles = readStyles(makeStyles(['0', '14']), null);
-  const context = { styles, date1904: false, limits: DEFAULT_LIMITS, pool: new StringPool(shared), blanks: new BlankRuns(styles.visible), keepFormulas: true };
+  const context = {
+    styles,
+    date1904: false,
+    limits: DEFAULT_LIMITS,
+    pool: new StringPool(shared),
+    blanks: new BlankRuns(styles.visible),
+    keepFormulas: true,
+  };
   const scanner = new SheetScanner(context);
   const window = new ByteWindow(1_000_000);
   const bytes = Buffer.from(xml);
@@ -37,7 +44,13 @@ function scanInChunks(xml: string, chunks: number[]): unknown {
   }
   expect(window.start).toBe(window.end);
   const grid = makeGrid(scanner, context, { sheet: 's', state: 'visible', names: [], listObjects: [] });
-  return { cells: cellsOf(grid), formulas: formulasOf(grid), merges: grid.merges, hidden: [...grid.hiddenRows, ...grid.hiddenColumns], arrays: grid.arrays };
+  return {
+    cells: cellsOf(grid),
+    formulas: formulasOf(grid),
+    merges: grid.merges,
+    hidden: [...grid.hiddenRows, ...grid.hiddenColumns],
+    arrays: grid.arrays,
+  };
 }
 
 describe('chunks', () => {
@@ -45,7 +58,21 @@ describe('chunks', () => {
 
   it('reads the sheet at all', () => {
     expect(whole).toMatchObject({
-      cells: { A1: 'shared', B1: -12.5, C1: ' 日本語 ', D1: 'a&b', A2: { date: '2024-04-01T00:00:00' }, B2: { error: '#N/A' }, C2: true, E2: '</v></c>', A3: 1.7976931348623157e308, B3: 'rich\r', A4: 0.30000000000000004, B4: 1, C4: 2 },
+      cells: {
+        A1: 'shared',
+        B1: -12.5,
+        C1: ' 日本語 ',
+        D1: 'a&b',
+        A2: { date: '2024-04-01T00:00:00' },
+        B2: { error: '#N/A' },
+        C2: true,
+        E2: '</v></c>',
+        A3: 1.7976931348623157e308,
+        B3: 'rich\r',
+        A4: 0.30000000000000004,
+        B4: 1,
+        C4: 2,
+      },
       formulas: { D1: 'A1&"x"', A3: 'B1*2', A4: 'B2*2', B4: 'X1:Y1', C4: 'X1:Y1' },
       hidden: [2, 2, 3],
     });
@@ -57,7 +84,12 @@ describe('chunks', () => {
   });
 
   it.each([1, 2, 3, 7, 64])('of %i bytes give the same', (size) => {
-    expect(scanInChunks(ODD_SHEET, Array.from({ length: Math.ceil(Buffer.byteLength(ODD_SHEET) / size) }, () => size))).toEqual(whole);
+    expect(
+      scanInChunks(
+        ODD_SHEET,
+        Array.from({ length: Math.ceil(Buffer.byteLength(ODD_SHEET) / size) }, () => size),
+      ),
+    ).toEqual(whole);
   });
 });
 
@@ -88,7 +120,10 @@ describe('scanSheet', () => {
     const r = i * 2 + 1;
     return `<row r="${r}"><c r="A${r}"><v>${i}</v></c><c r="B${r}" t="s"><v>${i % 3}</v></c><c r="C${r}" t="inlineStr"><is><t>row ${i % 100}</t></is></c>${i % 2 ? `<c r="E${r}" t="b"><v>1</v></c>` : ''}<c r="F${r}"><f t="shared" si="1"${i === 0 ? ' ref="F1:F60000">A1*2' : '>'}</f><v>${i * 2}</v></c></row>`;
   }).join('');
-  const bytes = makeBook({ sheets: [rows, '<row r="1"><c r="A1"><v>7</v></c></row>'], strings: '<si><t>x</t></si><si><t>y</t></si><si><t>z</t></si>' });
+  const bytes = makeBook({
+    sheets: [rows, '<row r="1"><c r="A1"><v>7</v></c></row>'],
+    strings: '<si><t>x</t></si><si><t>y</t></si><si><t>z</t></si>',
+  });
 
   it('gives the cells of the grid, in batches of whole rows', async () => {
     const file = await WorkbookFile.open(bytes);
@@ -110,7 +145,21 @@ describe('scanSheet', () => {
 
   it('keeps the strings of a batch to the batch', async () => {
     const [first] = await collect(scanSheet(bytes, 0, { batchRows: 10 }));
-    expect(first?.strings).toEqual(['x', 'row 0', 'y', 'row 1', 'z', 'row 2', 'row 3', 'row 4', 'row 5', 'row 6', 'row 7', 'row 8', 'row 9']);
+    expect(first?.strings).toEqual([
+      'x',
+      'row 0',
+      'y',
+      'row 1',
+      'z',
+      'row 2',
+      'row 3',
+      'row 4',
+      'row 5',
+      'row 6',
+      'row 7',
+      'row 8',
+      'row 9',
+    ]);
     expect(first?.columns.map(({ column, numbers, texts }) => [column, numbers !== null, texts !== null])).toEqual([
       [1, true, false],
       [2, false, true],
@@ -128,7 +177,10 @@ describe('scanSheet', () => {
   });
 
   it('splits a sheet with few cells all over the place', async () => {
-    const diagonal = Array.from({ length: 8000 }, (_, i) => `<row r="${i + 1}"><c r="${letters(i + 1)}${i + 1}"><v>${i}</v></c></row>`).join('');
+    const diagonal = Array.from(
+      { length: 8000 },
+      (_, i) => `<row r="${i + 1}"><c r="${letters(i + 1)}${i + 1}"><v>${i}</v></c></row>`,
+    ).join('');
     const batches = await collect(scanSheet(makeBook({ sheets: [diagonal] }), 0));
     expect(batches.length).toBeGreaterThan(3);
     expect(Math.max(...batches.map((batch) => batch.rows.length * batch.columns.length))).toBeLessThanOrEqual(4_000_000);

@@ -5,7 +5,8 @@ import { readWorkbook } from '../../store/xlsx/index.ts';
 import { cellsOf, makeBook, readBook, readGrid, relation } from './makeWorkbook.ts';
 
 const MAIN = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
-const whole = (inner: string): string => `<worksheet xmlns="${MAIN}" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">${inner}</worksheet>`;
+const whole = (inner: string): string =>
+  `<worksheet xmlns="${MAIN}" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">${inner}</worksheet>`;
 const range = (top: number, left: number, bottom: number, right: number) => ({ top, left, bottom, right });
 
 describe('what stands around the cells', () => {
@@ -29,7 +30,15 @@ describe('what stands around the cells', () => {
     const sheet = '<row r="1"><c r="A1"><v>1</v></c></row>';
     const book = await readBook({
       sheets: [sheet, { name: 'hidden one', xml: sheet, state: 'hidden' }, { name: 'Chart', xml: '<chartsheet/>' }],
-      change: (part) => (part.name.endsWith('workbook.xml.rels') ? { ...part, content: `${part.content}`.replace('worksheet" Target="worksheets/sheet3', 'chartsheet" Target="worksheets/sheet3').replace('</Relationships>', `${relation('v', 'vbaProject', 'vbaProject.bin')}</Relationships>`) } : part),
+      change: (part) =>
+        part.name.endsWith('workbook.xml.rels')
+          ? {
+              ...part,
+              content: `${part.content}`
+                .replace('worksheet" Target="worksheets/sheet3', 'chartsheet" Target="worksheets/sheet3')
+                .replace('</Relationships>', `${relation('v', 'vbaProject', 'vbaProject.bin')}</Relationships>`),
+            }
+          : part,
     });
     expect(book.sheets.map(({ sheet: name, state }) => [name, state])).toEqual([
       ['Sheet1', undefined],
@@ -42,9 +51,9 @@ describe('what stands around the cells', () => {
   it('defined names by the sheet they point into', async () => {
     const sheet = '<row r="1"><c r="A1"><v>1</v></c></row>';
     const { sheets } = await readBook({
-      sheets: [sheet, { name: "it&apos;s, mine", xml: sheet }],
+      sheets: [sheet, { name: 'it&apos;s, mine', xml: sheet }],
       workbookInner:
-        '<definedNames><definedName name="Area">Sheet1!$A$1:$B$2</definedName><definedName name="_xlnm.Print_Area" localSheetId="1">\'it\'\'s, mine\'!$A$1:$C$9,\'it\'\'s, mine\'!$E:$F</definedName>' +
+        "<definedNames><definedName name=\"Area\">Sheet1!$A$1:$B$2</definedName><definedName name=\"_xlnm.Print_Area\" localSheetId=\"1\">'it''s, mine'!$A$1:$C$9,'it''s, mine'!$E:$F</definedName>" +
         '<definedName name="Rate">0.1</definedName><definedName name="Gone">#REF!</definedName><definedName name="Calc">SUM(Sheet1!$A$1:$A$2)</definedName><definedName name="Rows">SHEET1!$3:$4</definedName></definedNames>',
     });
     expect(sheets[0]?.names).toEqual([
@@ -59,9 +68,18 @@ describe('what stands around the cells', () => {
 
   it('Excel tables and filters', async () => {
     const grid = await readGrid({
-      sheets: [whole('<sheetData><row r="1"><c r="A1"><v>1</v></c></row></sheetData><autoFilter ref="E1:F9"/><tableParts count="1"><tablePart r:id="rId7"/></tableParts>')],
+      sheets: [
+        whole(
+          '<sheetData><row r="1"><c r="A1"><v>1</v></c></row></sheetData><autoFilter ref="E1:F9"/><tableParts count="1"><tablePart r:id="rId7"/></tableParts>',
+        ),
+      ],
       sheetRelations: relation('rId7', 'table', '../tables/table1.xml'),
-      extra: [{ name: 'xl/tables/table1.xml', content: `<table xmlns="${MAIN}" id="1" name="t" displayName="売上" ref="A1:C9" totalsRowCount="1"><autoFilter ref="A1:C8"/></table>` }],
+      extra: [
+        {
+          name: 'xl/tables/table1.xml',
+          content: `<table xmlns="${MAIN}" id="1" name="t" displayName="売上" ref="A1:C9" totalsRowCount="1"><autoFilter ref="A1:C8"/></table>`,
+        },
+      ],
     });
     expect(grid.listObjects).toEqual([{ name: '売上', range: range(1, 1, 9, 3), headerRows: 1, totalsRows: 1 }]);
     expect(grid.names).toEqual([{ name: '_xlnm._FilterDatabase', range: range(1, 5, 9, 6) }]);
@@ -71,7 +89,8 @@ describe('what stands around the cells', () => {
 describe('styles', () => {
   const styles = (fonts: string, fills: string, borders: string, xfs: string): string =>
     `<styleSheet xmlns="${MAIN}"><fonts>${fonts}</fonts><fills>${fills}</fills><borders>${borders}</borders><cellStyleXfs><xf fontId="9"/></cellStyleXfs><cellXfs>${xfs}</cellXfs><colors><indexedColors><rgbColor rgb="00000000"/><rgbColor rgb="00ABCDEF"/></indexedColors></colors></styleSheet>`;
-  const sheet = (count: number): string => `<row r="1">${Array.from({ length: count }, (_, i) => `<c s="${i}"><v>${i}</v></c>`).join('')}</row>`;
+  const sheet = (count: number): string =>
+    `<row r="1">${Array.from({ length: count }, (_, i) => `<c s="${i}"><v>${i}</v></c>`).join('')}</row>`;
 
   it('tells what matters: bold, colours with theme and tint, fill, borders, indent, alignment', async () => {
     const grid = await readGrid({
@@ -84,7 +103,16 @@ describe('styles', () => {
       ),
     });
     const style = (i: number) => grid.styles[grid.styleIds[i] ?? -1];
-    expect(style(0)).toMatchObject({ bold: false, italic: false, filled: false, fontSize: 11, fontColor: null, indent: 0, align: null, numberFormat: 'General' });
+    expect(style(0)).toMatchObject({
+      bold: false,
+      italic: false,
+      filled: false,
+      fontSize: 11,
+      fontColor: null,
+      indent: 0,
+      align: null,
+      numberFormat: 'General',
+    });
     expect(style(1)).toMatchObject({ bold: true, italic: false, fontSize: 14, fontColor: 'FF0000' });
     expect(style(2)).toMatchObject({ bold: false, italic: true, fontColor: '376092' });
     expect(style(3)).toMatchObject({ fontColor: 'ABCDEF' });
@@ -96,19 +124,35 @@ describe('styles', () => {
 
   it('takes the Japanese builtin formats for workbooks of a Japanese Excel', async () => {
     const book = { sheets: ['<row r="1"><c r="A1" s="1"><v>45383</v></c></row>'], styles: ['0', '14'] };
-    const change = (name: string) => (part: { name: string; content: string | Uint8Array }) => ({ ...part, content: `${part.content}`.replace('Calibri', name) });
-    for (const [font, shown] of [['Calibri', '4/1/2024'], ['游ゴシック', '2024/4/1'], ['ＭＳ Ｐゴシック', '2024/4/1'], ['Meiryo UI', '2024/4/1']] as const) {
+    const change = (name: string) => (part: { name: string; content: string | Uint8Array }) => ({
+      ...part,
+      content: `${part.content}`.replace('Calibri', name),
+    });
+    for (const [font, shown] of [
+      ['Calibri', '4/1/2024'],
+      ['游ゴシック', '2024/4/1'],
+      ['ＭＳ Ｐゴシック', '2024/4/1'],
+      ['Meiryo UI', '2024/4/1'],
+    ] as const) {
       expect(formatCell(await readGrid({ ...book, change: change(font) }), 0)).toBe(shown);
     }
   });
 
   it('keeps equal styles once and survives numbers of styles that are not there', async () => {
-    const grid = await readGrid({ sheets: ['<row r="1"><c s="0"><v>1</v></c><c s="2"><v>1</v></c><c s="99"><v>1</v></c></row>'], styles: ['0', '14', '0'] });
+    const grid = await readGrid({
+      sheets: ['<row r="1"><c s="0"><v>1</v></c><c s="2"><v>1</v></c><c s="99"><v>1</v></c></row>'],
+      styles: ['0', '14', '0'],
+    });
     expect([...grid.styleIds]).toEqual([0, 0, 0]);
     expect(grid.styles.length).toBe(2);
   });
 
-  const lined = styles('<font/>', '<fill/><fill><patternFill patternType="solid"><fgColor rgb="FFFFFF00"/></patternFill></fill>', '<border/><border><top style="thin"/></border>', '<xf/><xf borderId="1"/><xf fillId="1"/>');
+  const lined = styles(
+    '<font/>',
+    '<fill/><fill><patternFill patternType="solid"><fgColor rgb="FFFFFF00"/></patternFill></fill>',
+    '<border/><border><top style="thin"/></border>',
+    '<xf/><xf borderId="1"/><xf fillId="1"/>',
+  );
 
   it('blank cells that can be seen, inside of the used box, as runs', async () => {
     const grid = await readGrid({
@@ -163,7 +207,16 @@ describe('a workbook of exceljs', () => {
     sheet.addTable({ name: 'T', ref: 'F1', columns: [{ name: 'x' }, { name: 'y' }], rows: [[1, 2]] });
     const grid = (await readWorkbook(Buffer.from(await book.xlsx.writeBuffer()))).sheets[0];
     if (!grid) throw new Error('no sheet');
-    expect(cellsOf(grid)).toMatchObject({ A1: '日付', A2: { date: '2024-04-01T00:00:00' }, B2: 1234.5, C2: 0.25, D2: true, B3: 1234.5, A5: '注記', A6: { error: '#N/A' } });
+    expect(cellsOf(grid)).toMatchObject({
+      A1: '日付',
+      A2: { date: '2024-04-01T00:00:00' },
+      B2: 1234.5,
+      C2: 0.25,
+      D2: true,
+      B3: 1234.5,
+      A5: '注記',
+      A6: { error: '#N/A' },
+    });
     expect(grid.formulas).toEqual(['SUM(B2:B2)']);
     expect(grid.merges).toEqual([range(7, 1, 8, 2)]);
     expect(grid.listObjects).toEqual([{ name: 'T', range: range(1, 6, 2, 7), headerRows: 1, totalsRows: 0 }]);

@@ -48,7 +48,7 @@ export function formatGeneral(value: number): string {
 }
 
 function significantDigits(size: number): number {
-  return size.toExponential(14).split('e')[0]!.replace(/0+$/, '').replace('.', '').length;
+  return size.toExponential(14).replace(/e.*$/, '').replace(/0+$/, '').replace('.', '').length;
 }
 
 function formatScientific(size: number): string {

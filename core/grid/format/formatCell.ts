@@ -7,9 +7,9 @@ import { renderNumber } from './formatNumber.ts';
 import { type FormatSection, type ParsedFormat, parseFormat } from './parseFormat.ts';
 
 export function formatCell(grid: Grid, index: number): string {
-  const text = grid.strings[grid.texts[index]!] ?? '';
-  const format = grid.styles[grid.styleIds[index]!]?.numberFormat ?? 'General';
-  return formatValue(grid.kinds[index] as CellKind, grid.numbers[index]!, text, format);
+  const text = grid.strings[grid.texts[index] ?? -1] ?? '';
+  const format = grid.styles[grid.styleIds[index] ?? -1]?.numberFormat ?? 'General';
+  return formatValue(grid.kinds[index] as CellKind, grid.numbers[index] ?? 0, text, format);
 }
 
 /** The same for a value that is in no grid, such as one of a RowBatch. */
@@ -48,28 +48,29 @@ export function formatNumber(value: number, numberFormat: string): string {
 
 /** `ms` as a Grid keeps dates: milliseconds since 1970, wall clock. */
 export function formatDate(ms: number, numberFormat: string): string {
-  const section = parseFormat(numberFormat).numeric.find((candidate) => candidate.kind === 'date') ?? PLAIN_DATE;
-  return renderDate(section, ms).trim();
+  const section = parseFormat(numberFormat).numeric.find((candidate) => candidate.kind === 'date');
+  // Dates of strict workbooks need no format to be one.
+  return section ? renderDate(section, ms).trim() : formatDate(ms, 'yyyy-mm-dd hh:mm:ss');
 }
-
-const PLAIN_DATE: FormatSection = parseFormat('yyyy-mm-dd hh:mm:ss').numeric[0]!;
 
 /** `unsigned`: the section says by itself that the number is negative. */
 function chooseSection(format: ParsedFormat, value: number): { section: FormatSection; unsigned: boolean } | null {
   const { numeric } = format;
   const [first, second, third] = numeric;
   if (!first) return null;
-  if (numeric.some((section) => section.condition)) return chooseByCondition(numeric, value);
+  if (numeric.some((section) => section.condition)) return chooseByCondition(first, numeric, value);
   if (!second) return { section: first, unsigned: false };
   if (value < 0) return { section: second, unsigned: true };
   return { section: value === 0 && third ? third : first, unsigned: false };
 }
 
-function chooseByCondition(numeric: FormatSection[], value: number): { section: FormatSection; unsigned: boolean } {
+function chooseByCondition(first: FormatSection, numeric: FormatSection[], value: number): { section: FormatSection; unsigned: boolean } {
   const found = numeric.findIndex((section, i) => meets(section, value, i, numeric.length));
-  const section = numeric[found] ?? numeric.at(-1)!;
+  const section = numeric[found] ?? first;
   const bound = section.condition;
-  const negativeOnly = bound ? bound.value <= 0 && bound.operator.startsWith('<') && bound.operator !== '<>' : numeric.length === 2 && found === 1 && numeric[0]!.condition?.value === 0;
+  const negativeOnly = bound
+    ? bound.value <= 0 && bound.operator.startsWith('<') && bound.operator !== '<>'
+    : numeric.length === 2 && found === 1 && first.condition?.value === 0;
   return { section, unsigned: negativeOnly };
 }
 

@@ -105,13 +105,12 @@ function renderPart(part: string, length: number, moment: Moment, section: Forma
       return length <= 2 ? String((moment.year + 543) % 100).padStart(2, '0') : String(moment.year + 543);
     case 'M':
       if (length <= 2) return pad(moment.month);
-      if (length === 3) return MONTHS[moment.month - 1]!.slice(0, 3);
-      return length === 5 ? MONTHS[moment.month - 1]![0]! : MONTHS[moment.month - 1]!;
+      return (MONTHS[moment.month - 1] ?? '').slice(0, length === 3 ? 3 : length === 5 ? 1 : 9);
     case 'd':
       if (length <= 2) return pad(moment.day);
-      return length === 3 ? WEEKDAYS[moment.weekday]!.slice(0, 3) : WEEKDAYS[moment.weekday]!;
+      return (WEEKDAYS[moment.weekday] ?? '').slice(0, length === 3 ? 3 : 9);
     case 'a':
-      return length === 3 ? KANJI_WEEKDAYS[moment.weekday]! : `${KANJI_WEEKDAYS[moment.weekday]}曜日`;
+      return `${KANJI_WEEKDAYS.charAt(moment.weekday)}${length === 3 ? '' : '曜日'}`;
     case 'h':
       return pad(moment.twelveHours ? ((moment.hour + 11) % 12) + 1 : moment.hour);
     case 'm':

@@ -72,19 +72,19 @@ function fillWhole(tokens: FormatToken[], digits: string, grouped: boolean): str
   const marks = tokens.filter((token) => token.type === 'digit').length;
   let text = '';
   let seen = 0;
-  for (let i = tokens.length - 1; i >= 0; i -= 1) {
-    const token = tokens[i]!;
+  for (const token of tokens.toReversed()) {
     if (token.type !== 'digit') {
       text = renderPlain(token) + text;
       continue;
     }
     const last = seen === marks - 1;
     const end = digits.length - seen;
-    const group = (piece: string, place: number): string => (grouped && place > 0 && place % 3 === 0 && piece !== '' ? `${piece}${piece === ' ' ? ' ' : ','}` : piece);
+    const group = (piece: string, place: number): string =>
+      grouped && place > 0 && place % 3 === 0 && piece !== '' ? `${piece}${piece === ' ' ? ' ' : ','}` : piece;
     if (end <= 0) text = group(token.mark === '0' ? '0' : token.mark === '?' ? ' ' : '', seen) + text;
-    else text = group(digits[end - 1]!, seen) + text;
+    else text = group(digits.charAt(end - 1), seen) + text;
     seen += 1;
-    for (let place = seen; last && place < digits.length; place += 1) text = group(digits[digits.length - 1 - place]!, place) + text;
+    for (let place = seen; last && place < digits.length; place += 1) text = group(digits.charAt(digits.length - 1 - place), place) + text;
   }
   return text;
 }
@@ -95,7 +95,7 @@ function fillFraction(tokens: FormatToken[], digits: string): string {
   return tokens
     .map((token) => {
       if (token.type !== 'digit') return renderPlain(token);
-      const digit = digits[place]!;
+      const digit = digits.charAt(place);
       place += 1;
       if (place <= significant || token.mark === '0') return digit;
       return token.mark === '?' ? ' ' : '';
@@ -126,13 +126,13 @@ function renderFraction(tokens: FormatToken[], slash: number, size: number): str
   let fixed = '';
   let marks = 0;
   let end = slash + 1;
-  for (; end < tokens.length; end += 1) {
-    const token = tokens[end]!;
+  for (const token of tokens.slice(slash + 1)) {
     if (token.type === 'digit') {
       marks += 1;
       fixed += token.mark;
     } else if (token.type === 'literal' && /^[0-9]/.test(token.text)) fixed += token.text;
     else break;
+    end += 1;
   }
   let start = slash;
   while (tokens[start - 1]?.type === 'digit') start -= 1;
@@ -146,7 +146,10 @@ function renderFraction(tokens: FormatToken[], slash: number, size: number): str
     shownWhole += 1;
     top = 0;
   }
-  const prefix = tokens.slice(0, slash).map((token) => (token.type === 'literal' ? token.text.trim() : '')).join('');
+  const prefix = tokens
+    .slice(0, slash)
+    .map((token) => (token.type === 'literal' ? token.text.trim() : ''))
+    .join('');
   const suffix = tokens.slice(end).map(renderPlain).join('');
   if (hasWhole && top === 0) return `${prefix}${shownWhole}${suffix}`;
   return `${prefix}${shownWhole > 0 ? `${shownWhole} ` : ''}${top}/${bottom}${suffix}`;

@@ -9,11 +9,11 @@ export function applyDigitStyle(text: string, style: 0 | 1 | 2 | 3, spoken: bool
   if (style === 0) return text;
   const digits = DIGITS[style];
   if (spoken && style !== 3 && /^[0-9]{1,16}$/.test(text)) return speak(text, style);
-  return text.replace(/[0-9]/g, (digit) => digits[Number(digit)]!);
+  return text.replace(/[0-9]/g, (digit) => digits.charAt(Number(digit)));
 }
 
 function speak(text: string, style: 1 | 2): string {
-  if (/^0+$/.test(text)) return DIGITS[style][0]!;
+  if (/^0+$/.test(text)) return DIGITS[style].charAt(0);
   let spoken = '';
   for (let group = 0; group * 4 < text.length; group += 1) {
     const four = text.slice(Math.max(0, text.length - group * 4 - 4), text.length - group * 4);

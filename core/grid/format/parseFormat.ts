@@ -57,8 +57,8 @@ export function classifyFormat(code: string): 'date' | 'time' | 'number' {
 }
 
 function arrangeSections(sections: FormatSection[]): ParsedFormat {
-  const last = sections.at(-1)!;
-  const lastIsText = sections.length >= 4 || last.kind === 'text';
+  const last = sections.at(-1) ?? null;
+  const lastIsText = sections.length >= 4 || last?.kind === 'text';
   const numeric = lastIsText ? sections.slice(0, Math.min(3, sections.length - 1)) : sections.slice(0, 3);
   return { numeric, text: lastIsText ? last : null };
 }
@@ -94,7 +94,7 @@ class SectionReader {
 
   private readToken(): void {
     const { code } = this;
-    const ch = code[this.at]!;
+    const ch = code.charAt(this.at);
     switch (ch) {
       case '"': {
         const end = code.indexOf('"', this.at + 1);
@@ -189,7 +189,7 @@ class SectionReader {
     this.at = end < 0 ? this.code.length : end + 1;
     const elapsed = /^(h+|m+|s+)$/i.exec(content);
     if (elapsed) {
-      this.section.tokens.push({ type: 'elapsed', part: content[0]!.toLowerCase() as 'h' | 'm' | 's', length: content.length });
+      this.section.tokens.push({ type: 'elapsed', part: content.charAt(0).toLowerCase() as 'h' | 'm' | 's', length: content.length });
       return;
     }
     const condition = /^(<=|>=|<>|<|>|=)\s*(-?[0-9.]+(?:E[+-]?[0-9]+)?)$/i.exec(content);

@@ -1,0 +1,19 @@
+import { benchMe } from './me.ts';
+import { type BenchRig, withRig } from './services.ts';
+
+/** `npm run bench [name…]`: each prints its figure beside a baseline that was measured in the same run. */
+const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
+  me: benchMe,
+};
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !(name in benches));
+if (unknown.length > 0) {
+  console.error(`There is no benchmark ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}.`);
+  process.exit(1);
+}
+for (const [name, bench] of Object.entries(benches)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  console.log(`\n== ${name}`);
+  await withRig(bench);
+}

@@ -1,0 +1,103 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
+import { makeUnique } from '../../../../core/sql/names.ts';
+import { rowJson } from '../../json.ts';
+import { quoteName, quoteText } from '../../relation.ts';
+import type { ExecuteRequest, Replies, ResultColumn, ValidateRequest } from '../protocol.ts';
+import { resultTypeName, storeColumn } from '../resultTypes.ts';
+import { TimedOut, TooLarge } from './errors.ts';
+import { bindParams } from './params.ts';
+import type { Session } from './session.ts';
+
+/** Set when the time is up; work stops at the next step. */
+export interface Deadline {
+  passed: boolean;
+}
+
+const resultTable = 'svc_result';
+
+/** The text itself is prepared, never put into other SQL: what was checked is what runs. */
+async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
+  const statements = await connection.extractStatements(sql);
+  if (statements.count !== 1) throw new Error(`one statement was checked, ${statements.count} came`);
+  return statements.prepare(0);
+}
+
+/** Runs the query once; rows go into a table of ours, from which page and file are made. */
+export async function execute(session: Session, request: ExecuteRequest, outDir: string, deadline: Deadline): Promise<{ value: Replies['execute']; page: Buffer }> {
+  const began = performance.now();
+  const statement = await prepare(session.user, request.sql);
+  bindParams(statement, request.params);
+  const result = await statement.stream();
+  const columns = describeColumns(result);
+  const { rowCount, more } = await collect(session.own, result, columns, request, deadline);
+  stopWhenPassed(deadline);
+  const elapsedMs = performance.now() - began;
+  const page = await writePage(session.own, columns, request);
+  stopWhenPassed(deadline);
+  if (request.resultFile !== null) await writeFile(session.own, columns, join(outDir, request.resultFile), request.maxBytes);
+  stopWhenPassed(deadline);
+  return { value: { columns, rowCount, more, elapsedMs: Math.round(elapsedMs * 10) / 10 }, page };
+}
+
+/** Binds and plans, and runs nothing. */
+export async function validate({ user }: Session, request: ValidateRequest): Promise<Replies['validate']> {
+  const statement = await prepare(user, request.sql);
+  bindParams(statement, request.params);
+  const names = Array.from({ length: statement.columnCount }, (_, i) => statement.columnName(i));
+  const unique = makeUnique(names);
+  return { columns: unique.map((name, i) => ({ name, type: planType(statement, i) })) };
+}
+
+/** Where a parameter decides the type, it is not known before the query runs. */
+function planType(statement: DuckDBPreparedStatement, index: number): string {
+  try {
+    return resultTypeName(statement.columnType(index));
+  } catch {
+    return 'UNKNOWN';
+  }
+}
+
+function describeColumns(result: DuckDBResult): ResultColumn[] {
+  const types = result.columnTypes();
+  return makeUnique(result.columnNames()).map((name, i) => ({ name, type: resultTypeName(types[i] as (typeof types)[number]) }));
+}
+
+/** Chunks are handed on as they are. Without a file, one row past the page is enough to know that there are more. */
+async function collect(own: DuckDBConnection, result: DuckDBResult, columns: ResultColumn[], request: ExecuteRequest, deadline: Deadline) {
+  await own.run(`CREATE TABLE ${resultTable} (${columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(', ')})`);
+  const appender = await own.createAppender(resultTable, 'main', 'memory');
+  const enough = request.resultFile === null ? request.pageLimit : Number.POSITIVE_INFINITY;
+  let rowCount = 0;
+  try {
+    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+      stopWhenPassed(deadline);
+      appender.appendDataChunk(chunk);
+      rowCount += chunk.rowCount;
+      if (rowCount > enough) break;
+      if (rowCount > request.maxRows) throw new TooLarge(`The result has more than ${request.maxRows} rows.`);
+    }
+    appender.flushSync();
+  } finally {
+    appender.closeSync();
+  }
+  return { rowCount, more: rowCount > request.pageLimit };
+}
+
+async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteRequest): Promise<Buffer> {
+  const text = `SELECT string_agg(CAST(${rowJson(columns)} AS VARCHAR), ',' ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
+  const reader = await own.runAndReadAll(`SELECT strlen(rows) <= ${maxPageBytes}, CASE WHEN strlen(rows) <= ${maxPageBytes} THEN rows END FROM (${text})`);
+  const [fits, rows] = reader.getRows()[0] ?? [];
+  if (fits === false) throw new TooLarge(`The page is larger than ${maxPageBytes} bytes; ask for fewer rows or columns.`);
+  return Buffer.from(`[${rows ?? ''}]`);
+}
+
+async function writeFile(own: DuckDBConnection, columns: ResultColumn[], path: string, maxBytes: number): Promise<void> {
+  await own.run(`COPY (SELECT ${columns.map(storeColumn).join(', ')} FROM ${resultTable}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 20480)`);
+  if ((await stat(path)).size > maxBytes) throw new TooLarge(`The result is larger than ${maxBytes} bytes.`);
+}
+
+function stopWhenPassed({ passed }: Deadline): void {
+  if (passed) throw new TimedOut('The query took too long.');
+}

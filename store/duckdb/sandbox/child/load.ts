@@ -1,0 +1,33 @@
+import { quoteName } from '../../relation.ts';
+import type { LoadedRelation, ValidateRequest } from '../protocol.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Puts the tables of a request into its session and locks it. Tables with hidden columns are copied while their files can
+ * still be read; the others are views over files that stay readable. Names are temporary ones: they come before any name
+ * of the engine's own catalog.
+ */
+export async function loadRelations(session: Session, relations: LoadedRelation[]): Promise<void> {
+  for (const relation of relations.filter((each) => each.governed)) {
+    await makeTail(session, relation);
+    await session.user.run(`CREATE TEMP TABLE ${quoteName(relation.name)} AS ${relation.select}`);
+    if (relation.tail) await session.user.run(`DROP TABLE ${quoteName(relation.tail.name)}`);
+  }
+  await session.lock();
+  for (const relation of relations.filter((each) => !each.governed)) {
+    await makeTail(session, relation);
+    await session.user.run(`CREATE TEMP VIEW ${quoteName(relation.name)} AS ${relation.select}`);
+  }
+}
+
+async function makeTail({ user }: Session, { tail }: LoadedRelation): Promise<void> {
+  if (tail) await user.run(tail.create, [tail.json]);
+}
+
+/** To bind a query, empty tables are enough: no files, no rows. */
+export async function loadEmpty(session: Session, tables: ValidateRequest['tables']): Promise<void> {
+  for (const { name, columns } of tables) {
+    await session.user.run(`CREATE TEMP TABLE ${quoteName(name)} (${columns.map((column) => `${quoteName(column.name)} ${column.type}`).join(', ')})`);
+  }
+  await session.lock();
+}
