@@ -4,6 +4,7 @@ import { runService, type Service } from '../store/lifecycle.ts';
 import { openServices } from '../store/services.ts';
 import { prepareWorkflowBundle } from '../store/temporal/bundle.ts';
 import { connectionOptions } from '../store/temporal/client.ts';
+import { dataConverter } from '../store/temporal/payloads.ts';
 import { ensureSchedules } from '../store/temporal/schedules.ts';
 import { makeActivities } from './index.ts';
 
@@ -18,6 +19,7 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
     taskQueue: config.temporal.taskQueue,
     workflowBundle: { codePath: await prepareWorkflowBundle() },
     activities: makeActivities(services),
+    dataConverter,
     shutdownGraceTime: '5 seconds',
   });
   await ensureSchedules(await services.temporal(), config);

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { bigint, boolean, customType, index, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
 
 const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
@@ -37,7 +38,8 @@ export const ops = pgTable(
     undoneBy: count('undone_by'),
     createdAt: at('created_at').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.scope, t.opId] })],
+  // By table: which op made a version, for history, diff and undo.
+  (t) => [primaryKey({ columns: [t.scope, t.opId] }), index('ops_table').on(t.tableId, t.editVersion).where(sql`table_id IS NOT NULL`)],
 );
 
 export const auditEntries = pgTable(

@@ -121,6 +121,30 @@ export const rowLog = pgTable(
   (t) => [primaryKey({ columns: [t.tableId, t.editVersion, t.rowId] }), index('row_log_row').on(t.tableId, t.rowId, t.editVersion)],
 );
 
+/**
+ * Entries of the log that are files instead of rows of `row_log`: history must be able to read them for as long as the
+ * table lives, whatever compaction does to the manifests. `delta`: with op, changed columns and values before (and, when
+ * it spans several versions, `__svc_version`). `insert`: an ordinary segment, every row of which was new.
+ */
+export const logFiles = pgTable(
+  'log_files',
+  {
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    key: text('key').notNull(),
+    kind: text('kind', { enum: ['delta', 'insert'] }).notNull(),
+    /** Entries with `after < edit_version <= up_to`. */
+    after: count('after').notNull(),
+    upTo: count('up_to').notNull(),
+    rows: integer('rows').notNull(),
+    minRow: count('min_row').notNull(),
+    maxRow: count('max_row').notNull(),
+    bytes: count('bytes').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tableId, t.upTo, t.key] })],
+);
+
 /** Style and notes on cells, rows, columns or the table. Row 0 and column 0 stand for "none". */
 export const annotations = pgTable(
   'annotations',
@@ -149,7 +173,11 @@ export const snapshots = pgTable(
     eventType: text('event_type').notNull(),
     userId: text('user_id'),
     actor: text('actor').notNull(),
+    /** When it was opened: edits from then on lie in it. */
+    openedAt: at('opened_at').notNull(),
     committedAt: at('committed_at').notNull(),
+    /** The id of the editing snapshot that follows; it gets its own row when it is committed. */
+    nextId: text('next_id').notNull(),
   },
   (t) => [index('snapshots_workbook').on(t.workbookId, t.id)],
 );
@@ -212,3 +240,9 @@ export const results = pgTable(
   },
   (t) => [index('results_expiry').on(t.expiresAt)],
 );
+
+/** Blobs that nothing referred to when last looked at. They go when that is still so a day later. */
+export const garbageBlobs = pgTable('garbage_blobs', {
+  key: text('key').primaryKey(),
+  seenAt: at('seen_at').notNull(),
+});

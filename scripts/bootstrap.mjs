@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -16,8 +16,17 @@ const stampPath = join(modulesDir, '.installed-lock');
 
 /** Everything until the project's own TypeScript can run. Ends the process with a clear message when it cannot. */
 export async function bootstrap() {
-  checkNode();
-  if (isInstalled()) return;
+  try {
+    checkNode();
+    watchNpm();
+    if (!isInstalled()) await installInTurn();
+  } catch (error) {
+    console.error(error.message);
+    process.exit(1);
+  }
+}
+
+async function installInTurn() {
   const release = await waitForTurn();
   try {
     // Another start may have done it while we waited.
@@ -30,7 +39,23 @@ export async function bootstrap() {
 function checkNode() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   if (major > neededNode[0] || (major === neededNode[0] && minor >= neededNode[1])) return;
-  fail(`Node.js ${neededNode.join('.')} or newer is needed; this is ${process.versions.node} (${process.execPath}).`);
+  throw new Error(`Node.js ${neededNode.join('.')} or newer is needed; this is ${process.versions.node} (${process.execPath}).`);
+}
+
+/**
+ * npm killed hard passes nothing on, nor does the shell between npm and us when npm is told to end. Left alone in the
+ * background we would be forgotten, so we then do what we do when a terminal is closed.
+ */
+function watchNpm() {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const readParents = () => `${process.ppid} ${readText(`/proc/${process.ppid}/stat`)?.replace(/^.*\) \S+ (\d+) .*$/s, '$1')}`;
+  const parents = readParents();
+  const timer = setInterval(() => {
+    if (readParents() === parents) return;
+    clearInterval(timer);
+    process.kill(process.pid, 'SIGHUP');
+  }, 1000);
+  timer.unref();
 }
 
 function isInstalled() {
@@ -62,19 +87,24 @@ async function install() {
   const show = createProgress();
   show(`Installing dependencies (npm ci, up to ${total} packages)`, true);
   const beganMs = Date.now();
-  const tail = [];
+  const said = [];
   let fetched = 0;
   const timer = setInterval(() => show(`Installing dependencies: ${fetched} packages fetched, ${Math.round((Date.now() - beganMs) / 1000)} s`), 1000);
   const code = await runNpm((line) => {
     // At this log level npm names every package it fetches or finds in its cache.
     if (/^npm http (fetch|cache)/.test(line)) fetched++;
-    else tail.push(line);
-    if (tail.length > 30) tail.shift();
+    else if (said.length < 1000) said.push(line);
   });
   clearInterval(timer);
-  if (code !== 0) fail(`npm ci failed:\n${tail.join('\n')}`);
+  if (code !== 0) throw new Error(`npm ci failed:\n${pickErrors(said).join('\n')}`);
   writeFileSync(stampPath, hashLock());
   show(`Dependencies installed in ${Math.round((Date.now() - beganMs) / 1000)} s`, true);
+}
+
+/** npm warns of many things, then says what is wrong, then explains itself at length. */
+function pickErrors(said) {
+  const errors = said.filter((line) => line.startsWith('npm error'));
+  return errors.length > 0 ? errors.slice(0, 20) : said.slice(-20);
 }
 
 /** Ctrl-C reaches npm by itself; a signal to us alone is passed on. */
@@ -96,8 +126,8 @@ function runNpm(onLine) {
       lines.forEach(onLine);
     });
   }
-  return new Promise((done) => {
-    child.once('error', (error) => fail(`npm could not be started (${error.message}). It comes with Node.js; put it on the PATH.`));
+  return new Promise((done, reject) => {
+    child.once('error', (error) => reject(new Error(`npm could not be started (${error.message}). It comes with Node.js; put it on the PATH.`)));
     child.once('close', (code) => {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, passOn);
       done(code);
@@ -107,7 +137,8 @@ function runNpm(onLine) {
 
 /** Two starts in one checkout must not both run npm ci. The lock is not in node_modules, which npm ci empties. */
 async function waitForTurn() {
-  const path = join(tmpdir(), `workbook-data-service-install-${createHash('sha256').update(projectDir).digest('hex').slice(0, 16)}`);
+  const key = createHash('sha256').update(projectDir).digest('hex').slice(0, 16);
+  const path = join(tmpdir(), `workbook-data-service-install-${userInfo().uid}-${key}`);
   for (let said = false; ; ) {
     try {
       writeFileSync(path, String(process.pid), { flag: 'wx' });
@@ -158,9 +189,4 @@ function readJson(path) {
   } catch {
     return null;
   }
-}
-
-function fail(message) {
-  console.error(message);
-  process.exit(1);
 }

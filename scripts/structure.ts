@@ -53,7 +53,11 @@ async function structureFile(file: string, grids: Grid[], mode: Mode): Promise<b
   const spec = analyze(grids, file);
   if (mode === 'json') {
     const names = grids.map((grid) => grid.sheet);
-    await print(describeSheets(file, names, spec).map((line) => JSON.stringify(line)).join('\n'));
+    await print(
+      describeSheets(file, names, spec)
+        .map((line) => JSON.stringify(line))
+        .join('\n'),
+    );
     return false;
   }
   const result = build(grids, spec, file);
@@ -74,7 +78,9 @@ function describeForPeople(file: string, spec: ParseSpec, result: BuildResult): 
   const lines = [`${file}: ${spec.regions.length} regions, ${result.tables.length} tables`];
   for (const sheet of result.conservation) {
     const { cells, headers, values, labels, titles, notes, lost, twice } = sheet;
-    lines.push(`  sheet ${sheet.sheet}: ${cells} cells = ${headers} header + ${values} value + ${labels} label + ${titles} title + ${notes} note`);
+    lines.push(
+      `  sheet ${sheet.sheet}: ${cells} cells = ${headers} header + ${values} value + ${labels} label + ${titles} title + ${notes} note`,
+    );
     if (lost.length > 0) lines.push(`    ERROR lost: ${lost.join(' ')}`);
     if (twice.length > 0) lines.push(`    ERROR used twice: ${twice.join(' ')}`);
   }
@@ -82,7 +88,8 @@ function describeForPeople(file: string, spec: ParseSpec, result: BuildResult): 
   for (const table of result.tables) {
     lines.push(`  ${table.name}: ${table.rows.length} rows`);
     lines.push(`    ${table.columns.map((column) => `${column.name} ${column.type}`).join(', ')}`);
-    for (const row of table.rows.slice(0, SAMPLE_ROWS)) lines.push(`    ${row.map((value) => (value === null ? '∅' : String(value))).join(' | ')}`);
+    for (const row of table.rows.slice(0, SAMPLE_ROWS))
+      lines.push(`    ${row.map((value) => (value === null ? '∅' : String(value))).join(' | ')}`);
     if (table.rows.length > SAMPLE_ROWS) lines.push('    …');
   }
   for (const finding of result.findings) lines.push(`  finding ${finding.sheet} ${finding.cell} ${finding.message}`);

@@ -170,11 +170,6 @@ export function wantsStacks(env: Env = process.env): boolean {
   return env.SVC_LOG_LEVEL === 'debug' || env.SVC_LOG_LEVEL === 'trace';
 }
 
-/** npm sets this for the scripts it runs. */
-export function isRunByNpm(env: Env = process.env): boolean {
-  return env.npm_lifecycle_event !== undefined;
-}
-
 function readTemporal(read: Reader): TemporalConfig {
   const apiKey = read.text('TEMPORAL_API_KEY');
   const tls: TlsConfig = {

@@ -5,9 +5,10 @@ import type { BlobStore } from './blobs/blobStore.ts';
 import { openBlobs } from './blobs/openBlobs.ts';
 import type { ServiceConfig } from './config.ts';
 import { type Engine, openEngine } from './duckdb/engine.ts';
-import { openLog } from './log.ts';
+import { describeError, openLog } from './log.ts';
 import type { Committer } from './pg/commit.ts';
 import { openDatabase } from './pg/database.ts';
+import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
 import { connectTemporal, type Temporal } from './temporal/client.ts';
 
@@ -18,6 +19,8 @@ export interface Services extends Committer {
   sessionKey: Buffer;
   blobs: BlobStore;
   engine: Engine;
+  /** Opened when first asked for: processes in which strangers' SQL runs. */
+  sandbox(): Promise<Sandbox>;
   /** Connected when first asked for; a failure is not remembered. */
   temporal(): Promise<Temporal>;
   close(): Promise<void>;
@@ -35,6 +38,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
   });
   const [blobs, engine] = await Promise.all([openBlobs(config), openEngine({ connections: 4, memoryLimitMb: 1024 })]);
   let temporal: Promise<Temporal> | null = null;
+  let sandbox: Promise<Sandbox> | null = null;
   return {
     config,
     log,
@@ -43,6 +47,14 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     engine,
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
     sessionKey: deriveKey(config.secret, 'sessions'),
+    sandbox() {
+      const dir = config.blobs.kind === 'file' ? config.blobs.dir : config.dataDir;
+      sandbox ??= openSandbox({ dir, searchPath: config.machine.searchPath, onTrouble: (error) => log.warn(describeError(error), 'a query process failed') }).catch((error: unknown) => {
+        sandbox = null;
+        throw error;
+      });
+      return sandbox;
+    },
     temporal() {
       temporal ??= connectTemporal(config.temporal).catch((error: unknown) => {
         temporal = null;
@@ -51,6 +63,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       return temporal;
     },
     async close() {
+      await (await sandbox?.catch(() => null))?.close();
       await (await temporal?.catch(() => null))?.close();
       await engine.close();
       await blobs.close();

@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
-import { listEntries } from '../../store/pg/rowLog.ts';
 import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { findUnloggedVersions, readLog } from './readLog.ts';
 
 const mostChanged = 1000;
 
@@ -33,7 +33,6 @@ export async function checkVersion(
     areDisjoint(rebase.touched, changed.rows)
   )
     return;
-  const names = new Map(visible.map((column) => [column.id, column.name]));
   throw new DomainError(
     'version-conflict',
     `The table is at version ${at.editVersion}, not ${expected}.`,
@@ -41,14 +40,19 @@ export async function checkVersion(
     {
       members: {
         current_version: at.editVersion,
-        changed: [...changed.rows].map(([rowId, columns]) => ({
-          row_id: rowId,
-          columns: [...columns].flatMap((id) => names.get(id) ?? []),
-        })),
+        changed: listVisibleCells(changed.rows, visible),
         changed_truncated: changed.truncated,
       },
     },
   );
+}
+
+/** Changed cells by name. A row of which only hidden columns changed is not in it: that it changed would be told, too. */
+export function listVisibleCells(rows: Map<number, Set<number>>, visible: ColumnRecord[]): { row_id: number; columns: string[] }[] {
+  const names = new Map(visible.map((column) => [column.id, column.name]));
+  return [...rows]
+    .map(([rowId, columns]) => ({ row_id: rowId, columns: [...columns].flatMap((id) => names.get(id) ?? []) }))
+    .filter(({ columns }) => columns.length > 0);
 }
 
 async function listChangedCells(
@@ -56,7 +60,11 @@ async function listChangedCells(
   at: TableAt,
   since: number,
 ): Promise<{ rows: Map<number, Set<number>>; truncated: boolean; schema: boolean }> {
-  const entries = await listEntries(services.db.pool, at.table.id, { after: since, upTo: at.editVersion, limit: mostChanged + 1 });
+  const range = { after: since, upTo: at.editVersion };
+  const [entries, versions] = await Promise.all([
+    readLog(services, at.table.id, { ...range, limit: mostChanged + 1, withCells: false }),
+    findUnloggedVersions(services, at.table.id, range.after, range.upTo),
+  ]);
   const rows = new Map<number, Set<number>>();
   for (const entry of entries.slice(0, mostChanged)) {
     const columns = rows.get(entry.rowId) ?? new Set<number>();
@@ -64,8 +72,8 @@ async function listChangedCells(
     for (const id of entry.op === 'U' ? entry.changed : at.columns.map((column) => column.id)) columns.add(id);
     rows.set(entry.rowId, columns);
   }
-  const inFiles = at.layers.some((layer) => layer.kind === 'delta' && layer.upTo > since);
-  return { rows, truncated: entries.length > mostChanged || inFiles, schema: at.schemaVersion > since };
+  // A restore changes rows without an entry for each: the list is then not all of it.
+  return { rows, truncated: entries.length > mostChanged || !versions.logTellsAll, schema: at.schemaVersion > since };
 }
 
 function areDisjoint(touched: TouchedCells, changed: Map<number, Set<number>>): boolean {

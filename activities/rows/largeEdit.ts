@@ -14,18 +14,27 @@ export async function writeLargeEdit(services: Services, edit: PreparedEdit): Pr
   const { at, plan } = edit;
   if (plan.entries.length <= mostLogged.rows && !isHeavy(plan.entries)) return edit;
   const prefix = `${at.table.accountId}/${at.table.workbookId}/${at.table.id}`;
-  const onlyNew = plan.entries.every((entry) => entry.op === 'I');
-  const first = plan.inserted > 0 ? await reserveRows(services.db.pool, at.table.id, plan.inserted) : 0;
+  // A row that comes back under its old id may lie in a segment already: only a delta can stand above that.
+  const onlyNew = plan.entries.every((entry) => entry.op === 'I' && entry.rowId < 0);
+  const fresh = plan.entries.filter((entry) => entry.rowId < 0).length;
+  const first = fresh > 0 ? await reserveRows(services.db.pool, at.table.id, fresh) : 0;
   const numbered = plan.entries
     .map((entry) => (entry.rowId < 0 ? { ...entry, rowId: first - entry.rowId - 1 } : entry))
     .sort((a, b) => a.rowId - b.rowId);
   const rows = numbered.length;
+  const span = { rows, minRow: numbered[0]?.rowId ?? 0, maxRow: numbered.at(-1)?.rowId ?? 0 };
+  const written = await (onlyNew ? writeSegment : writeDelta)(services, prefix, at.columns, numbered);
   const layer: Layer = onlyNew
-    ? { kind: 'segment', rows, minRow: first, maxRow: first + rows - 1, ...(await writeSegment(services, prefix, at.columns, numbered)) }
-    : { kind: 'delta', rows, after: at.editVersion, upTo: newVersion, ...(await writeDelta(services, prefix, at.columns, numbered)) };
+    ? { kind: 'segment', ...span, ...written }
+    : { kind: 'delta', rows, after: at.editVersion, upTo: newVersion, ...written };
   return {
     at,
-    plan: { ...plan, entries: [], layers: [...closeLog(at), layer, { kind: 'log', after: newVersion, upTo: null }] },
+    plan: {
+      ...plan,
+      entries: [],
+      layers: [...closeLog(at), layer, { kind: 'log', after: newVersion, upTo: null }],
+      files: [{ kind: onlyNew ? 'insert' : 'delta', ...span, ...written }],
+    },
     rowIds: edit.rowIds.map((id) => (id < 0 ? first - id - 1 : id)),
   };
 }

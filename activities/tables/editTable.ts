@@ -1,6 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Layer } from '../../schema/tables.ts';
 import type { Tx } from '../../store/pg/commit.ts';
+import { insertLogFiles, type WrittenLogFile } from '../../store/pg/logFiles.ts';
 import { type EditedTable, editTable, type LogEntry, type TableAt } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 
@@ -14,6 +15,8 @@ export interface PlannedEdit {
   /** New layers for an edit that is written as a file, or that changes what the table is made of. */
   layers: Layer[] | null;
   schemaChanged: boolean;
+  /** Entries that are written as files instead of `entries`: history reads them there. */
+  files?: WrittenLogFile[];
   detail?: Record<string, unknown>;
 }
 
@@ -60,6 +63,7 @@ export async function applyEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise
     schemaChanged: plan.schemaChanged,
   });
   if (!edited) throw new VersionMoved();
+  if (plan.files) await insertLogFiles(tx, at.table.id, edited.editVersion, plan.files);
   noteEdit(tx, at, plan, edited.editVersion);
   return edited;
 }

@@ -4,13 +4,20 @@ import type { OperationId } from '../http/contract.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { Plant } from '../http/pipeline.ts';
 import { makeAccountHandlers } from './accounts.ts';
+import { makeAnnotationHandlers } from './annotations.ts';
 import { makeAuditHandlers } from './audit.ts';
 import { makeAuthHandlers } from './auth.ts';
+import { makeColumnHandlers } from './columns.ts';
 import { makeCredentialHandlers } from './credentials.ts';
+import { makeDiscoveryHandlers } from './discovery.ts';
+import { makeHistoryHandlers } from './history.ts';
 import { makeJobHandlers } from './jobs.ts';
 import { makeMeHandlers } from './me.ts';
+import { makeOpHandlers } from './ops.ts';
 import { type PendingOperation, pendingOperations } from './pending.ts';
+import { makeRangeHandlers } from './range.ts';
 import { makeRowHandlers } from './rows.ts';
+import { makeSnapshotHandlers } from './snapshots.ts';
 import { makeSystemHandlers } from './system.ts';
 import { makeTableHandlers } from './tables.ts';
 import { makeWorkbookHandlers } from './workbooks.ts';
@@ -28,8 +35,15 @@ export function makeHandlers(plant: Plant, metrics: Metrics): Handlers {
     ...makeWorkbookHandlers(plant),
     ...makeJobHandlers(plant),
     ...makeAuditHandlers(plant),
+    ...makeDiscoveryHandlers(plant),
     ...makeTableHandlers(plant),
     ...makeRowHandlers(plant),
+    ...makeColumnHandlers(plant),
+    ...makeRangeHandlers(plant),
+    ...makeAnnotationHandlers(plant),
+    ...makeOpHandlers(plant),
+    ...makeHistoryHandlers(plant),
+    ...makeSnapshotHandlers(plant),
   };
   const pending = Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])) as Record<PendingOperation, () => Promise<never>>;
   return { ...built, ...pending };

@@ -1,4 +1,5 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { applyEdit, retryOnMove } from '../../activities/tables/editTable.ts';
@@ -52,7 +53,7 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
           { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase },
           rows,
         );
-        return call.write(
+        const reply = await call.write(
           call.actor(actor),
           (tx) => applyEdit(tx, at, plan),
           (edited, marks) => ({
@@ -68,6 +69,8 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
             },
           }),
         );
+        compactWhenLong(services, at.table, at.table.tailCount + plan.entries.length);
+        return reply;
       });
     },
 
@@ -81,7 +84,7 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
           { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase },
           rowIds,
         );
-        return call.write(
+        const reply = await call.write(
           call.actor(actor),
           (tx) => applyEdit(tx, at, plan),
           (edited, marks) => ({
@@ -90,6 +93,8 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
             body: { edit_version: edited.editVersion, op_id: marks.get(workbook.id)?.firstOp ?? 0, deleted: plan.deleted, stale: [] },
           }),
         );
+        compactWhenLong(services, at.table, at.table.tailCount + plan.entries.length);
+        return reply;
       });
     },
   };

@@ -39,7 +39,13 @@ function calendarYear(year: number): Period | null {
 
 /** The 年度 that ends in this month, as in `2023年3月期`. */
 function yearEnded(year: number, month: number): Period {
-  return make('fiscalYear', month === 12 ? year : year - 1, 0, month === 3, month === 12 ? isoDate(year, 1, 1) : isoDate(year - 1, month + 1, 1));
+  return make(
+    'fiscalYear',
+    month === 12 ? year : year - 1,
+    0,
+    month === 3,
+    month === 12 ? isoDate(year, 1, 1) : isoDate(year - 1, month + 1, 1),
+  );
 }
 
 function monthOf(year: number | null, month: number, aprilYear: boolean): Period | null {
@@ -85,7 +91,7 @@ function parseYear(text: string): Period | null {
     if (/^[TM]$/i.test(m[1]!) && !m[3]) return null;
     return m[3] === '年度' ? fiscalYear(year) : calendarYear(year);
   }
-  m = /^(\d{4})\s?[-–~\/]\s?(\d{4}|\d{2})$/.exec(text);
+  m = /^(\d{4})\s?[-–~/]\s?(\d{4}|\d{2})$/.exec(text);
   if (m) {
     const [from, to] = [Number(m[1]), Number(m[2])];
     const end = to < 100 ? Math.floor(from / 100) * 100 + to : to;
@@ -122,13 +128,22 @@ function parseMonth(text: string): Period | null {
 }
 
 function parseQuarterOrHalf(text: string): Period | null {
-  let m = /^(.*?)\s?[-_]?\s?(?:第\s?([1-4一二三四])\s?四半期|Q\s?([1-4])|([1-4])\s?Q|([1-4])(?:st|nd|rd|th)\s(?:quarter|qtr\.?)|(?:quarter|qtr\.?)\s?([1-4])|(first|second|third|fourth)\squarter)\s?,?\s?(.*)$/i.exec(text);
+  let m =
+    /^(.*?)\s?[-_]?\s?(?:第\s?([1-4一二三四])\s?四半期|Q\s?([1-4])(?!\d)|(?<!\d)([1-4])\s?Q(?!\s?\d)|([1-4])(?:st|nd|rd|th)\s(?:quarter|qtr\.?)|(?:quarter|qtr\.?)\s?([1-4])|(first|second|third|fourth)\squarter)\s?,?\s?(.*)$/i.exec(
+      text,
+    );
   if (m) {
     const digit = m[2] ?? m[3] ?? m[4] ?? m[5] ?? m[6];
-    const quarter = m[7] ? QUARTER_WORDS[m[7].toLowerCase()]! : '一二三四'.includes(digit!) ? '一二三四'.indexOf(digit!) + 1 : Number(digit);
+    const quarter = m[7]
+      ? QUARTER_WORDS[m[7].toLowerCase()]!
+      : '一二三四'.includes(digit!)
+        ? '一二三四'.indexOf(digit!) + 1
+        : Number(digit);
     const around = `${m[1] ?? ''}${m[8] ?? ''}`.trim();
     if (around === '') return quarterOf(null, quarter, null);
-    const year = parseYearPrefix(around) ?? (/^['’]?\d{2}$/.test(around) ? { year: expandYear(Number(around.replace(/\D/g, ''))), aprilYear: false } : null);
+    const year =
+      parseYearPrefix(around) ??
+      (/^['’]?\d{2}$/.test(around) ? { year: expandYear(Number(around.replace(/\D/g, ''))), aprilYear: false } : null);
     return year ? quarterOf(year.year, quarter, year.aprilYear) : null;
   }
   m = /^(.*?)\s?(上期|下期|上半期|下半期|前半期|後半期|[12]H|H[12])\s?(.*)$/i.exec(text);
@@ -148,7 +163,11 @@ const MAY_BE_PERIOD = /[\d０-９一二三四元]|jan|feb|mar|apr|may|jun|jul|au
 /** A header text as a period, or null. Bare numbers count as years from 1800 to 2200 only. */
 export function parsePeriod(text: string): Period | null {
   if (text.length > 30 || !MAY_BE_PERIOD.test(text)) return null;
-  const plain = text.normalize('NFKC').replace(/[\s\u00a0]+/g, ' ').trim().replace(/^[(（](.*)[)）]$/, '$1');
+  const plain = text
+    .normalize('NFKC')
+    .replace(/[\s\u00a0]+/g, ' ')
+    .trim()
+    .replace(/^[(（](.*)[)）]$/, '$1');
   if (plain === '') return null;
   let m = /^(.+?)(?:年|[./-])(\d{1,2})月?期(?:\(.*\))?$/.exec(plain);
   if (m) {
@@ -172,7 +191,12 @@ export function periodOfDate(iso: string): Period {
 /** `2023年度` over `4月`; null when the two do not make one period. */
 export function combinePeriods(parent: Period, child: Period): Period | null {
   if (child.year !== null || parent.year === null) return null;
-  if (parent.kind !== 'year' && parent.kind !== 'fiscalYear' && !(child.kind === 'month' && (parent.kind === 'quarter' || parent.kind === 'half'))) return null;
+  if (
+    parent.kind !== 'year' &&
+    parent.kind !== 'fiscalYear' &&
+    !(child.kind === 'month' && (parent.kind === 'quarter' || parent.kind === 'half'))
+  )
+    return null;
   const april = parent.start === null ? null : parent.aprilYear;
   if (child.kind === 'month') {
     const month = monthOf(parent.year, child.part, parent.aprilYear);

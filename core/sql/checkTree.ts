@@ -63,6 +63,7 @@ class TreeWalk {
   /** Names that the query itself gives, to columns or tables. */
   private readonly named = new Set<string>();
   private readonly tableNames = new Set<string>();
+  private readonly lastParts = new Set<string>();
   private readonly known: ReadonlyMap<string, KnownTable>;
 
   constructor(known: readonly KnownTable[]) {
@@ -120,7 +121,7 @@ class TreeWalk {
   }
 
   private enterTable(part: Part, scope: Scope): boolean {
-    for (const name of [part.alias, part.table_name]) if (typeof name === 'string') this.tableNames.add(foldName(name));
+    for (const name of [part.alias, part.table_name]) if (typeof name === 'string' && name !== '') this.tableNames.add(foldName(name));
     if (part.type === 'PIVOT' || part.ref_type === 'NATURAL') this.star = true;
     for (const name of Array.isArray(part.using_columns) ? part.using_columns : []) this.columns.set(String(name), null);
     if (part.type === 'BASE_TABLE') return this.enterBaseTable(part, scope);
@@ -194,6 +195,7 @@ class TreeWalk {
 
   private noteColumn(part: Part): void {
     const names = Array.isArray(part.column_names) ? part.column_names.map(String) : [];
+    this.lastParts.add(foldName(names.at(-1) ?? ''));
     // Which part is the column depends on what the others name: `t.c`, or `c.field`.
     for (const name of names) {
       const offset = names.length === 1 && typeof part.query_location === 'number' ? part.query_location : null;
@@ -203,7 +205,7 @@ class TreeWalk {
 
   /** `SELECT t FROM t` gives a whole row. */
   meansAllColumns(): boolean {
-    return this.star || [...this.columns.keys()].some((name) => this.tableNames.has(foldName(name)));
+    return this.star || [...this.lastParts].some((name) => this.tableNames.has(name));
   }
 
   /** `user` is a column when one has that name, else DuckDB calls a function. */

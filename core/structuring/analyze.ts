@@ -1,8 +1,9 @@
 /** Analysis: proposes the regions of every sheet as a ParseSpec. */
 
 import type { Grid, Range } from '../grid/grid.ts';
-import { inferColumn, type InferredColumn } from '../types/infer.ts';
+import { type InferredColumn, inferColumn } from '../types/infer.ts';
 import { columnLetters, formatRange } from './a1.ts';
+import { dropBlankTexts } from './blanks.ts';
 import { type HeaderColumn, nameColumns, readHeaderColumns } from './columns.ts';
 import { readReport } from './hierarchy.ts';
 import { baseOfFile, NameRegistry } from './names.ts';
@@ -15,14 +16,15 @@ import { isNoteStart, isPlainTitle, isUnitLine } from './words.ts';
 
 export function analyze(grids: Grid[], fileName: string): ParseSpec {
   const sheets = grids.map((grid) => {
-    const view = new SheetView(grid);
+    const view = new SheetView(dropBlankTexts(grid).grid);
     return { view, blocks: findBlocks(view) };
   });
   const names = nameTables(sheets, fileName);
   const regions: SpecRegion[] = [];
   for (const { view, blocks } of sheets) {
     const before = regions.length;
-    for (const [k, block] of blocks.entries()) regions.push(...describeBlock(view, block, names.get(block) ?? '', names.get(nextTable(blocks, k)) ?? ''));
+    for (const [k, block] of blocks.entries())
+      regions.push(...describeBlock(view, block, names.get(block) ?? '', names.get(nextTable(blocks, k)) ?? ''));
     const own = regions.splice(before).sort((a, b) => compareRanges(a, b));
     own.forEach((region, n) => {
       region.id = `${view.grid.sheet}#${n + 1}`;
@@ -47,7 +49,12 @@ function compareRanges(a: SpecRegion, b: SpecRegion): number {
 function nextTable(blocks: FoundBlock[], k: number): FoundBlock {
   const own = blocks[k]!;
   if (own.table) return own;
-  return blocks.find((block) => block.table && block.range.top > own.range.bottom && block.range.left <= own.range.right && own.range.left <= block.range.right) ?? own;
+  return (
+    blocks.find(
+      (block) =>
+        block.table && block.range.top > own.range.bottom && block.range.left <= own.range.right && own.range.left <= block.range.right,
+    ) ?? own
+  );
 }
 
 function nameTables(sheets: { view: SheetView; blocks: FoundBlock[] }[], fileName: string): Map<FoundBlock, string> {
@@ -67,7 +74,9 @@ function nameTables(sheets: { view: SheetView; blocks: FoundBlock[] }[], fileNam
 
 /** One table with nothing around it. */
 function isBare(blocks: FoundBlock[]): boolean {
-  return blocks.length === 1 && blocks[0]!.table !== null && blocks[0]!.above.length + blocks[0]!.below.length + blocks[0]!.form.length === 0;
+  return (
+    blocks.length === 1 && blocks[0]!.table !== null && blocks[0]!.above.length + blocks[0]!.below.length + blocks[0]!.form.length === 0
+  );
 }
 
 /** The nearest line above the table that reads as a title; units, dates and remarks do not name anything. */
@@ -90,7 +99,18 @@ function describeBlock(view: SheetView, block: FoundBlock, name: string, target:
 }
 
 function makeRegion(view: SheetView, kind: SpecRegion['kind'], range: Range, name: string): SpecRegion {
-  return { id: '', sheet: view.grid.sheet, range: formatRange(range), kind, name, header_rows: [], data_range: null, orientation: 'rows', columns: [], selected: true };
+  return {
+    id: '',
+    sheet: view.grid.sheet,
+    range: formatRange(range),
+    kind,
+    name,
+    header_rows: [],
+    data_range: null,
+    orientation: 'rows',
+    columns: [],
+    selected: true,
+  };
 }
 
 function describeText(view: SheetView, text: FoundText, above: boolean, target: string): SpecRegion {
@@ -122,7 +142,14 @@ function describeTable(view: SheetView, table: FoundTable, name: string): SpecRe
 }
 
 /** Types come from the details: a computed row may hold a word where the column holds dates. */
-function describeColumns(view: SheetView, columns: HeaderColumn[], names: string[], spans: [number, number][], computed: Set<number>, rows: number[]): SpecColumn[] {
+function describeColumns(
+  view: SheetView,
+  columns: HeaderColumn[],
+  names: string[],
+  spans: [number, number][],
+  computed: Set<number>,
+  rows: number[],
+): SpecColumn[] {
   const cells = new Map<number, number[]>(columns.map((column) => [column.column, []]));
   spans.forEach(([from, to], k) => {
     if (computed.has(rows[k]!)) return;

@@ -1,30 +1,51 @@
 /** Building: follows a ParseSpec, and accounts for every cell while it does. */
 
 import type { Grid } from '../grid/grid.ts';
+import { parseRange } from './a1.ts';
+import { dropBlankTexts } from './blanks.ts';
 import { buildTableRegion } from './buildTable.ts';
+import { findDoubt } from './doubt.ts';
 import { Ledger } from './ledger.ts';
+import { readLines } from './lines.ts';
 import { baseOfFile, NameRegistry } from './names.ts';
 import { buildNotes } from './notes.ts';
 import type { BuildResult, Conservation, Finding, OutputTable } from './output.ts';
-import { findDoubt } from './doubt.ts';
 import { buildRawTable, nameRawTables } from './raw.ts';
 import { findWrongTotals } from './reaggregate.ts';
 import { SheetView } from './sheet.ts';
 import { isTableRegion, type ParseSpec, type SpecRegion } from './spec.ts';
 
-export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildResult {
+export interface BuildOptions {
+  /**
+   * Off for a ParseSpec that people corrected: cells they left out on purpose are listed, and are no reason to keep
+   * the sheet raw.
+   */
+  strict?: boolean;
+}
+
+export function build(grids: Grid[], spec: ParseSpec, fileName: string, options: BuildOptions = {}): BuildResult {
   const registry = new NameRegistry();
   const rawNames = nameRawTables(grids, fileName, baseOfFile);
   const result: BuildResult = { tables: [], archivedRaw: [], findings: [], conservation: [], rawSheets: [] };
   grids.forEach((grid, k) => {
-    const regions = spec.regions.filter((region) => region.sheet === grid.sheet && region.selected);
-    const sheet = buildSheet(grid, regions);
+    const sheet = buildSheet(
+      grid,
+      spec.regions.filter((region) => region.sheet === grid.sheet),
+    );
     result.conservation.push(sheet.conservation);
     if (grid.size === 0) return;
-    const reason = sheet.reason;
+    const reason = options.strict === false ? null : sheet.reason;
     if (reason !== null) {
       result.rawSheets.push({ sheet: grid.sheet, reason });
-      result.findings.push({ kind: 'not_understood', sheet: grid.sheet, table: rawNames[k]!, cell: '', stated: null, computed: null, message: reason });
+      result.findings.push({
+        kind: 'not_understood',
+        sheet: grid.sheet,
+        table: rawNames[k]!,
+        cell: '',
+        stated: null,
+        computed: null,
+        message: reason,
+      });
       result.tables.push({ ...buildRawTable(grid), name: registry.claim(rawNames[k]!, grid.sheet) });
       return;
     }
@@ -43,8 +64,10 @@ interface BuiltSheet {
   reason: string | null;
 }
 
-function buildSheet(grid: Grid, regions: SpecRegion[]): BuiltSheet {
-  const view = new SheetView(grid);
+function buildSheet(grid: Grid, all: SpecRegion[]): BuiltSheet {
+  const regions = all.filter((region) => region.selected);
+  const seen = dropBlankTexts(grid);
+  const view = new SheetView(seen.grid);
   const ledger = new Ledger(view);
   const tables: OutputTable[] = [];
   const findings: Finding[] = [];
@@ -53,8 +76,23 @@ function buildSheet(grid: Grid, regions: SpecRegion[]): BuiltSheet {
     tables.push(...built.tables);
     findings.push(...findWrongTotals(view, region, built));
   }
-  const notes = buildNotes(view, ledger, regions.filter((region) => !isTableRegion(region)), `${grid.sheet}_補足情報`);
+  const notes = buildNotes(
+    view,
+    ledger,
+    regions.filter((region) => !isTableRegion(region)),
+    `${grid.sheet}_補足情報`,
+  );
   if (notes) tables.push(notes);
+  for (const region of all) if (!region.selected) leaveOut(view, ledger, region);
+  const { origin } = seen;
+  if (origin) for (const table of tables) table.provenance.cells = table.provenance.cells.map((cell) => origin[cell]!);
   const conservation = ledger.summarize();
   return { tables, findings, conservation, reason: findDoubt(view, regions, conservation) };
+}
+
+/** Regions that were not chosen are not lost: they are known, and left out. */
+function leaveOut(view: SheetView, ledger: Ledger, region: SpecRegion): void {
+  for (const line of readLines(view, parseRange(region.range) ?? { top: 1, left: 1, bottom: 0, right: 0 })) {
+    for (let i = line.from; i < line.to; i += 1) ledger.omit(i);
+  }
 }

@@ -5,11 +5,12 @@ import { columnNumber, parseRange } from './a1.ts';
 import { type EmitBatch, type EmitPlan, type EmitRow, emitTable } from './emit.ts';
 import { type Report, type ReportRow, readReport } from './hierarchy.ts';
 import type { Ledger } from './ledger.ts';
-import type { OutputTable } from './output.ts';
 import { pickLabelColumns } from './outline.ts';
-import { type SheetView, key } from './sheet.ts';
+import type { OutputTable } from './output.ts';
+import { key, type SheetView } from './sheet.ts';
 import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.ts';
 import { readTableRows, type TableRows } from './tableRows.ts';
+import { isSubtotalLabel } from './words.ts';
 
 export interface BuiltRegion {
   tables: OutputTable[];
@@ -23,7 +24,10 @@ export function buildTableRegion(view: SheetView, ledger: Ledger, region: SpecRe
   placeHeaders(view, ledger, region, range);
   const rows = data ? readTableRows(view, data, data.top) : emptyRows();
   const report = readReport(view, rows);
-  const tables = region.kind === 'report' ? buildReport(view, ledger, region, rows, report, data ?? range) : buildFlat(view, ledger, region, rows, data ?? range);
+  const tables =
+    region.kind === 'report'
+      ? buildReport(view, ledger, region, rows, report, data ?? range)
+      : buildFlat(view, ledger, region, rows, data ?? range);
   return { tables, report, rows };
 }
 
@@ -47,8 +51,15 @@ function makePlan(view: SheetView, ledger: Ledger, region: SpecRegion, leadNames
 /** Merged cells inside the data stand for every row they cover. */
 function fillMerges(view: SheetView, range: Range): Map<number, number> {
   const filled = new Map<number, number>();
-  for (const merge of view.grid.merges) {
-    if (merge.bottom === merge.top || merge.top < range.top || merge.bottom > range.bottom || merge.left < range.left || merge.left > range.right) continue;
+  for (const merge of view.merges) {
+    if (
+      merge.bottom === merge.top ||
+      merge.top < range.top ||
+      merge.bottom > range.bottom ||
+      merge.left < range.left ||
+      merge.left > range.right
+    )
+      continue;
     const cell = view.at(merge.top, merge.left);
     if (cell < 0) continue;
     for (let row = merge.top + 1; row <= merge.bottom; row += 1) filled.set(key(row, merge.left), cell);
@@ -71,7 +82,8 @@ function emitPair(plan: EmitPlan, name: string, role: 'data' | 'level', details:
   const periods = all.filter((period) => !period.computed);
   const over = all.filter((period) => period.computed);
   const tables: OutputTable[] = [];
-  if (details.length > 0 || (role === 'data' && totals.length === 0)) tables.push(emitTable(plan, name, role, [{ rows: details, periods }]));
+  if (details.length > 0 || (role === 'data' && totals.length === 0))
+    tables.push(emitTable(plan, name, role, [{ rows: details, periods }]));
   const computed: EmitBatch[] = [];
   if (totals.length > 0) computed.push({ rows: totals, periods });
   if (over.length > 0) computed.push({ rows: [...details, ...totals], periods: over });
@@ -89,7 +101,10 @@ function buildReport(view: SheetView, ledger: Ledger, region: SpecRegion, table:
     if (own.length === 0) continue;
     const leadNames = [...Array.from({ length: level - 1 }, (_, k) => `科目_階層${k + 1}`), '科目'];
     const plan = makePlan(view, ledger, region, leadNames, columns, range);
-    const toEmit = (row: ReportRow): EmitRow => ({ row: row.row, lead: [...ancestorsOf(report.rows, row), { text: row.label || null, cell: row.labelCell }] });
+    const toEmit = (row: ReportRow): EmitRow => ({
+      row: row.row,
+      lead: [...ancestorsOf(report.rows, row), { text: row.label || null, cell: row.labelCell }],
+    });
     const details = own.filter((row) => row.role === 'detail' || row.role === 'parent').map(toEmit);
     const totals = own.filter((row) => row.role === 'subtotal' || row.role === 'computed').map(toEmit);
     tables.push(...emitPair(plan, `${region.name}_階層${level}`, 'level', details, totals));
@@ -100,11 +115,24 @@ function buildReport(view: SheetView, ledger: Ledger, region: SpecRegion, table:
 
 function ancestorsOf(rows: ReportRow[], row: ReportRow): EmitRow['lead'] {
   const chain: EmitRow['lead'] = [];
-  for (let p = row.parent; p >= 0 && chain.length < row.level; p = rows[p]!.parent) chain.unshift({ text: rows[p]!.label, cell: rows[p]!.labelCell });
+  for (let p = row.parent; p >= 0 && chain.length < row.level; p = rows[p]!.parent)
+    chain.unshift({ text: rows[p]!.label, cell: rows[p]!.labelCell });
   return chain;
 }
 
-const ROLE_NAMES: Record<ReportRow['role'], string> = { detail: '明細', parent: '小計', group: '小計', subtotal: '小計', computed: '計算' };
+/** A grand total is a calculation over the whole report; a subtotal closes the items beside it. */
+function nameRole(row: ReportRow): string {
+  switch (row.role) {
+    case 'detail':
+      return '明細';
+    case 'computed':
+      return '計算';
+    case 'subtotal':
+      return row.parent < 0 && !isSubtotalLabel(row.label) ? '計算' : '小計';
+    default:
+      return '小計';
+  }
+}
 
 /** The tree of accounts: one row per label, with what it is computed from. */
 function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, table: TableRows, report: Report): OutputTable {
@@ -113,12 +141,21 @@ function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, tabl
   const provenance: OutputTable['provenance'] = { offsets: [0], cells: [] };
   report.rows.forEach((row, k) => {
     if (row.labelCell >= 0) ledger.share(row.labelCell, 'label', region.id);
-    rows.push([k + 1, row.label || null, row.parent < 0 ? null : row.parent + 1, row.level, k + 1, ROLE_NAMES[row.role], expressionOf(report.rows, row)]);
+    rows.push([
+      k + 1,
+      row.label || null,
+      row.parent < 0 ? null : row.parent + 1,
+      row.level,
+      k + 1,
+      nameRole(row),
+      expressionOf(report.rows, row),
+    ]);
     if (row.labelCell >= 0) provenance.cells.push(row.labelCell);
     provenance.offsets.push(provenance.cells.length);
   });
   // A label written again on each row of its group belongs to the group.
-  for (const [from, to] of table.spans) for (let i = from; i < to; i += 1) if (labels.has(view.grid.columns[i]!)) ledger.share(i, 'label', region.id);
+  for (const [from, to] of table.spans)
+    for (let i = from; i < to; i += 1) if (labels.has(view.grid.columns[i]!)) ledger.share(i, 'label', region.id);
   return {
     name: `${region.name}_科目`,
     role: 'accounts',
@@ -143,7 +180,10 @@ const MAX_EXPRESSION_TERMS = 50;
 
 function expressionOf(rows: ReportRow[], row: ReportRow): string | null {
   if (!row.certain || row.terms.length === 0) return null;
-  const terms = row.terms.slice(0, MAX_EXPRESSION_TERMS);
-  const text = terms.map((term, n) => `${n === 0 ? (term.sign < 0 ? '-' : '') : term.sign < 0 ? ' - ' : ' + '}${rows[term.row]!.label}`).join('');
+  const terms = row.terms.filter((term) => rows[term.row]!.label !== '').slice(0, MAX_EXPRESSION_TERMS);
+  if (terms.length === 0) return null;
+  const text = terms
+    .map((term, n) => `${n === 0 ? (term.sign < 0 ? '-' : '') : term.sign < 0 ? ' - ' : ' + '}${rows[term.row]!.label}`)
+    .join('');
   return row.terms.length > MAX_EXPRESSION_TERMS ? `${text} + …` : text;
 }

@@ -1,9 +1,9 @@
 /** Column names from header rows: merged cells filled, parents joined to children. */
 
 import type { Range } from '../grid/grid.ts';
+import { cleanName } from './names.ts';
 import type { SheetView } from './sheet.ts';
 import { key } from './sheet.ts';
-import { cleanName } from './names.ts';
 
 export interface HeaderColumn {
   column: number;
@@ -62,13 +62,23 @@ function readHeaderRow(view: SheetView, range: Range, row: number): (HeaderCell 
   for (let i = from; i < to; i += 1) {
     const column = view.grid.columns[i]!;
     const merge = view.mergeAt.get(key(row, column));
-    cells[column - range.left] = { text: cleanName(view.label(i)), day: view.day(i), own: true, reach: merge && merge.right > column ? merge.right - range.left : 0 };
+    cells[column - range.left] = {
+      text: cleanName(view.label(i)),
+      day: view.day(i),
+      own: true,
+      reach: merge && merge.right > column ? merge.right - range.left : 0,
+    };
   }
   return cells;
 }
 
 /** Spreads a parent to the right: over its merge, or over unmerged columns that have a child below while the parent has one too. */
-function fillParents(cells: (HeaderCell | undefined)[], rows: (HeaderCell | undefined)[][], k: number, width: number): (HeaderCell | undefined)[] {
+function fillParents(
+  cells: (HeaderCell | undefined)[],
+  rows: (HeaderCell | undefined)[][],
+  k: number,
+  width: number,
+): (HeaderCell | undefined)[] {
   const texts: (HeaderCell | undefined)[] = [];
   const hasChild = (c: number) => rows.slice(k + 1).some((row) => row[c]?.own);
   for (let c = 0; c < width; c += 1) {

@@ -43,12 +43,16 @@ export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[
   if (rows.length <= MAX_UNMARKED_ROWS) linkUnmarkedParents(context);
   rows.forEach((_, k) => linkTotalWord(context, k));
   const parents = new Set(rows.map((row) => row.parent));
-  if (rows.some((row) => row.certain || row.parent >= 0)) rows.forEach((_, k) => linkDifference(context, k, parents.has(k)));
+  if (rows.some((row) => row.certain || row.parent >= 0 || isProfitLabel(row.label)))
+    rows.forEach((_, k) => linkDifference(context, k, parents.has(k)));
   let afterTotal = false;
   for (const row of rows) {
-    // Averages and ratios below a total are computed like it.
+    // Averages and ratios right below a total are computed like it.
     if (afterTotal && row.role === 'detail' && row.ratio && row.hasValues && !row.certain) row.role = 'computed';
+    // So is what stands below a total without a label of its own, such as a tax.
+    if (afterTotal && row.role === 'detail' && row.labelCell < 0 && row.hasValues) row.role = 'computed';
     if (row.role === 'subtotal') afterTotal = true;
+    else if (row.role === 'detail' && row.labelCell >= 0 && !row.ratio) afterTotal = false;
   }
 }
 
@@ -101,7 +105,8 @@ function placeBySum(context: Context, k: number): void {
   const deeper = parts.every((part) => rows[part]!.offset > row.offset);
   if ((below || deeper) && !row.total) {
     // Already its children by indent, or made so by what it sums.
-    for (const part of parts) if (!isUnder(rows, k, part) && (rows[part]!.parent === row.parent || rows[part]!.parent < 0)) rows[part]!.parent = k;
+    for (const part of parts)
+      if (!isUnder(rows, k, part) && (rows[part]!.parent === row.parent || rows[part]!.parent < 0)) rows[part]!.parent = k;
     return;
   }
   if (below && row.total && parts.every((part) => rows[part]!.parent === k)) return;
@@ -224,7 +229,8 @@ function candidatesOfTotal(context: Context, k: number): number[][] {
   const { rows } = context;
   const isPart = (j: number) => rows[j]!.hasValues && !rows[j]!.total && !rows[j]!.ratio && rows[j]!.role === 'detail';
   const since: number[] = [];
-  for (let j = k - 1; j >= 0 && since.length < MAX_SUM_ROWS && !rows[j]!.total; j -= 1) if (isPart(j) && rows[j]!.label !== '') since.push(j);
+  for (let j = k - 1; j >= 0 && since.length < MAX_SUM_ROWS && !rows[j]!.total; j -= 1)
+    if (isPart(j) && rows[j]!.label !== '') since.push(j);
   since.reverse();
   const siblings = since.filter((j) => rows[j]!.parent === rows[k]!.parent);
   const sinceSet = new Set(since);
@@ -244,7 +250,11 @@ function candidatesOfTotal(context: Context, k: number): number[][] {
     }
     tries.push(subtotals, leaves);
   }
-  tries.push(belowTops, below.filter((j) => rows[j]!.parent === rows[k]!.parent), below);
+  tries.push(
+    belowTops,
+    below.filter((j) => rows[j]!.parent === rows[k]!.parent),
+    below,
+  );
   return tries;
 }
 

@@ -18,7 +18,12 @@ export function describeSheets(file: string, sheets: string[], spec: ParseSpec):
       sheet,
       tables: own
         .filter((region) => region.kind === 'data' || region.kind === 'report')
-        .map((region) => ({ range: region.range, kind: region.kind, header_rows: region.header_rows, total_rows: region.totals?.rows ?? [] })),
+        .map((region) => ({
+          range: region.range,
+          kind: region.kind,
+          header_rows: region.header_rows,
+          total_rows: region.totals?.rows ?? [],
+        })),
       notes: own.filter((region) => region.kind === 'title' || region.kind === 'note').map((region) => region.range),
     };
   });

@@ -22,6 +22,7 @@ export function findDoubt(view: SheetView, regions: SpecRegion[], conservation: 
     if (region.kind !== 'title' && region.kind !== 'note') continue;
     for (const line of readLines(view, parseRange(region.range)!)) stray += line.numbers;
   }
-  if (stray > MAX_STRAY_NUMBERS && stray > MAX_STRAY_SHARE * conservation.cells) return `${stray} numbers stand outside of any table that was found`;
+  if (stray > MAX_STRAY_NUMBERS && stray > MAX_STRAY_SHARE * conservation.cells)
+    return `${stray} numbers stand outside of any table that was found`;
   return null;
 }

@@ -1,6 +1,6 @@
 /** Turns rows of a region into the rows of an output table, wide or long, and notes where each value came from. */
 
-import { type ColumnType, convertValue, inferColumn, type InferredColumn, type StoredValue } from '../types/infer.ts';
+import { type ColumnType, convertValue, type InferredColumn, inferColumn, type StoredValue } from '../types/infer.ts';
 import { columnNumber } from './a1.ts';
 import { claimColumn } from './columns.ts';
 import type { Ledger } from './ledger.ts';
@@ -33,7 +33,14 @@ export interface EmitBatch {
 }
 
 export function emitTable(plan: EmitPlan, name: string, role: TableRole, batches: EmitBatch[]): OutputTable {
-  return (plan.region.periods ?? []).length === 0 ? emitWide(plan, name, role, batches.flatMap((batch) => batch.rows)) : emitLong(plan, name, role, batches);
+  return (plan.region.periods ?? []).length === 0
+    ? emitWide(
+        plan,
+        name,
+        role,
+        batches.flatMap((batch) => batch.rows),
+      )
+    : emitLong(plan, name, role, batches);
 }
 
 function emitWide(plan: EmitPlan, name: string, role: TableRole, rows: EmitRow[]): OutputTable {
@@ -62,12 +69,11 @@ function emitLong(plan: EmitPlan, name: string, role: TableRole, batches: EmitBa
   const identity = plan.columns.filter((column) => !byColumn.has(column.from));
   const identityNumbers = identity.map((column) => columnNumber(column.from));
   const measures = [...new Set(all.map((period) => period.measure))];
-  const taken = new Set([...plan.leadNames, ...identity.map((column) => column.name), '期間', '期間開始'].map((text) => text.toLowerCase()));
-  const writer = new TableWriter(plan, name, role);
+  const writer = new TableWriter(plan, name, role, ['期間', '期間開始']);
   const identityColumns = identity.map((column) => writer.addCells(column.name, typeOf(column)));
   const labels = writer.addTexts('期間', 'VARCHAR');
   const starts = writer.addTexts('期間開始', 'DATE');
-  const measureColumns = measures.map((measure) => writer.addCells(claimColumn(measure, taken), null));
+  const measureColumns = measures.map((measure) => writer.addCells(measure, null));
   const reader = new RowReader(plan);
   for (const batch of batches) {
     const groups = groupPeriods(batch.periods).map((group) => ({
@@ -157,7 +163,9 @@ function typeOf(column: SpecColumn): InferredColumn {
   return { type: column.type, ...(column.format ? { dayFirst: column.format.startsWith('DD') } : {}) };
 }
 
-type WrittenColumn = { name: string; texts: (string | null)[]; type: ColumnType } | { name: string; cells: number[]; wanted: InferredColumn | null };
+type WrittenColumn =
+  | { name: string; texts: (string | null)[]; type: ColumnType }
+  | { name: string; cells: number[]; wanted: InferredColumn | null };
 
 /** Collects cells, then settles the types: what the ParseSpec says where every value fits, what fits otherwise. */
 class TableWriter {
@@ -165,18 +173,21 @@ class TableWriter {
   private readonly leads: (string | null)[][];
   private readonly offsets: number[] = [];
   private readonly sources: number[] = [];
+  private readonly taken: Set<string>;
 
   constructor(
     private readonly plan: EmitPlan,
     private readonly name: string,
     private readonly role: TableRole,
+    reserved: string[] = [],
   ) {
     this.leads = plan.leadNames.map(() => []);
+    this.taken = new Set([...plan.leadNames, ...reserved].map((text) => text.toLowerCase()));
   }
 
   addCells(name: string, wanted: InferredColumn | null): number[] {
     const cells: number[] = [];
-    this.columns.push({ name, cells, wanted });
+    this.columns.push({ name: claimColumn(name, this.taken), cells, wanted });
     return cells;
   }
 

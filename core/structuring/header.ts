@@ -1,8 +1,8 @@
 /** Where the titles above a table end, which rows are its header, and where its data begins. */
 
 import type { Range } from '../grid/grid.ts';
-import { type ColumnProfile, type Line, isNumericColumn, profileColumns } from './lines.ts';
-import { CellClass, type SheetView, key } from './sheet.ts';
+import { type ColumnProfile, isNumericColumn, type Line, profileColumns } from './lines.ts';
+import { CellClass, key, type SheetView } from './sheet.ts';
 import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS } from './thresholds.ts';
 import { isNoteStart, isUnitLine } from './words.ts';
 
@@ -125,7 +125,15 @@ function growHeader(view: SheetView, block: Range, lines: Line[], profiles: Colu
 
 type Verdict = 'header' | 'pending' | 'group' | 'stop';
 
-function judgeHeaderLine(view: SheetView, block: Range, lines: Line[], k: number, profiles: ColumnProfile[], started: boolean, below: number): Verdict {
+function judgeHeaderLine(
+  view: SheetView,
+  block: Range,
+  lines: Line[],
+  k: number,
+  profiles: ColumnProfile[],
+  started: boolean,
+  below: number,
+): Verdict {
   const line = lines[k]!;
   const gap = below - line.row - 1;
   const first = view.label(line.from);
@@ -149,7 +157,13 @@ function judgeHeaderLine(view: SheetView, block: Range, lines: Line[], k: number
   if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
   if (started && isFormLine(view, line)) return 'stop';
   // Two cells above a header that names every column are a title and something beside it.
-  if (started && line.distinct <= 2 && line.left === block.left && lines[k + 1]!.distinct >= Math.max(4, (block.right - block.left + 1) * FULL_HEADER_SHARE)) return 'stop';
+  if (
+    started &&
+    line.distinct <= 2 &&
+    line.left === block.left &&
+    lines[k + 1]!.distinct >= Math.max(4, (block.right - block.left + 1) * FULL_HEADER_SHARE)
+  )
+    return 'stop';
   if (!started) return 'header';
   return evidence.header >= 1 || gap === 0 ? 'header' : 'pending';
 }
@@ -181,7 +195,13 @@ function headerOfTextTable(view: SheetView, block: Range, lines: Line[]): Header
   if (top < 0) return { top: 0, header: [], firstData: 0 };
   const widest = Math.max(...lines.map((line) => line.distinct));
   // A line much narrower than the table, with a gap below it, is still part of the titles.
-  while (top + 1 < lines.length && lines[top]!.distinct * 3 < widest && lines[top + 1]!.distinct > lines[top]!.distinct && lines[top + 1]!.row - lines[top]!.row > 1) top += 1;
+  while (
+    top + 1 < lines.length &&
+    lines[top]!.distinct * 3 < widest &&
+    lines[top + 1]!.distinct > lines[top]!.distinct &&
+    lines[top + 1]!.row - lines[top]!.row > 1
+  )
+    top += 1;
   if (lines.length - top < 2) return { top, header: [], firstData: top };
   const header = [top];
   const styled = (line: Line) => line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;

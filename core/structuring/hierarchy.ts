@@ -1,8 +1,8 @@
 /** Reports: levels, parents, totals and differences, from formulas, arithmetic, indents and words, in that order of trust. */
 
-import type { SheetView } from './sheet.ts';
 import { linkComputed } from './computed.ts';
 import { type OutlineNode, readList, readOutline } from './outline.ts';
+import type { SheetView } from './sheet.ts';
 import type { Term } from './sums.ts';
 import type { TableRows } from './tableRows.ts';
 import { FIGURE_SHARE, MAX_LABEL_COLUMNS } from './thresholds.ts';
@@ -31,7 +31,7 @@ export interface Report {
 export function readReport(view: SheetView, table: TableRows): Report {
   const figures = isTableOfFigures(table);
   const nodes = figures ? readOutline(view, table) : readList(view, table);
-  const rows: ReportRow[] = nodes.map((node) => ({ ...node, level: 1, role: 'detail', terms: [], certain: false }));
+  const rows = nodes.map(makeReportRow);
   if (table.labelColumns.length === 0 || table.valueColumns.length === 0) return { rows, isReport: false, totalRows: [], computedRows: [] };
   linkComputed(view, table, rows);
   assignRoles(rows);
@@ -42,6 +42,29 @@ export function readReport(view: SheetView, table: TableRows): Report {
     isReport: figures && isReport(rows),
     totalRows: totals.map((row) => row.row),
     computedRows: rows.filter((row) => row.role === 'subtotal' || row.role === 'computed').map((row) => row.row),
+  };
+}
+
+function makeReportRow(node: OutlineNode): ReportRow {
+  const { at, row, label, labelCell, virtual, hasValues, alone, offset, bold, total, whole, ratio, parent } = node;
+  return {
+    at,
+    row,
+    label,
+    labelCell,
+    virtual,
+    hasValues,
+    alone,
+    offset,
+    bold,
+    total,
+    whole,
+    ratio,
+    parent,
+    level: 1,
+    role: 'detail',
+    terms: [],
+    certain: false,
   };
 }
 
@@ -81,7 +104,9 @@ function isTotalRow(row: ReportRow, rows: ReportRow[]): boolean {
   if (!row.hasValues) return false;
   if (row.total) return true;
   if (row.whole && (row.certain || headsParts(row, rows))) return true;
-  return row.certain && row.terms.length > 1 && row.terms.every((term) => term.sign > 0) && (row.role === 'subtotal' || isBoldAmong(row, rows));
+  return (
+    row.certain && row.terms.length > 1 && row.terms.every((term) => term.sign > 0) && (row.role === 'subtotal' || isBoldAmong(row, rows))
+  );
 }
 
 /** `All industries` in bold at the top, `United States` above its states: rates do not add up, but the row is their whole. */
@@ -113,5 +138,8 @@ function isReport(rows: ReportRow[]): boolean {
 
 /** Statements are labels and figures; a table of many texts with a few numbers is a list, whatever its indents. */
 function isTableOfFigures(table: TableRows): boolean {
-  return table.valueColumns.length >= (table.columnCount - table.labelColumns.length) * FIGURE_SHARE && table.labelColumns.length <= MAX_LABEL_COLUMNS;
+  return (
+    table.valueColumns.length >= (table.columnCount - table.labelColumns.length) * FIGURE_SHARE &&
+    table.labelColumns.length <= MAX_LABEL_COLUMNS
+  );
 }

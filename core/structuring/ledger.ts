@@ -8,6 +8,8 @@ export type CellRole = 'header' | 'value' | 'label' | 'title' | 'note';
 
 const ROLES: CellRole[] = ['header', 'value', 'label', 'title', 'note'];
 
+const OMITTED = ROLES.length + 1;
+
 /** More addresses than this say nothing that the first ones do not. */
 const MAX_LISTED = 50;
 
@@ -29,6 +31,11 @@ export class Ledger {
     else this.roles[cell] = ROLES.indexOf(role) + 1;
   }
 
+  /** A cell of a region that was not chosen; it counts nowhere, and is not lost. */
+  omit(cell: number): void {
+    if (this.roles[cell] === 0) this.roles[cell] = OMITTED;
+  }
+
   /** A label or identity that a table repeats on several rows is still in one place: its region. */
   share(cell: number, role: CellRole, owner: string): void {
     if (cell < 0) return;
@@ -48,7 +55,7 @@ export class Ledger {
   }
 
   summarize(): Conservation {
-    const counts = [0, 0, 0, 0, 0, 0];
+    const counts = [0, 0, 0, 0, 0, 0, 0];
     const lost: string[] = [];
     for (let i = 0; i < this.roles.length; i += 1) {
       counts[this.roles[i]!] = counts[this.roles[i]!]! + 1;
@@ -62,8 +69,12 @@ export class Ledger {
       labels: counts[3]!,
       titles: counts[4]!,
       notes: counts[5]!,
+      omitted: counts[OMITTED]!,
       lost,
-      twice: [...this.doubled].sort((a, b) => a - b).slice(0, MAX_LISTED).map((i) => this.address(i)),
+      twice: [...this.doubled]
+        .sort((a, b) => a - b)
+        .slice(0, MAX_LISTED)
+        .map((i) => this.address(i)),
     };
   }
 

@@ -1,7 +1,7 @@
 /** What the rows and columns of a block look like: the features every decision about regions rests on. */
 
 import type { Range } from '../grid/grid.ts';
-import { CellClass, type SheetView, key } from './sheet.ts';
+import { CellClass, key, type SheetView } from './sheet.ts';
 import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, PROSE_LENGTH } from './thresholds.ts';
 
 export interface Line {
@@ -35,8 +35,19 @@ export function readLines(view: SheetView, block: Range): Line[] {
 function readLine(view: SheetView, row: number, from: number, to: number, edge: number): Line {
   const { grid, classes } = view;
   const line: Line = {
-    row, from, to, distinct: 0, texts: 0, numbers: 0, years: 0, periods: 0,
-    left: grid.columns[from]!, right: grid.columns[to - 1]!, prose: false, bold: 0, filled: 0,
+    row,
+    from,
+    to,
+    distinct: 0,
+    texts: 0,
+    numbers: 0,
+    years: 0,
+    periods: 0,
+    left: grid.columns[from]!,
+    right: grid.columns[to - 1]!,
+    prose: false,
+    bold: 0,
+    filled: 0,
   };
   for (let i = from; i < to; i += 1) {
     const repeated = i > from && grid.texts[i]! >= 0 && grid.texts[i] === grid.texts[i - 1] && grid.columns[i] === grid.columns[i - 1]! + 1;
@@ -77,7 +88,13 @@ export interface ColumnProfile {
 
 /** What each column holds in these lines. Long blocks are sampled evenly, so that the cost stays flat. */
 export function profileColumns(view: SheetView, block: Range, lines: Line[]): ColumnProfile[] {
-  const profiles: ColumnProfile[] = Array.from({ length: block.right - block.left + 1 }, () => ({ filled: 0, numbers: 0, years: 0, texts: 0, dates: 0 }));
+  const profiles: ColumnProfile[] = Array.from({ length: block.right - block.left + 1 }, () => ({
+    filled: 0,
+    numbers: 0,
+    years: 0,
+    texts: 0,
+    dates: 0,
+  }));
   const step = Math.max(1, Math.floor(lines.length / COLUMN_SAMPLE_ROWS));
   for (let k = 0; k < lines.length; k += step) {
     const line = lines[k]!;

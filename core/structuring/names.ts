@@ -3,7 +3,12 @@
 export const MAX_NAME_LENGTH = 200;
 
 export function cleanName(name: string): string {
-  return cutName(name.replace(/\s+/g, ' ').replace(/[\u0000-\u001f]/g, '').trim());
+  return cutName(
+    name
+      .replace(/\s+/g, ' ')
+      .replace(/[\u0000-\u001f]/g, '')
+      .trim(),
+  );
 }
 
 /** Cuts by characters, never through a surrogate pair. */

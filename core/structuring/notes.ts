@@ -54,8 +54,15 @@ export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[
   };
 }
 
-function pushPairs(view: SheetView, ledger: Ledger, line: ReturnType<typeof readLines>[number], push: (text: string, range: string, cells: number[]) => void): void {
-  const pairs = readPairs(view, line) ?? [{ label: line.from, values: Array.from({ length: line.to - line.from - 1 }, (_, k) => line.from + 1 + k) }];
+function pushPairs(
+  view: SheetView,
+  ledger: Ledger,
+  line: ReturnType<typeof readLines>[number],
+  push: (text: string, range: string, cells: number[]) => void,
+): void {
+  const pairs = readPairs(view, line) ?? [
+    { label: line.from, values: Array.from({ length: line.to - line.from - 1 }, (_, k) => line.from + 1 + k) },
+  ];
   for (const pair of pairs) {
     ledger.place(pair.label, 'label');
     const left = view.grid.columns[pair.label]!;

@@ -2,7 +2,7 @@
 
 import type { SheetView } from './sheet.ts';
 import type { TableRows } from './tableRows.ts';
-import { isComputedLabel, isTotalLabel, isWholeLabel } from './words.ts';
+import { isComputedLabel, isProfitLabel, isTotalLabel, isWholeLabel } from './words.ts';
 
 export interface OutlineNode {
   /** Position in the data rows. */
@@ -33,6 +33,7 @@ export function readOutline(view: SheetView, table: TableRows): OutlineNode[] {
   const nodes: OutlineNode[] = [];
   const words = new Map<number, LabelWords>();
   table.rows.forEach((row, at) => readRow(view, table.spans[at]!, depths, values, row, at, nodes, words));
+  indentByNumbering(nodes);
   linkParents(nodes);
   return nodes;
 }
@@ -51,7 +52,12 @@ export function pickLabelColumns(view: SheetView, table: TableRows): number[] {
   let last = main;
   while (last + 1 < columns.length && counts.filled[last + 1]! > 0 && takesTurns(last)) last += 1;
   let first = main;
-  while (first > 0 && counts.filled[first - 1]! > 0 && (takesTurns(first - 1) || counts.distinct[first - 1]!.size <= 0.7 * counts.filled[main]!)) first -= 1;
+  while (
+    first > 0 &&
+    counts.filled[first - 1]! > 0 &&
+    (takesTurns(first - 1) || counts.distinct[first - 1]!.size <= 0.7 * counts.filled[main]!)
+  )
+    first -= 1;
   return columns.slice(first, last + 1);
 }
 
@@ -64,7 +70,11 @@ interface LabelCounts {
 
 function countLabels(view: SheetView, table: TableRows): LabelCounts {
   const position = new Map(table.labelColumns.map((column, k) => [column, k]));
-  const counts: LabelCounts = { filled: table.labelColumns.map(() => 0), distinct: table.labelColumns.map(() => new Set()), together: table.labelColumns.map(() => 0) };
+  const counts: LabelCounts = {
+    filled: table.labelColumns.map(() => 0),
+    distinct: table.labelColumns.map(() => new Set()),
+    together: table.labelColumns.map(() => 0),
+  };
   for (const [from, to] of table.spans) {
     let before = -1;
     for (let i = from; i < to; i += 1) {
@@ -103,26 +113,72 @@ function hasTotalWord(view: SheetView, from: number, to: number, words: Map<numb
   return false;
 }
 
+/** Styles of numbering; which is the outer one shows in the order they come. */
+const NUMBERINGS = [
+  /^[Ⅰ-Ⅻ]/u,
+  /^[IVX]{1,4}[.．、\s]/,
+  /^[0-9０-９]{1,2}[.．、]\s*\D/,
+  /^[(（][0-9０-９]{1,2}[)）]/,
+  /^[①-⑳]/u,
+  /^[ァ-ン][.．)）]/u,
+  /^[A-Za-z][.．)]\s/,
+  /^[(（][A-Za-zァ-ン][)）]/u,
+];
+
+/** Longer tables are lists: their numbers count rows. */
+const MAX_NUMBERED_ROWS = 1500;
+
+/** Numbered labels without indents: `Ⅰ`, `1.`, `(1)` in the order they first come are the levels. */
+function indentByNumbering(nodes: OutlineNode[]): void {
+  const labelled = nodes.filter((node) => node.label !== '');
+  if (labelled.length > MAX_NUMBERED_ROWS || labelled.some((node) => node.offset !== labelled[0]!.offset)) return;
+  const order: number[] = [];
+  const styles = labelled.map((node) => NUMBERINGS.findIndex((style) => style.test(node.label)));
+  for (const style of styles) if (style >= 0 && !order.includes(style)) order.push(style);
+  if (order.length < 2 || styles.filter((style) => style >= 0).length * 2 < labelled.length) return;
+  let last = 0;
+  labelled.forEach((node, k) => {
+    const style = styles[k]!;
+    // Results carry no number and stand on the outermost level; other labels go with the one before.
+    last = style >= 0 ? order.indexOf(style) : node.total || isProfitLabel(node.label) ? 0 : last;
+    node.offset += last;
+  });
+}
+
 /** The rows of a list: one node each, labelled by its total word where it has one. */
 export function readList(view: SheetView, table: TableRows): OutlineNode[] {
   const labels = new Set(table.labelColumns);
   const values = new Set(table.valueColumns);
   const words = new Map<number, LabelWords>();
   return table.rows.map((row, at) => {
-    const node: OutlineNode = { at, row, label: '', labelCell: -1, virtual: false, hasValues: false, alone: false, offset: 0, bold: false, total: false, whole: false, ratio: false, parent: -1 };
+    const node = makeNode(at, row, 0, '', -1, false, false, false, false, false, false, false);
     const [from, to] = table.spans[at]!;
     for (let i = from; i < to; i += 1) {
       if (values.has(view.grid.columns[i]!)) node.hasValues = true;
       if (node.total || !labels.has(view.grid.columns[i]!)) continue;
       const { label, total, whole, ratio } = readWords(view, i, words);
-      if (node.labelCell < 0 || total) Object.assign(node, { label, total, whole, ratio, labelCell: i });
+      if (node.labelCell >= 0 && !total) continue;
+      node.label = label;
+      node.total = total;
+      node.whole = whole;
+      node.ratio = ratio;
+      node.labelCell = i;
     }
     if (node.labelCell < 0) node.total = hasTotalWord(view, from, to, words);
     return node;
   });
 }
 
-function readRow(view: SheetView, [from, to]: [number, number], depths: Map<number, number>, valueColumns: Set<number>, row: number, at: number, nodes: OutlineNode[], words: Map<number, LabelWords>): void {
+function readRow(
+  view: SheetView,
+  [from, to]: [number, number],
+  depths: Map<number, number>,
+  valueColumns: Set<number>,
+  row: number,
+  at: number,
+  nodes: OutlineNode[],
+  words: Map<number, LabelWords>,
+): void {
   const own: number[] = [];
   let others = 0;
   let values = 0;
@@ -134,10 +190,9 @@ function readRow(view: SheetView, [from, to]: [number, number], depths: Map<numb
       if (valueColumns.has(column)) values += 1;
     }
   }
-  const base = { at, row, hasValues: values > 0, alone: others === 0 };
   if (own.length === 0) {
     const total = hasTotalWord(view, from, to, words);
-    nodes.push({ ...base, label: '', labelCell: -1, virtual: false, offset: depths.size * COLUMN_STEP, bold: false, total, whole: false, ratio: false, parent: -1 });
+    nodes.push(makeNode(at, row, depths.size * COLUMN_STEP, '', -1, false, values > 0, others === 0, false, total, false, false));
     return;
   }
   own.forEach((cell, k) => {
@@ -145,21 +200,29 @@ function readRow(view: SheetView, [from, to]: [number, number], depths: Map<numb
     const depth = depths.get(view.grid.columns[cell]!)!;
     const virtual = k < own.length - 1;
     if (virtual && repeatsAbove(nodes, label, depth)) return;
-    nodes.push({
-      ...base,
-      label,
-      labelCell: cell,
-      virtual,
-      hasValues: !virtual && base.hasValues,
-      alone: virtual || base.alone,
-      offset: depth * COLUMN_STEP + view.indent(cell),
-      bold: view.style(cell).bold,
-      total: !virtual && total,
-      whole: !virtual && whole,
-      ratio: !virtual && ratio,
-      parent: -1,
-    });
+    const offset = depth * COLUMN_STEP + view.indent(cell);
+    const { bold } = view.style(cell);
+    if (virtual) nodes.push(makeNode(at, row, offset, label, cell, true, false, true, bold, false, false, false));
+    else nodes.push(makeNode(at, row, offset, label, cell, false, values > 0, others === 0, bold, total, whole, ratio));
   });
+}
+
+/** Written out field by field: a spread for each row of a long table is what costs most here. */
+function makeNode(
+  at: number,
+  row: number,
+  offset: number,
+  label: string,
+  labelCell: number,
+  virtual: boolean,
+  hasValues: boolean,
+  alone: boolean,
+  bold: boolean,
+  total: boolean,
+  whole: boolean,
+  ratio: boolean,
+): OutlineNode {
+  return { at, row, label, labelCell, virtual, hasValues, alone, offset, bold, total, whole, ratio, parent: -1 };
 }
 
 /** `関東` written again on every row of its group is one group. */
@@ -177,10 +240,19 @@ function repeatsAbove(nodes: OutlineNode[], label: string, depth: number): boole
 export function linkParents(nodes: OutlineNode[]): void {
   const stack: { node: number; offset: number; group: boolean; childOffset: number | null }[] = [];
   nodes.forEach((node, k) => {
+    // Without a label nothing says where a row stands: it stays beside the one before it.
+    if (node.label === '') {
+      node.parent = nodes[k - 1]?.parent ?? -1;
+      return;
+    }
     const group = node.alone && !node.hasValues && node.label !== '' && !node.total;
     while (stack.length > 0) {
       const top = stack.at(-1)!;
-      const inside = node.offset > top.offset || (node.offset === top.offset && top.group && !group && top.childOffset !== null ? top.childOffset === node.offset : node.offset === top.offset && top.group && !group);
+      const inside =
+        node.offset > top.offset ||
+        (node.offset === top.offset && top.group && !group && top.childOffset !== null
+          ? top.childOffset === node.offset
+          : node.offset === top.offset && top.group && !group);
       if (inside) break;
       stack.pop();
     }

@@ -45,6 +45,8 @@ export interface Conservation {
   labels: number;
   titles: number;
   notes: number;
+  /** Cells of regions that were not chosen. */
+  omitted: number;
   lost: string[];
   twice: string[];
 }

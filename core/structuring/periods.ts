@@ -1,6 +1,6 @@
 /** Periods across columns: which columns hold which period of which measure. */
 
-import { arePeriodsInOrder, combinePeriods, parsePeriod, type Period, periodOfDate } from '../period/period.ts';
+import { arePeriodsInOrder, combinePeriods, type Period, parsePeriod, periodOfDate } from '../period/period.ts';
 import { columnLetters } from './a1.ts';
 import type { HeaderColumn } from './columns.ts';
 import type { SpecPeriod } from './spec.ts';

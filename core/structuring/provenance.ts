@@ -11,7 +11,12 @@ export function listCells(grid: Grid, table: OutputTable, n: number): string[] {
   const ranges: string[] = [];
   for (let k = 0; k < own.length; ) {
     let end = k;
-    while (end + 1 < own.length && grid.rows[own[end + 1]!] === grid.rows[own[k]!] && grid.columns[own[end + 1]!]! - grid.columns[own[end]!]! <= 1) end += 1;
+    while (
+      end + 1 < own.length &&
+      grid.rows[own[end + 1]!] === grid.rows[own[k]!] &&
+      grid.columns[own[end + 1]!]! - grid.columns[own[end]!]! <= 1
+    )
+      end += 1;
     const [first, last] = [own[k]!, own[end]!];
     ranges.push(
       first === last

@@ -1,10 +1,10 @@
 /** Adds the parts up again and says where the file's own totals differ. */
 
+import { formatGeneral } from '../grid/format/decimal.ts';
 import { columnNumber, formatCell } from './a1.ts';
 import type { BuiltRegion } from './buildTable.ts';
 import type { ReportRow } from './hierarchy.ts';
 import type { Finding } from './output.ts';
-import { formatGeneral } from '../grid/format/decimal.ts';
 import type { SheetView } from './sheet.ts';
 import type { SpecRegion } from './spec.ts';
 import { isSameSum, sumTerms } from './sums.ts';
@@ -58,7 +58,9 @@ function checkPeriodTotals(view: SheetView, region: SpecRegion, built: BuiltRegi
   for (const total of periods.filter((period) => period.computed && isTotalLabel(period.label.split('_').at(-1)!))) {
     const at = built.rows.valueColumns.indexOf(columnNumber(total.from));
     if (at < 0 || !additive[at]) continue;
-    const parts = periods.filter((period) => !period.computed && period.measure === total.measure).map((period) => built.rows.valueColumns.indexOf(columnNumber(period.from)));
+    const parts = periods
+      .filter((period) => !period.computed && period.measure === total.measure)
+      .map((period) => built.rows.valueColumns.indexOf(columnNumber(period.from)));
     if (parts.includes(-1)) continue;
     const wrong: Finding[] = [];
     let right = 0;
@@ -68,7 +70,8 @@ function checkPeriodTotals(view: SheetView, region: SpecRegion, built: BuiltRegi
       if (stated === null || stated === undefined || known.length === 0) return;
       const sum = known.reduce((a, b) => a + b, 0);
       if (isSameSum(stated, sum, known.length, built.rows.units[at]!)) right += 1;
-      else if (isNear(stated, sum)) wrong.push(makeFinding(view, region, formatCell(built.rows.rows[k]!, built.rows.valueColumns[at]!), stated, sum, total.label));
+      else if (isNear(stated, sum))
+        wrong.push(makeFinding(view, region, formatCell(built.rows.rows[k]!, built.rows.valueColumns[at]!), stated, sum, total.label));
     });
     if (right > wrong.length) findings.push(...wrong);
   }

@@ -3,8 +3,8 @@
 import type { Range } from '../grid/grid.ts';
 import { isForm, readPairs } from './forms.ts';
 import { findHeader } from './header.ts';
-import { type Line, boundsOf, readLines } from './lines.ts';
-import { CellClass, type SheetView, key } from './sheet.ts';
+import { boundsOf, type Line, readLines } from './lines.ts';
+import { CellClass, key, type SheetView } from './sheet.ts';
 import { splitSheet } from './split.ts';
 import { isNoteStart } from './words.ts';
 

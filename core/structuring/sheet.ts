@@ -1,18 +1,26 @@
 /** A read-only view of a grid with the look-ups structuring needs; built once, linear in the cells. */
 
+import { formatCell } from '../grid/format/formatCell.ts';
 import { CellKind, type CellStyle, type Grid, type Range } from '../grid/grid.ts';
 import { parsePeriod } from '../period/period.ts';
 import type { CellValue } from '../types/infer.ts';
 import { isNullMark, parseNumberText } from '../types/number.ts';
-import { formatCell } from '../grid/format/formatCell.ts';
 
 /** What a cell looks like to someone who reads columns from top to bottom. */
 export const CellClass = { text: 1, number: 2, year: 3, date: 4, nullMark: 5, period: 6, other: 7 } as const;
 export type CellClass = (typeof CellClass)[keyof typeof CellClass];
 
 const PLAIN_STYLE: CellStyle = {
-  bold: false, italic: false, filled: false, fillColor: null, fontColor: null, fontSize: null, indent: 0, align: null,
-  border: { top: false, bottom: false, left: false, right: false }, numberFormat: 'General',
+  bold: false,
+  italic: false,
+  filled: false,
+  fillColor: null,
+  fontColor: null,
+  fontSize: null,
+  indent: 0,
+  align: null,
+  border: { top: false, bottom: false, left: false, right: false },
+  numberFormat: 'General',
 };
 
 export class SheetView {
@@ -24,6 +32,8 @@ export class SheetView {
   readonly classes: Uint8Array;
   /** Merges by their top left cell. */
   readonly mergeAt = new Map<number, Range>();
+  /** Merges that hide nothing: files made by programs merge over filled cells, and those cells count. */
+  readonly merges: Range[] = [];
   readonly used: Range | null;
   private readonly textClasses: Uint8Array;
 
@@ -45,8 +55,20 @@ export class SheetView {
     }
     this.starts.push(grid.size);
     this.used = grid.size === 0 ? null : { top: this.rows[0]!, left, bottom: this.rows.at(-1)!, right };
-    // The used range reaches as far as the merges of its own cells.
-    for (const merge of grid.merges) this.mergeAt.set(key(merge.top, merge.left), merge);
+    for (const merge of grid.merges) {
+      if (!this.isClean(merge)) continue;
+      this.merges.push(merge);
+      this.mergeAt.set(key(merge.top, merge.left), merge);
+    }
+  }
+
+  private isClean(merge: Range): boolean {
+    let filled = 0;
+    for (let index = this.rowIndex(merge.top); index < this.rows.length && this.rows[index]! <= merge.bottom && filled < 2; index += 1) {
+      const [from, to] = this.cellsOfRow(index, merge.left, merge.right);
+      filled += to - from;
+    }
+    return filled === 0 || (filled === 1 && this.at(merge.top, merge.left) >= 0);
   }
 
   private classify(i: number): CellClass {

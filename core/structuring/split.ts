@@ -2,9 +2,22 @@
 
 import type { Range } from '../grid/grid.ts';
 import { findHeader, type HeaderShape, weighLine } from './header.ts';
-import { type Line, boundsOf, isNumericColumn, isTextColumn, profileColumns, readLines } from './lines.ts';
+import { boundsOf, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from './lines.ts';
 import type { SheetView } from './sheet.ts';
-import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, LAYOUT_SAMPLE_LINES, LOOK_AHEAD_LINES, MAX_COLUMN_GROUPS, MAX_HEADER_ROWS, MAX_TITLE_LINES, NARROW_GAP_ROWS, NARROW_SHARE, SHARED_ROWS, STRONG_HEADER_LINES, WIDE_GAP_ROWS } from './thresholds.ts';
+import {
+  FULL_HEADER_SHARE,
+  HEADER_GAP_ROWS,
+  LAYOUT_SAMPLE_LINES,
+  LOOK_AHEAD_LINES,
+  MAX_COLUMN_GROUPS,
+  MAX_HEADER_ROWS,
+  MAX_TITLE_LINES,
+  NARROW_GAP_ROWS,
+  NARROW_SHARE,
+  SHARED_ROWS,
+  STRONG_HEADER_LINES,
+  WIDE_GAP_ROWS,
+} from './thresholds.ts';
 import { isNoteStart, isTotalLabel } from './words.ts';
 
 const MAX_DEPTH = 12;
@@ -68,15 +81,17 @@ function areSideBySide(view: SheetView, left: Range, right: Range): boolean {
   if (leftLines.length < 2 || rightLines.length < 2) return false;
   const leftShape = findHeader(view, left, leftLines);
   const rightShape = findHeader(view, right, rightLines);
-  const labelled = startsWithLabels(view, right, rightLines, rightShape.firstData) && startsWithLabels(view, left, leftLines, leftShape.firstData);
+  const labelled =
+    startsWithLabels(view, right, rightLines, rightShape.firstData) && startsWithLabels(view, left, leftLines, leftShape.firstData);
   const leftRows = new Set(leftLines.map((line) => line.row));
   const shared = rightLines.filter((line) => leftRows.has(line.row)).length;
   if (shared / (leftRows.size + rightLines.length - shared) < SHARED_ROWS) {
     // Sparse columns under the same header are still the same table.
-    const headed = rightShape.header.length > 0 && leftShape.header.some((k) => leftLines[k]!.row === rightLines[rightShape.header.at(-1)!]!.row);
+    const headed =
+      rightShape.header.length > 0 && leftShape.header.some((k) => leftLines[k]!.row === rightLines[rightShape.header.at(-1)!]!.row);
     if (!(headed && !labelled && shared / rightLines.length > 0.8)) return true;
   }
-  if (headersDisagree(view, leftLines, leftShape, right, rightLines, rightShape)) return true;
+  if (headersDisagree(view, left, leftLines, leftShape, right, rightLines, rightShape)) return true;
   if (repeatsHeader(view, left, leftLines, leftShape.header, right, rightLines, rightShape.header)) return true;
   if (!labelled) return false;
   if (right.left - left.right > 2) return true;
@@ -88,19 +103,33 @@ function isRemarkColumn(view: SheetView, left: Range, right: Range, lines: Line[
   if (right.left !== right.right || right.left - left.right < 3) return false;
   const remarks = readLines(view, right);
   if (remarks.length * 2 > lines.length || remarks.some((line) => line.texts === 0)) return false;
-  const shape = findHeader(view, left, readLines(view, left).filter((line) => line.row <= remarks.at(-1)!.row));
+  const shape = findHeader(
+    view,
+    left,
+    readLines(view, left).filter((line) => line.row <= remarks.at(-1)!.row),
+  );
   const leftLines = readLines(view, left);
   return !shape.header.some((k) => remarks.some((line) => line.row === leftLines[k]?.row));
 }
 
 /** The header of one part stands among the data of the other, or figures stand beside a line of names. */
-function headersDisagree(view: SheetView, leftLines: Line[], leftShape: HeaderShape, right: Range, rightLines: Line[], rightShape: HeaderShape): boolean {
+function headersDisagree(
+  view: SheetView,
+  left: Range,
+  leftLines: Line[],
+  leftShape: HeaderShape,
+  right: Range,
+  rightLines: Line[],
+  rightShape: HeaderShape,
+): boolean {
   const leftHead = leftLines[leftShape.header.at(-1) ?? -1];
   const leftData = leftLines[leftShape.firstData];
   if (!leftHead || !leftData || leftHead.distinct < 2) return false;
   const rightHead = rightLines[rightShape.header.at(-1) ?? -1];
   const rightData = rightLines[rightShape.firstData];
-  if (rightHead && rightData && rightHead.distinct > 1 && (rightHead.row > leftData.row || leftHead.row > rightData.row)) return true;
+  const apart = right.left - left.right > 2;
+  if (apart && rightHead && rightData && rightHead.distinct > 1 && (rightHead.row > leftData.row || leftHead.row > rightData.row))
+    return true;
   const beside = rightLines.find((line) => line.row === leftHead.row);
   return beside !== undefined && beside.numbers > 0 && startsWithLabels(view, right, rightLines, 0);
 }
@@ -112,13 +141,26 @@ function splitRepeatedHeader(view: SheetView, block: Range, lines: Line[]): Rang
   const names = headerNames(view, lines, shape.header);
   const columns = [...names.keys()];
   if (columns.length < 4 || columns[0] !== block.left) return null;
-  const again = columns.findIndex((column, k) => k > 1 && names.get(column) === names.get(columns[0]!) && names.get(columns[k + 1]!) === names.get(columns[1]!));
+  const again = columns.findIndex(
+    (column, k) => k > 1 && names.get(column) === names.get(columns[0]!) && names.get(columns[k + 1]!) === names.get(columns[1]!),
+  );
   if (again < 2 || columns[again] === undefined) return null;
-  return [{ ...block, right: columns[again]! - 1 }, { ...block, left: columns[again]! }];
+  return [
+    { ...block, right: columns[again]! - 1 },
+    { ...block, left: columns[again]! },
+  ];
 }
 
 /** The same names from the first column on: two tables of one make, side by side. */
-function repeatsHeader(view: SheetView, left: Range, leftLines: Line[], leftHeader: number[], right: Range, rightLines: Line[], rightHeader: number[]): boolean {
+function repeatsHeader(
+  view: SheetView,
+  left: Range,
+  leftLines: Line[],
+  leftHeader: number[],
+  right: Range,
+  rightLines: Line[],
+  rightHeader: number[],
+): boolean {
   const [leftNames, rightNames] = [headerNames(view, leftLines, leftHeader), headerNames(view, rightLines, rightHeader)];
   const [leftFirst, rightFirst] = [leftNames.get(left.left), rightNames.get(right.left)];
   if (leftFirst === undefined || leftFirst !== rightFirst || rightNames.size < 2) return false;
@@ -158,7 +200,9 @@ function splitRows(view: SheetView, block: Range, lines: Line[]): Range[] | null
   }
   if (cuts.length === 0) return null;
   const bounds = [0, ...cuts, lines.length];
-  return bounds.slice(0, -1).map((k, n) => ({ top: lines[k]!.row, bottom: lines[bounds[n + 1]! - 1]!.row, left: block.left, right: block.right }));
+  return bounds
+    .slice(0, -1)
+    .map((k, n) => ({ top: lines[k]!.row, bottom: lines[bounds[n + 1]! - 1]!.row, left: block.left, right: block.right }));
 }
 
 /** Lines after a gap, and titles above a header that was there before: the places where a table may start. */
@@ -182,16 +226,20 @@ function findStarts(view: SheetView, block: Range, lines: Line[]): number[] {
 
 /** A line of names over columns of numbers, after lines of numbers and with most of the block below it; -1 when there is none. */
 function findStrongHeader(view: SheetView, block: Range, lines: Line[]): number {
-  let numbered = false;
+  let numbered = 0;
   for (let k = 0; k < Math.min(lines.length / 3, STRONG_HEADER_LINES); k += 1) {
     const line = lines[k]!;
     const named = line.distinct >= 4 && line.texts === line.to - line.from;
-    if (numbered && named) {
+    if (numbered > 1 && named) {
       const profiles = profileColumns(view, block, lines.slice(k + 1));
       const columns = profiles.filter((profile) => profile.filled > 0).length;
-      if (line.distinct >= columns * FULL_HEADER_SHARE && weighLine(view, block, line, profiles).header >= line.distinct * FULL_HEADER_SHARE) return k;
+      if (
+        line.distinct >= columns * FULL_HEADER_SHARE &&
+        weighLine(view, block, line, profiles).header >= line.distinct * FULL_HEADER_SHARE
+      )
+        return k;
     }
-    if (line.numbers > 0) numbered = true;
+    if (line.numbers > 0) numbered += 1;
   }
   return -1;
 }
@@ -213,7 +261,13 @@ function startsNewTable(view: SheetView, block: Range, upper: Line[], lower: Lin
   if (firstBody > MAX_TITLE_LINES) return false;
   const head = lower[firstBody]!;
   const above = findHeader(view, block, upper);
-  if (head.distinct > 1 && head.numbers === 0 && above.firstData < upper.length && above.header.some((k) => sameTexts(view, upper[k]!, head))) return true;
+  if (
+    head.distinct > 1 &&
+    head.numbers === 0 &&
+    above.firstData < upper.length &&
+    above.header.some((k) => sameTexts(view, upper[k]!, head))
+  )
+    return true;
   if (changesLayout(view, upper, lower)) return true;
   const shape = findHeader(view, block, lower);
   if (shape.header.length === 0 || shape.header[0]! > firstBody || shape.firstData >= lower.length) return false;
@@ -230,7 +284,13 @@ function changesLayout(view: SheetView, upper: Line[], lower: Line[]): boolean {
   const width = medianOf(above.map((line) => line.distinct));
   // After a total the table is over, unless what follows is as wide again.
   const ended = above.slice(-2).some((line) => isTotalLabel(view.label(line.from)));
-  if (ended && width >= 4 && below.slice(0, 2).every((line) => line.distinct <= width * NARROW_SHARE) && !lower.slice(0, 2).some((line) => isTotalLabel(view.label(line.from)))) return true;
+  if (
+    ended &&
+    width >= 4 &&
+    below.slice(0, 2).every((line) => line.distinct <= width * NARROW_SHARE) &&
+    !lower.slice(0, 2).some((line) => isTotalLabel(view.label(line.from)))
+  )
+    return true;
   if (below.length < 2 || gap < NARROW_GAP_ROWS) return false;
   return width >= 4 && Math.max(...below.map((line) => line.distinct)) <= width * NARROW_SHARE;
 }
@@ -263,7 +323,8 @@ function isHeaderLine(view: SheetView, block: Range, lines: Line[], header: numb
 function sameTexts(view: SheetView, a: Line, b: Line): boolean {
   if (a.to - a.from !== b.to - b.from || a.texts < 1) return false;
   for (let i = 0; i < a.to - a.from; i += 1) {
-    if (view.grid.columns[a.from + i] !== view.grid.columns[b.from + i] || view.grid.texts[a.from + i] !== view.grid.texts[b.from + i]) return false;
+    if (view.grid.columns[a.from + i] !== view.grid.columns[b.from + i] || view.grid.texts[a.from + i] !== view.grid.texts[b.from + i])
+      return false;
     if (view.grid.texts[a.from + i]! < 0 && view.grid.numbers[a.from + i] !== view.grid.numbers[b.from + i]) return false;
   }
   return true;

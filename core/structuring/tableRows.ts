@@ -2,9 +2,9 @@
 
 import type { Range } from '../grid/grid.ts';
 import { type ColumnProfile, isNumericColumn, isTextColumn, profileColumns, readLines } from './lines.ts';
+import type { SheetView } from './sheet.ts';
 import type { Matrix } from './sums.ts';
 import { unitOf } from './sums.ts';
-import type { SheetView } from './sheet.ts';
 import { MAX_KEY_COLUMNS } from './thresholds.ts';
 
 export interface TableRows {
@@ -39,7 +39,8 @@ export function readTableRows(view: SheetView, range: Range, dataTop: number): T
   for (let c = 0; c < profiles.length; c += 1) {
     const profile = profiles[c]!;
     if (isNumericColumn(profile) && profile.numbers >= profile.years) valueColumns.push(block.left + c);
-    else if (valueColumns.length === 0 && (isTextColumn(profile) || (profile.filled > 0 && labelColumns.length === 0))) labelColumns.push(block.left + c);
+    else if (valueColumns.length === 0 && (isTextColumn(profile) || (profile.filled > 0 && labelColumns.length === 0)))
+      labelColumns.push(block.left + c);
   }
   if (labelColumns.length === 0) takeLateLabel(block, profiles, labelColumns, valueColumns);
   const position = new Map(valueColumns.map((column, k) => [column, k]));

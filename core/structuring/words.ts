@@ -5,7 +5,8 @@ const TOTAL_LABEL =
   /^(?:.*(?:小計|合計|総計|累計|総合計|年計|月計|期計)|計|総額|(?:sub|grand)?[- ]?totals?\b.*|.*[,;:\s(-](?:sub)?totals?\)?(?:,? \d{4})?|.*\bsub-?totals?\b.*|gesamt|insgesamt|summe|totale?s?)[\s\d\\/*.:)]*$/i;
 
 /** Labels of a whole: sums when the numbers say so, or when they head the table in bold. */
-const WHOLE_LABEL = /^(?:all\b.{0,60}|(?:the )?(?:united states|u\.s\.|world|nation|country)(?:[, ]+(?:total|\d{4}))?|総数|全体|全国|全社|総平均)[\s\d\\/*.:)]*$/i;
+const WHOLE_LABEL =
+  /^(?:all\b.{0,60}|(?:the )?(?:united states|u\.s\.|world|nation|country)(?:[, ]+(?:total|\d{4}))?|総数|全体|全国|全社|総平均)[\s\d\\/*.:)]*$/i;
 
 const SUBTOTAL_LABEL = /小計|\bsub-?total/i;
 const GRAND_TOTAL_LABEL = /総計|総合計|grand total/i;
@@ -14,13 +15,14 @@ const GRAND_TOTAL_LABEL = /総計|総合計|grand total/i;
 const COMPUTED_LABEL = /(?:平均|率|比|増減|差異|差引|差額|構成比|average|mean|median|ratio|percent|change|difference|variance|growth)/i;
 
 /** Results of a statement: differences rather than sums. */
-const PROFIT_LABEL = /利益|損失|損益|差引|純額|収支|残高|剰余|\b(?:net|gross|operating|income|profit|loss|margin|ebitda?|balance|surplus|deficit|earnings)\b/i;
+const PROFIT_LABEL =
+  /利益|損失|損益|差引|純額|収支|残高|剰余|\b(?:net|gross|operating|income|profit|loss|margin|ebitda?|balance|surplus|deficit|earnings)\b/i;
 
 const UNIT_LINE =
-  /^[\s(（\[［【<＜]*(?:単位|unit|units)\s*[:：・]?.*$|^[(（\[［【]\s*(?:in\s+)?(?:千円|百万円|億円|円|万円|人|％|%|千人|千ドル|百万ドル|ドル|件|台|個|(?:thousands?|millions?|billions?)\b.*|\$.*|dollars.*|us\$?.*|usd.*|000s?.*)[)）\]］】]\s*$|^\(?in (?:thousands?|millions?|billions?)\b.*$/i;
+  /^[\s(（[［【<＜]*(?:単位|unit|units)\s*[:：・]?.*$|^[(（[［【]\s*(?:in\s+)?(?:千円|百万円|億円|円|万円|人|％|%|千人|千ドル|百万ドル|ドル|件|台|個|(?:thousands?|millions?|billions?)\b.*|\$.*|dollars.*|us\$?.*|usd.*|000s?.*)[)）\]］】]\s*$|^\(?in (?:thousands?|millions?|billions?)\b.*$/i;
 
 const NOTE_START =
-  /^(?:※|\*|＊|†|‡|[注註]\s*[)）:：0-9０-９(（]|[(（][注註]|備考|出典|資料|出所|付記|補足|notes?\b\s*[:.\d]?|sources?\b\s*:?|footnotes?\b|see\b|\\?\d+\s?[\/)\\]\s*\S|\\\d|[a-z]\/\s|[(（]\d+[)）]\s*\S|\d+\.\s+\S|-{2,}|_{3,}|https?:|internet|for more|data (?:are|is|source)|based on|includes?\b|excludes?\b|prepared|revised|updated|symbols?:|abbreviat|n\.?a\.? *[-=:]|\(?(?:na|x|z|d|s|b)\)?\s+(?:not|less|figure|data|base|represents|withheld))/i;
+  /^(?:※|\*|＊|†|‡|[注註]\s*[)）:：0-9０-９(（]|[(（][注註]|備考|出典|資料|出所|付記|補足|notes?\b\s*[:.\d]?|sources?\b\s*:?|footnotes?\b|see\b|\\?\d+\s?[/)\\]\s*\S|\\\d|[a-z]\/\s|[(（]\d+[)）]\s*\S|\d+\.\s+\S|-{2,}|_{3,}|https?:|internet|for more|data (?:are|is|source)|based on|includes?\b|excludes?\b|prepared|revised|updated|symbols?:|abbreviat|n\.?a\.? *[-=:]|\(?(?:na|x|z|d|s|b)\)?\s+(?:not|less|figure|data|base|represents|withheld))/i;
 
 /** Column names computed over the columns beside them. */
 const TOTAL_COLUMN =
@@ -30,9 +32,14 @@ export function isTotalColumn(name: string): boolean {
   return name.length <= 40 && TOTAL_COLUMN.test(compact(name));
 }
 
+/** Most labels hold none of these, and need no closer look. */
+const MAY_BE_TOTAL = /計|総額|total|gesamt|summe/i;
+const MAY_BE_WHOLE = /^\s*(?:all|the|united|u\.s|world|nation|country|総|全)/i;
+
 export function isTotalLabel(label: string): boolean {
+  if (label.length > 80 || !MAY_BE_TOTAL.test(label)) return false;
   const plain = compact(label);
-  return label.length <= 80 && TOTAL_LABEL.test(plain) && !/percent|per cent|%|average|比率|平均/i.test(plain);
+  return TOTAL_LABEL.test(plain) && !/percent|per cent|%|average|比率|平均/i.test(plain);
 }
 
 /** What stands first below a whole when its parts are listed: the states of a country, its regions, its prefectures. */
@@ -41,7 +48,7 @@ export function isFirstPart(label: string): boolean {
 }
 
 export function isWholeLabel(label: string): boolean {
-  return label.length <= 80 && WHOLE_LABEL.test(compact(label));
+  return label.length <= 80 && MAY_BE_WHOLE.test(label) && WHOLE_LABEL.test(compact(label));
 }
 
 export function isSubtotalLabel(label: string): boolean {
@@ -58,7 +65,9 @@ export function isComputedLabel(label: string): boolean {
 
 /** Columns whose figures do not add up by nature. */
 export function isRateName(name: string): boolean {
-  return /率|比|単価|平均|偏差|指数|順位|利回|%|％|\b(?:rate|ratio|average|avg|mean|median|price|percent|per|share|index|rank|yield|margin)\b/i.test(name.normalize('NFKC'));
+  return /率|比|単価|平均|偏差|指数|順位|利回|%|％|\b(?:rate|ratio|average|avg|mean|median|price|percent|per|share|index|rank|yield|margin)\b/i.test(
+    name.normalize('NFKC'),
+  );
 }
 
 export function isProfitLabel(label: string): boolean {
@@ -72,16 +81,21 @@ export function isUnitLine(text: string): boolean {
 /** Not only a date, a period, a page or a remark in brackets. */
 export function isPlainTitle(text: string): boolean {
   const plain = text.normalize('NFKC').trim();
-  if (plain === '' || /^[(\[【<].*[)\]】>]$/.test(plain)) return false;
-  return !/^(?:自|至|期間|日付|作成|更新|ページ|page|date|as of|for the|from)\b|^(?:自|至|作成|更新)|^[\d\s年月日/.:~〜-]+(?:現在|時点|まで|分)?$/i.test(plain);
+  if (plain === '' || /^[([【<].*[)\]】>]$/.test(plain)) return false;
+  return !/^(?:自|至|期間|日付|作成|更新|ページ|page|date|as of|for the|from)\b|^(?:自|至|作成|更新)|^[\d\s年月日/.:~〜-]+(?:現在|時点|まで|分)?$/i.test(
+    plain,
+  );
 }
 
 export function isNoteStart(text: string): boolean {
   return NOTE_START.test(text.trim());
 }
 
+const ASCII = /^[\x20-\x7e]*$/;
+
 /** `合　計` and `合 計` are `合計`: Japanese labels are spread with blanks to fill a column. */
 function compact(label: string): string {
+  if (ASCII.test(label)) return label.trim();
   const plain = label.normalize('NFKC').trim();
   return /[ぁ-んァ-ヶ一-龠]/.test(plain) ? plain.replace(/\s+/g, '') : plain;
 }

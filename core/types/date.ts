@@ -13,7 +13,10 @@ const MONTH_NAMES = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'se
 /** 1..12 for `Apr`, `April`, `Sept.`; 0 when it is no month. */
 export function monthOfName(name: string): number {
   const plain = name.toLowerCase().replace(/\.$/, '');
-  if (!/^(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)$/.test(plain)) return 0;
+  if (
+    !/^(jan(uary)?|feb(ruary)?|mar(ch)?|apr(il)?|may|june?|july?|aug(ust)?|sept?(ember)?|oct(ober)?|nov(ember)?|dec(ember)?)$/.test(plain)
+  )
+    return 0;
   return MONTH_NAMES.indexOf(plain.slice(0, 3)) + 1;
 }
 
@@ -42,7 +45,10 @@ const TIME = /^(.+?)[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?Z?$/;
 /** `dayFirst` says how `3/4/2024` is meant; without it such a text is no date, because nobody can know. */
 export function parseDateText(text: string, dayFirst?: boolean): ParsedDate | null {
   if (text.length > 40 || !/[\d０-９]/.test(text)) return null;
-  const plain = text.normalize('NFKC').trim().replace(/\s*[(（][月火水木金土日][)）]$/, '');
+  const plain = text
+    .normalize('NFKC')
+    .trim()
+    .replace(/\s*[(（][月火水木金土日][)）]$/, '');
   const timed = TIME.exec(plain);
   if (timed) {
     const day = parseDay(timed[1]!.trim(), dayFirst);

@@ -1,9 +1,9 @@
 /** From the cells of one column to the narrowest type that every value fits. */
 
-import { detectDayFirst, parseDateText } from './date.ts';
 import { formatNumber } from '../grid/format/formatCell.ts';
-import { isNullMark, parseNumberText } from './number.ts';
 import { parsePeriod } from '../period/period.ts';
+import { detectDayFirst, parseDateText } from './date.ts';
+import { isNullMark, parseNumberText } from './number.ts';
 
 export type ColumnType = 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP' | 'VARCHAR';
 

@@ -28,8 +28,7 @@ const UNIT_FACTORS: Record<string, number> = {
 /** Counters after a number change nothing about its value. */
 const COUNTERS = '人|名|個|件|台|本|枚|冊|社|店|回|点|戸|世帯|箱|式|kg|g|t|km|m|cm|mm|㎡|m2|ha|L|ml|kWh|kW|MW|MWh';
 
-const NUMBER =
-  /^([+-]?)(?:(?:¥|\\|\$|US\$|€|£|USD|JPY|EUR)\s*)?([+-]?)(\d{1,3}(?:,\d{3})+|\d+)?(\.\d+)?(?:[eE]([+-]?\d{1,3}))?\s*(%|‰)?$/;
+const NUMBER = /^([+-]?)(?:(?:¥|\\|\$|US\$|€|£|USD|JPY|EUR)\s*)?([+-]?)(\d{1,3}(?:,\d{3})+|\d+)?(\.\d+)?(?:[eE]([+-]?\d{1,3}))?\s*(%|‰)?$/;
 
 const UNIT_SUFFIX = /^(.*?\d)\s*(銭|千円|百万円|千万円|万円|十億円|億円|兆円|円|百万|千|万|億)$/;
 const COUNTER_SUFFIX = new RegExp(`^(.*?\\d)\\s*(?:${COUNTERS})$`);
@@ -82,10 +81,48 @@ export function parseNumberText(text: string): ParsedNumber | null {
   };
 }
 
-const NULL_MARKS = new Set(
-  ['-', '--', '---', '‐', '―', 'ー', '—', '–', '−', '・', '…', '...', '..', '*', '***', 'n/a', 'na', 'n.a.', '#n/a', '(na)', '(x)', '(n.a.)', '(-)',
-    '(d)', '(s)', '(z)', 'nil', 'null', 'none', 'x', 'z', '(b)', '(nsd)', 'n.d.', 'nd', '該当なし', 'なし', '不明', '未定', '該当無し'],
-);
+const NULL_MARKS = new Set([
+  '-',
+  '--',
+  '---',
+  '‐',
+  '―',
+  'ー',
+  '—',
+  '–',
+  '−',
+  '・',
+  '…',
+  '...',
+  '..',
+  '*',
+  '***',
+  'n/a',
+  'na',
+  'n.a.',
+  '#n/a',
+  '(na)',
+  '(x)',
+  '(n.a.)',
+  '(-)',
+  '(d)',
+  '(s)',
+  '(z)',
+  'nil',
+  'null',
+  'none',
+  'x',
+  'z',
+  '(b)',
+  '(nsd)',
+  'n.d.',
+  'nd',
+  '該当なし',
+  'なし',
+  '不明',
+  '未定',
+  '該当無し',
+]);
 
 /** Marks that stand for "no value" in a column of numbers or dates. */
 export function isNullMark(text: string): boolean {

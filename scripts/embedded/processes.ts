@@ -27,13 +27,17 @@ export const stopSteps = {
  */
 export function readStamp(pid: number): string | null {
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command, in parentheses, may itself hold spaces and parentheses.
-    const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, ...rest] = readStat(pid);
     return state === 'Z' || state === 'X' ? null : `${readBootId()}/${rest[18]}`;
   } catch {
     return process.platform === 'linux' ? null : stampWithoutProc(pid);
   }
+}
+
+/** State, parent, group and so on; the command before them, in parentheses, may itself hold spaces and parentheses. */
+function readStat(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
 function stampWithoutProc(pid: number): string | null {

@@ -37,13 +37,13 @@ function countFields(sample: string, delimiter: Delimiter): number[] {
   const counts: number[] = [];
   const parser = new CsvParser(
     delimiter,
-    (fields) => {
-      // Blank lines and titles above the table say nothing.
-      if (fields.length > 1 || fields[0]?.trim() !== '') counts.push(fields.length);
+    ({ bytes, fields, starts, ends }) => {
+      // Blank lines say nothing.
+      if (fields > 1 || bytes.toString('utf8', starts[0], ends[0]).trim() !== '') counts.push(fields);
     },
     Number.POSITIVE_INFINITY,
   );
   // The last row of a sample may be cut off: it is never finished here.
-  parser.push(sample.slice(0, 64 * 1024), false);
+  parser.push(Buffer.from(sample), false);
   return counts.slice(0, SAMPLE_ROWS);
 }

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /** Which encoding a text file is in, by what its bytes allow and by what Japanese text looks like in each. */
 
 import { isAscii, isUtf8 } from 'node:buffer';

@@ -8,7 +8,7 @@ import { makeBatches } from '../xlsx/makeBatches.ts';
 import { refuseTooLarge } from '../xlsx/refusals.ts';
 import { StringArena } from '../xlsx/stringArena.ts';
 import { StringPool } from '../xlsx/stringPool.ts';
-import { CsvParser } from './csvParser.ts';
+import { CsvParser, type CsvRow } from './csvParser.ts';
 import type { Delimiter } from './detectDelimiter.ts';
 import type { CsvEncoding } from './detectEncoding.ts';
 import { type CsvFile, type CsvOptions, openCsv } from './openCsv.ts';
@@ -57,7 +57,7 @@ class CsvCells {
     this.skip = file.skipRows;
   }
 
-  addRow(fields: string[]): void {
+  addRow({ bytes, fields, starts, ends, hashes, decoded }: CsvRow): void {
     if (this.skip > 0) {
       this.skip -= 1;
       return;
@@ -65,15 +65,18 @@ class CsvCells {
     const { limits } = this.file;
     this.row += 1;
     if (this.row > limits.rows) throw refuseTooLarge(`The file has more than ${limits.rows} rows.`, 'Split the file.');
-    if (fields.length > limits.columns)
+    if (fields > limits.columns) {
       throw refuseTooLarge(`Row ${this.row} has more than ${limits.columns} fields.`, 'Check the delimiter, or split the file.');
-    const isBlank = fields.length === 1 && fields[0] === '';
-    if (this.width < 0 && !isBlank) this.width = fields.length;
-    if (!isBlank && fields.length !== this.width) this.raggedRows += 1;
-    let column = 0;
-    for (const field of fields) {
-      column += 1;
-      if (field !== '') this.cells.add(this.row, column, CellKind.text, 0, this.pool.takeText(field), 0, -1);
+    }
+    const isBlank = fields === 1 && starts[0] === ends[0];
+    if (this.width < 0 && !isBlank) this.width = fields;
+    if (!isBlank && fields !== this.width) this.raggedRows += 1;
+    for (let i = 0; i < fields; i += 1) {
+      const [start, end] = [starts[i] ?? 0, ends[i] ?? 0];
+      const text = decoded.size > 0 ? decoded.get(i) : undefined;
+      if (text === '' || (text === undefined && start === end)) continue;
+      const id = text === undefined ? this.pool.takeBytes(bytes, start, end, hashes[i] ?? 0) : this.pool.takeText(text);
+      this.cells.add(this.row, i + 1, CellKind.text, 0, id, 0, -1);
     }
     if (this.cells.size > this.mostCells) throw refuseTooLarge(`The file has more than ${this.mostCells} cells.`, 'Split the file.');
   }
@@ -127,16 +130,16 @@ export async function* scanCsv(input: string | Uint8Array, options?: CsvOptions)
 
 /** Reads the whole file; with `pauses`, yields whenever a batch is full. */
 async function* feed(file: CsvFile, gathered: CsvCells, pauses = false): AsyncGenerator<void, void, undefined> {
-  const parser = new CsvParser(file.delimiter, (fields) => gathered.addRow(fields), file.limits.elementBytes);
+  const parser = new CsvParser(file.delimiter, (row) => gathered.addRow(row), file.limits.elementBytes);
   let firstRow = 0;
-  for await (const piece of file.pieces()) {
-    parser.push(piece, false);
+  for await (const chunk of file.chunks()) {
+    parser.push(chunk, false);
     if (pauses && (gathered.cells.size >= BATCH_CELLS || gathered.row - firstRow >= BATCH_ROWS)) {
       firstRow = gathered.row;
       yield;
     }
   }
-  parser.push('', true);
+  parser.push(Buffer.alloc(0), true);
 }
 
 function* drain(gathered: CsvCells): Generator<RowBatch, void, undefined> {

@@ -39,21 +39,6 @@ export function rowJson(columns: JsonColumn[]): string {
   return jsonObject(columns.map(({ name, type, sql }) => [name, jsonExpression(sql ?? quoteName(name), type)]));
 }
 
-/**
- * A JSON object cannot hold one key twice, but a SELECT can give two columns one name: later ones get `_1`, `_2` …,
- * as DuckDB itself names them in a subquery. Every format uses these names.
- */
-export function uniqueNames(names: string[]): string[] {
-  const taken = new Set(names);
-  const used = new Set<string>();
-  return names.map((name) => {
-    let unique = name;
-    for (let i = 1; used.has(unique); i++) unique = taken.has(`${name}_${i}`) ? unique : `${name}_${i}`;
-    used.add(unique);
-    return unique;
-  });
-}
-
 const largestExact = '9007199254740991';
 
 /** `depth` keeps the names of nested lambdas' parameters apart. */
@@ -136,7 +121,7 @@ function padFraction(sql: string, digits: number): string {
 
 /** DuckDB's JSON allows NaN and Infinity, which JSON does not: outside of strings they become null. */
 function writeJson(sql: string): string {
-  const token = String.raw`[-+]?(?i:nan|inf(?:inity)?)`;
+  const token = '[-+]?(?i:nan|inf(?:inity)?)';
   const pieces = String.raw`"(?:[^"\\]|\\.)*"|[^"]+`;
   const cleaned = `CASE WHEN starts_with(piece, '"') THEN piece ELSE regexp_replace(piece, '${token}', 'null', 'g') END`;
   const joined = `array_to_string(list_transform(regexp_extract_all(CAST(${sql} AS VARCHAR), '${pieces}'), lambda piece: ${cleaned}), '')`;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -19,8 +20,11 @@ export interface WrittenFile {
   bytes: number;
 }
 
-/** Row groups are small, so that one row is found without decoding the file; no compression, because decoding is what costs. */
-const parquet = 'FORMAT parquet, ROW_GROUP_SIZE 20480, COMPRESSION uncompressed';
+/**
+ * Row groups are small, so that one row is found without decoding the file; no compression, because decoding is what costs.
+ * A mark of its own makes every file, and so its key, unlike all others: one that is dropped is never somebody else's too.
+ */
+const parquetOptions = () => `FORMAT parquet, ROW_GROUP_SIZE 20480, COMPRESSION uncompressed, KV_METADATA {svc_file: '${randomUUID()}'}`;
 
 export interface FileColumn {
   id: number;
@@ -65,7 +69,7 @@ export async function writeSelect(
   select: string,
 ): Promise<WrittenFile> {
   const draft = await storage.blobs.draft();
-  await connection.run(`COPY (${select}) TO ${quoteText(draft)} (${parquet}, ${fieldIdList(columns)})`);
+  await connection.run(`COPY (${select}) TO ${quoteText(draft)} (${parquetOptions()}, ${fieldIdList(columns)})`);
   const { key, size } = await storage.blobs.put(prefix, draft, 'parquet');
   return { key, bytes: size };
 }
@@ -100,7 +104,7 @@ async function writeRows<T>(
     const select = columns.map((column) => `CAST(${quoteName(column.name)} AS ${column.type}) AS ${quoteName(column.name)}`);
     await storage.engine.use((connection) =>
       connection.run(
-        `COPY (SELECT ${select.join(', ')} FROM ${source} ORDER BY ${rowIdColumn}) TO ${quoteText(draft)} (${parquet}, ${fieldIdList(columns)})`,
+        `COPY (SELECT ${select.join(', ')} FROM ${source} ORDER BY ${rowIdColumn}) TO ${quoteText(draft)} (${parquetOptions()}, ${fieldIdList(columns)})`,
       ),
     );
     const { key, size } = await storage.blobs.put(prefix, draft, 'parquet');

@@ -1,15 +1,20 @@
+import type { BlobStore } from '../blobs/blobStore.ts';
 import type { Database } from './database.ts';
 
 /** What expires, by name, and how old it may get. Each sweep is safe to repeat and to cut off. */
 export type Expired = Record<
-  'idempotency_records' | 'sessions' | 'login_attempts' | 'rate_windows' | 'request_counts' | 'workbooks' | 'jobs',
+  'idempotency_records' | 'sessions' | 'login_attempts' | 'rate_windows' | 'request_counts' | 'results' | 'workbooks' | 'jobs',
   number
 >;
 
 const batch = 1000;
+const purgeBatch = 20_000;
 
-/** Deletes in batches, so that no lock is held for long; `onBatch` is told after each. */
-export async function deleteExpired(db: Database, onBatch: () => void): Promise<Expired> {
+/**
+ * Deletes in batches, so that no lock is held for long; `onBatch` is told after each. Workbooks are purged only where their
+ * blobs can be removed with them.
+ */
+export async function deleteExpired(db: Database, onBatch: () => void, blobs?: BlobStore): Promise<Expired> {
   const sweep = async (statement: string): Promise<number> => {
     for (let total = 0; ; ) {
       const { rowCount } = await db.pool.query(statement);
@@ -27,20 +32,58 @@ export async function deleteExpired(db: Database, onBatch: () => void): Promise<
     rate_windows: await rows('rate_windows', 'minute < extract(epoch FROM now()) / 60 - 5'),
     request_counts: await rows('request_counts', "at < now() - interval '400 days'"),
     jobs: await rows('jobs', "finished_at < now() - interval '7 days'"),
-    workbooks: await purgeWorkbooks(db, onBatch),
+    // Their files are collected as blobs that nothing refers to: another result may share them.
+    results: await rows('results', 'expires_at < now()'),
+    workbooks: blobs ? await purgeWorkbooks(db, blobs, onBatch) : 0,
   };
 }
 
-/** A deleted workbook's rows go 30 days after it; its deletion stays in the account's own audit log. */
-async function purgeWorkbooks(db: Database, onBatch: () => void): Promise<number> {
-  const { rows } = await db.pool.query<{ id: string }>(
-    "SELECT id FROM workbooks WHERE deleted_at < now() - interval '30 days' ORDER BY deleted_at LIMIT 100",
+/**
+ * A deleted workbook's blobs and rows go 30 days after it, itself last, so that a purge that was cut off is taken up again;
+ * its deletion stays in the account's own audit log.
+ */
+async function purgeWorkbooks(db: Database, blobs: BlobStore, onBatch: () => void): Promise<number> {
+  const { rows } = await db.pool.query<{ id: string; account_id: string }>(
+    "SELECT id, account_id FROM workbooks WHERE deleted_at < now() - interval '30 days' ORDER BY deleted_at LIMIT 100",
   );
-  for (const { id } of rows) {
+  for (const { id, account_id } of rows) {
+    for await (const { key } of blobs.list(`${account_id}/${id}`)) {
+      await blobs.remove(key);
+      onBatch();
+    }
+    await db.pool.query('DELETE FROM garbage_blobs WHERE starts_with(key, $1)', [`${account_id}/${id}/`]);
+    await purgeTables(db, id, onBatch);
     for (const table of ['ops', 'audit_entries', 'outbox', 'heads']) await db.pool.query(`DELETE FROM ${table} WHERE scope = $1`, [id]);
     await db.pool.query('DELETE FROM jobs WHERE workbook_id = $1', [id]);
     await db.pool.query('DELETE FROM workbooks WHERE id = $1', [id]);
     onBatch();
   }
   return rows.length;
+}
+
+/** All that tables are made of, in the order in which it refers to each other. */
+async function purgeTables(db: Database, workbookId: string, onBatch: () => void): Promise<void> {
+  const ofTables = 'table_id IN (SELECT id FROM tables WHERE workbook_id = $1)';
+  const parts: [string, string][] = [
+    ['named_versions', 'workbook_id = $1'],
+    ['snapshot_tables', ofTables],
+    ['snapshots', 'workbook_id = $1'],
+    ['results', 'workbook_id = $1'],
+    ['row_log', ofTables],
+    ['log_files', ofTables],
+    ['annotations', ofTables],
+    ['table_columns', ofTables],
+    ['table_versions', ofTables],
+    ['manifests', ofTables],
+    ['tables', 'workbook_id = $1'],
+  ];
+  for (const [table, condition] of parts) {
+    for (let gone = purgeBatch; gone === purgeBatch; onBatch()) {
+      const result = await db.pool.query(
+        `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${purgeBatch}))`,
+        [workbookId],
+      );
+      gone = result.rowCount ?? 0;
+    }
+  }
 }

@@ -10,6 +10,7 @@ export interface LogRow {
 }
 
 const columns = `edit_version::float8 AS "editVersion", row_id::float8 AS "rowId", op, changed, cells, before`;
+const bareColumns = `edit_version::float8 AS "editVersion", row_id::float8 AS "rowId", op, changed, NULL AS cells, NULL AS before`;
 
 /** The newest entry of each row in a range of the log. */
 export async function listNewestEntries(pool: pg.Pool | pg.PoolClient, tableId: string, after: number, upTo: number): Promise<LogRow[]> {
@@ -37,15 +38,18 @@ export async function findNewestEntries(
   return rows;
 }
 
-/** Every entry in a range of the log, oldest first; of one row, if asked. */
+/** Every entry in a range of the log, oldest first unless told; of some rows, if asked. Without cells where they are not needed. */
 export async function listEntries(
   pool: pg.Pool | pg.PoolClient,
   tableId: string,
-  range: { after: number; upTo: number; rowId?: number; limit?: number },
+  range: { after: number; upTo: number; rowIds?: number[]; limit?: number; newestFirst?: boolean; withCells?: boolean },
 ): Promise<LogRow[]> {
+  const order = range.newestFirst ? 'DESC' : 'ASC';
   const { rows } = await pool.query<LogRow>(
-    `SELECT ${columns} FROM row_log WHERE table_id = $1 AND edit_version > $2 AND edit_version <= $3 AND ($4::bigint IS NULL OR row_id = $4) ORDER BY edit_version, row_id LIMIT $5`,
-    [tableId, range.after, range.upTo, range.rowId ?? null, range.limit ?? null],
+    `SELECT ${range.withCells === false ? bareColumns : columns} FROM row_log
+     WHERE table_id = $1 AND edit_version > $2 AND edit_version <= $3 AND ($4::bigint[] IS NULL OR row_id = ANY ($4))
+     ORDER BY edit_version ${order}, row_id LIMIT $5`,
+    [tableId, range.after, range.upTo, range.rowIds ?? null, range.limit ?? null],
   );
   return rows;
 }

@@ -124,12 +124,23 @@ export async function findCurrentTable(pool: pg.Pool | pg.PoolClient, workbookId
   return rows[0] ? asTableAt(rows[0]) : null;
 }
 
+export async function findCurrentTableById(pool: pg.Pool | pg.PoolClient, id: string): Promise<TableAt | null> {
+  const { rows } = await pool.query<CurrentRow>(`${selectCurrent} WHERE t.id = $1 AND t.deleted_at IS NULL`, [id]);
+  return rows[0] ? asTableAt(rows[0]) : null;
+}
+
 /** All active tables of a workbook as they are at one moment. */
 export async function listCurrentTables(pool: pg.Pool | pg.PoolClient, workbookId: string, names: string[] | null): Promise<TableAt[]> {
   const { rows } = await pool.query<CurrentRow>(
     `${selectCurrent} WHERE t.workbook_id = $1 AND t.state = 'active' AND t.deleted_at IS NULL AND ($2::text[] IS NULL OR lower(t.name) = ANY ($2)) ORDER BY t.id`,
     [workbookId, names?.map((name) => name.toLowerCase()) ?? null],
   );
+  return rows.map(asTableAt);
+}
+
+/** Tables as they are at one moment, by id; deleted ones too. */
+export async function listTablesById(pool: pg.Pool | pg.PoolClient, ids: string[]): Promise<TableAt[]> {
+  const { rows } = await pool.query<CurrentRow>(`${selectCurrent} WHERE t.id = ANY ($1) ORDER BY t.id`, [ids]);
   return rows.map(asTableAt);
 }
 
@@ -174,29 +185,25 @@ export async function insertTable(tx: Tx, made: NewTable): Promise<void> {
     .insert(tables)
     .values({ ...table, editVersion: 1, schemaVersion: 1, nextColumnId: columns.length + 1, createdAt: tx.at, updatedAt: tx.at });
   await tx.orm.insert(manifests).values({ id: made.manifestId, tableId: made.id, layers, createdAt: tx.at });
-  await tx.orm
-    .insert(tableVersions)
-    .values({
+  await tx.orm.insert(tableVersions).values({
+    tableId: made.id,
+    editVersion: 1,
+    uid: made.versionUid,
+    manifestId: made.manifestId,
+    schemaVersion: 1,
+    rowCount: made.rowCount,
+    createdAt: tx.at,
+  });
+  await tx.orm.insert(tableColumns).values(
+    columns.map((column, i) => ({
       tableId: made.id,
-      editVersion: 1,
-      uid: made.versionUid,
-      manifestId: made.manifestId,
-      schemaVersion: 1,
-      rowCount: made.rowCount,
-      createdAt: tx.at,
-    });
-  await tx.orm
-    .insert(tableColumns)
-    .values(
-      columns.map((column, i) => ({
-        tableId: made.id,
-        columnId: i + 1,
-        fromVersion: 1,
-        name: column.name,
-        type: column.type,
-        position: i + 1,
-      })),
-    );
+      columnId: i + 1,
+      fromVersion: 1,
+      name: column.name,
+      type: column.type,
+      position: i + 1,
+    })),
+  );
 }
 
 /** Null when the table is gone or, where a version is named, has moved on from it. */

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
 import type { TemporalConfig } from '../config.ts';
+import { dataConverter } from './payloads.ts';
 
 export interface Temporal {
   client: Client;
@@ -28,7 +29,7 @@ export function connectionOptions(config: TemporalConfig): ConnectionOptions {
 export async function connectTemporal(config: TemporalConfig): Promise<Temporal> {
   const connection = await Connection.connect({ ...connectionOptions(config), connectTimeout: '5s' });
   return {
-    client: new Client({ connection, namespace: config.namespace }),
+    client: new Client({ connection, namespace: config.namespace, dataConverter }),
     async describeNamespace() {
       await connection.withDeadline(Date.now() + 3_000, () =>
         connection.workflowService.describeNamespace({ namespace: config.namespace }),

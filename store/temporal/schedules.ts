@@ -19,6 +19,32 @@ function listSchedules(taskQueue: string): ScheduleOptions[] {
       },
       memo: { purpose: 'removes idempotency records, sessions and other things that have outlived their time' },
     },
+    {
+      scheduleId: 'sweep-tables',
+      spec: { intervals: [{ every: '3 minutes' }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '5 minutes' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'sweepTables',
+        workflowId: 'sweep-tables',
+        taskQueue,
+        typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
+      },
+      memo: { purpose: 'starts the compaction of tables with long logs' },
+    },
+    {
+      scheduleId: 'collect-garbage',
+      spec: { intervals: [{ every: '6 hours' }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'collectGarbage',
+        workflowId: 'collect-garbage',
+        taskQueue,
+        typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
+      },
+      memo: { purpose: 'removes versions that nothing needs any more, and files that nothing refers to' },
+    },
   ];
 }
 

@@ -1,8 +1,11 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /**
  * Blank cells that can be seen, as runs. Which of them lie between the non-blank cells is known only at the end, so
  * they are kept small meanwhile, and no more than so many: past that they say nothing about a sheet's structure.
  */
 
+import { MAX_COLUMNS, MAX_ROWS } from '../../core/grid/address.ts';
 import type { Grid, Range } from '../../core/grid/grid.ts';
 
 const MOST_RUNS = 1_000_000;
@@ -26,12 +29,13 @@ export class BlankRuns {
   private currentStyle = -1;
   private nextColumn = 1;
   private tracking = false;
-  private readonly seenRows = new Uint8Array(131_073);
+  /** A bit for each row that the file has, once columns have styles. */
+  private seenRows: Uint8Array | null = null;
 
   constructor(private readonly visible: Uint8Array) {}
 
   addColumnStyle(style: ColumnStyle): void {
-    if (!this.visible[style.styleId] || this.columnStyles.length >= 16_384) return;
+    if (!this.visible[style.styleId] || this.columnStyles.length >= MAX_COLUMNS) return;
     // Out of order only in files that no program of today writes.
     const at = this.columnStyles.findLastIndex((known) => known.left < style.left) + 1;
     this.columnStyles.splice(at, 0, style);
@@ -44,11 +48,14 @@ export class BlankRuns {
     this.currentStyle = styleId;
     this.nextColumn = 1;
     this.tracking = this.columnStyles.length > 0 || styleId >= 0;
-    if (this.columnStyles.length > 0) this.seenRows[row >> 3]! |= 1 << (row & 7);
+    if (this.columnStyles.length > 0) {
+      this.seenRows ??= new Uint8Array((MAX_ROWS >> 3) + 1);
+      this.seenRows[row >> 3]! |= 1 << (row & 7);
+    }
   }
 
   endRow(): void {
-    if (this.currentRow > 0 && this.tracking) this.fillGap(this.currentRow, this.currentStyle, this.nextColumn, 16_384);
+    if (this.currentRow > 0 && this.tracking) this.fillGap(this.currentRow, this.currentStyle, this.nextColumn, MAX_COLUMNS);
     this.currentRow = 0;
   }
 
@@ -79,7 +86,7 @@ export class BlankRuns {
     this.endRow();
     if (this.columnStyles.length > 0) {
       for (let row = box.top; row <= box.bottom && this.size < MOST_RUNS; row += 1) {
-        if (((this.seenRows[row >> 3]! >> (row & 7)) & 1) === 0) this.fillGap(row, -1, box.left, box.right);
+        if ((((this.seenRows?.[row >> 3] ?? 0) >> (row & 7)) & 1) === 0) this.fillGap(row, -1, box.left, box.right);
       }
     }
     const blanks: Grid['blanks'] = [];

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /** Cells as they come, as parallel arrays that grow. */
 
 const FIRST_CAPACITY = 1024;

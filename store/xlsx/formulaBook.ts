@@ -1,3 +1,5 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /** Formulas of one sheet: texts by number, shared ones moved to each cell that shares them. */
 
 import { type SplitFormula, splitFormula } from '../../core/formula/references.ts';

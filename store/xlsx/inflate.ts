@@ -12,7 +12,7 @@ const UNPACKED_CHUNK = 256 * 1024;
 /** Packed parts up to this size are not worth a stream of their own. */
 const SMALL_PART = 64 * 1024;
 
-/** Bytes unpacked so far over all parts of a file. */
+/** Bytes unpacked so far, over several parts of a file. Together with the check of claimed sizes it bounds the whole. */
 export class UnpackBudget {
   private used = 0;
 

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /** From cells in the order of the file to batches of columns. */
 
 import type { BatchColumn, RowBatch } from '../../core/grid/batch.ts';

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /** From what a scanner gathered to the Grid that is handed over. */
 
 import type { Grid, Range } from '../../core/grid/grid.ts';

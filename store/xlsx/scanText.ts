@@ -1,3 +1,5 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /** Byte-level helpers of the scanners: tags, texts, rich text. Positions past the end mean "not complete yet". */
 
 import { refuseDoctype } from './refusals.ts';

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /** The table of texts that cells point into by number. */
 
 import { ByteWindow } from './byteWindow.ts';

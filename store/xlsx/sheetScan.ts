@@ -1,3 +1,5 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /** A sheet's XML in chunks: what stands around the cells, the rows, and the cells by `CellScanner`. */
 
 import { parseArea } from '../../core/grid/address.ts';
@@ -62,7 +64,7 @@ export class SheetScanner {
     if (first === 0x72 && b[name + 1] === 0x6f && b[name + 2] === 0x77 && isNameEnd(b[name + 3]!)) return this.readRow(b, name + 3, end);
     const close = findTagEnd(b, at, end);
     if (close < 0) return -1;
-    if (next === SLASH && b.toString('latin1', name + 1, name + 10) === 'sheetData') this.insideCells = false;
+    if (next === SLASH && b[name + 1] === 0x73 && b.toString('latin1', name + 1, name + 10) === 'sheetData') this.insideCells = false;
     return close + 1;
   }
 

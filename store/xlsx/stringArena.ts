@@ -1,3 +1,5 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /** Many short strings as UTF-8 in one buffer: a tenth of the memory of as many string objects, and nothing for the collector. */
 
 export class StringArena {

@@ -1,3 +1,5 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
 /** The strings of one sheet or batch, each distinct one decoded once. */
 
 import type { SharedStrings } from './sharedStrings.ts';

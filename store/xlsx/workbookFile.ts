@@ -53,6 +53,8 @@ const BATCH_ROWS = 8192;
 const BATCH_CELLS = 262_144;
 
 export class WorkbookFile {
+  private idlePool: StringPool | null = null;
+
   private constructor(
     private readonly pack: Package,
     private readonly list: Sheet[],
@@ -88,12 +90,13 @@ export class WorkbookFile {
     if (!/<(?:[\w.-]+:)?workbook[\s>]/.test(xml)) throw refusePackage(index);
     const part = readWorkbookPart(xml, limits);
     const relations = await pack.readRelations(root);
+    const relationById = new Map(relations.map((relation) => [relation.id, relation]));
     const findPart = (type: string): string | undefined => relations.find((relation) => relation.type === type)?.target;
     const list: Sheet[] = [];
     const skipped: string[] = [];
     const names = placeNames(part);
     for (const sheet of part.sheets) {
-      const relation = relations.find(({ id }) => id === sheet.relationId);
+      const relation = relationById.get(sheet.relationId);
       const entry = relation && pack.find(relation.target);
       if (relation && relation.type !== 'worksheet') skipped.push(sheet.name);
       else if (!relation || !entry) throw refuseDamaged(`the sheet ${sheet.name} is missing`);
@@ -130,7 +133,9 @@ export class WorkbookFile {
     // It never pauses: one step goes to the end.
     await this.feed(scanner, entry, name).next();
     const listObjects = await readTables(this.pack, path, scanner.tableIds);
-    return makeGrid(scanner, context, { sheet: name, state, names, listObjects });
+    const grid = makeGrid(scanner, context, { sheet: name, state, names, listObjects });
+    this.returnPool(context.pool);
+    return grid;
   }
 
   /** The cells of a sheet of any size, some thousand rows at a time. */
@@ -140,6 +145,7 @@ export class WorkbookFile {
     const scanner = new SheetScanner(context, { rows: options.batchRows ?? BATCH_ROWS, cells: BATCH_CELLS });
     for await (const _ of this.feed(scanner, entry, name)) yield* drain(scanner, context);
     yield* drain(scanner, context);
+    this.returnPool(context.pool);
   }
 
   async close(): Promise<void> {
@@ -157,16 +163,31 @@ export class WorkbookFile {
       styles: this.book,
       date1904: this.date1904,
       limits: this.pack.context.limits,
-      pool: new StringPool(this.strings),
+      pool: this.takePool(),
       blanks,
       keepFormulas,
     };
   }
 
+  /** Pools are large where a workbook has many strings: sheets that are read one after the other share one. */
+  private takePool(): StringPool {
+    const pool = this.idlePool ?? new StringPool(this.strings);
+    this.idlePool = null;
+    return pool;
+  }
+
+  private returnPool(pool: StringPool): void {
+    pool.reset();
+    this.idlePool = pool;
+  }
+
   /** Scans the whole sheet; yields whenever the scanner pauses. */
   private async *feed(scanner: SheetScanner, entry: ZipEntry, name: string): AsyncGenerator<void, void, undefined> {
-    const window = new ByteWindow(this.pack.context.limits.elementBytes);
-    for await (const chunk of recodeXml(unpackEntry(this.pack.context, entry))) {
+    const { limits } = this.pack.context;
+    const window = new ByteWindow(limits.elementBytes);
+    // A budget for each pass: a sheet may be read more than once.
+    const context = { ...this.pack.context, budget: new UnpackBudget(limits) };
+    for await (const chunk of recodeXml(unpackEntry(context, entry))) {
       window.append(chunk);
       for (;;) {
         window.start = scanner.scan(window.bytes, window.start, window.end);

@@ -9,8 +9,10 @@ import { type CsvOptions, readCsv, scanCsv } from '../../store/csv/index.ts';
 function rowsOf(grid: Grid): string[][] {
   const rows: string[][] = [];
   for (let i = 0; i < grid.size; i += 1) {
-    const row = (rows[(grid.rows[i] ?? 0) - 1] ??= []);
+    const at = (grid.rows[i] ?? 0) - 1;
+    const row = rows[at] ?? [];
     row[(grid.columns[i] ?? 0) - 1] = grid.strings[grid.texts[i] ?? -1] ?? '?';
+    rows[at] = row;
   }
   return Array.from(rows, (row) => Array.from(row ?? [], (field) => field ?? ''));
 }

@@ -99,15 +99,16 @@ export function escapeXml(text: string): string {
 export type PlainValue = string | number | boolean | { date: string } | { error: string };
 
 /** What a cell holds, in one value. */
-export function valueOf(grid: Grid, i: number): PlainValue {
-  const text = grid.strings[grid.texts[i]!]!;
+export function plainValueOf(grid: Grid, i: number): PlainValue {
+  const text = grid.strings[grid.texts[i] ?? -1] ?? '?';
+  const number = grid.numbers[i] ?? Number.NaN;
   switch (grid.kinds[i]) {
     case CellKind.number:
-      return grid.numbers[i]!;
+      return number;
     case CellKind.boolean:
-      return grid.numbers[i] === 1;
+      return number === 1;
     case CellKind.date:
-      return { date: new Date(grid.numbers[i]!).toISOString().replace('.000Z', '') };
+      return { date: new Date(number).toISOString().replace('.000Z', '') };
     case CellKind.error:
       return { error: text };
     default:
@@ -116,13 +117,17 @@ export function valueOf(grid: Grid, i: number): PlainValue {
 }
 
 export function formulaOf(grid: Grid, i: number): string | undefined {
-  return grid.formulas[grid.formulaIds[i]!];
+  return grid.formulas[grid.formulaIds[i] ?? -1];
+}
+
+function addressOf(grid: Grid, i: number): string {
+  return `${nameColumn(grid.columns[i] ?? 0)}${grid.rows[i]}`;
 }
 
 /** `{ A1: 5, B1: 'x' }` */
 export function cellsOf(grid: Grid): Record<string, PlainValue> {
   const cells: Record<string, PlainValue> = {};
-  for (let i = 0; i < grid.size; i += 1) cells[`${nameColumn(grid.columns[i]!)}${grid.rows[i]}`] = valueOf(grid, i);
+  for (let i = 0; i < grid.size; i += 1) cells[addressOf(grid, i)] = plainValueOf(grid, i);
   return cells;
 }
 
@@ -130,7 +135,7 @@ export function formulasOf(grid: Grid): Record<string, string> {
   const formulas: Record<string, string> = {};
   for (let i = 0; i < grid.size; i += 1) {
     const formula = formulaOf(grid, i);
-    if (formula !== undefined) formulas[`${nameColumn(grid.columns[i]!)}${grid.rows[i]}`] = formula;
+    if (formula !== undefined) formulas[addressOf(grid, i)] = formula;
   }
   return formulas;
 }
@@ -140,5 +145,7 @@ export async function readBook(parts: BookParts, options?: WorkbookOptions): Pro
 }
 
 export async function readGrid(parts: BookParts, options?: WorkbookOptions): Promise<Grid> {
-  return (await readBook(parts, options)).sheets[0]!;
+  const [grid] = (await readBook(parts, options)).sheets;
+  if (!grid) throw new Error('The workbook has no sheet.');
+  return grid;
 }

@@ -34,6 +34,7 @@ export interface ValidateRequest {
   op: 'validate';
   sql: string;
   params: Params;
+  timeoutMs: number;
   tables: { name: string; columns: ResultColumn[] }[];
 }
 

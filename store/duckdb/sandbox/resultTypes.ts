@@ -27,6 +27,11 @@ export function resultTypeName(type: DuckDBType): string {
   }
 }
 
+/** The same, where only the engine's name of the type is known. */
+export function resultTypeOf(typeName: string): string {
+  return /^(ENUM|UNION)\b/.test(typeName) ? 'VARCHAR' : resultTypeName(parseTypeName(typeName));
+}
+
 /** The type under which a column lies in the file. */
 export function storedTypeName(type: DuckDBType): string {
   switch (type.typeId) {

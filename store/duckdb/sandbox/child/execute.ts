@@ -4,8 +4,8 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@d
 import { makeUnique } from '../../../../core/sql/names.ts';
 import { rowJson } from '../../json.ts';
 import { quoteName, quoteText } from '../../relation.ts';
-import type { ExecuteRequest, Replies, ResultColumn, ValidateRequest } from '../protocol.ts';
-import { resultTypeName, storeColumn } from '../resultTypes.ts';
+import type { ExecuteRequest, Params, Replies, ResultColumn, ValidateRequest } from '../protocol.ts';
+import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
 import { TimedOut, TooLarge } from './errors.ts';
 import { bindParams } from './params.ts';
 import type { Session } from './session.ts';
@@ -41,22 +41,20 @@ export async function execute(session: Session, request: ExecuteRequest, outDir:
   return { value: { columns, rowCount, more, elapsedMs: Math.round(elapsedMs * 10) / 10 }, page };
 }
 
-/** Binds and plans, and runs nothing. */
-export async function validate({ user }: Session, request: ValidateRequest): Promise<Replies['validate']> {
-  const statement = await prepare(user, request.sql);
-  bindParams(statement, request.params);
+/** Binds, and runs nothing. */
+export async function validate({ user }: Session, { sql, params }: ValidateRequest): Promise<Replies['validate']> {
+  const statement = await prepare(user, sql);
+  if (statement.parameterCount > 0) return { columns: await describeWithParams(user, sql, params) };
   const names = Array.from({ length: statement.columnCount }, (_, i) => statement.columnName(i));
-  const unique = makeUnique(names);
-  return { columns: unique.map((name, i) => ({ name, type: planType(statement, i) })) };
+  return { columns: makeUnique(names).map((name, i) => ({ name, type: resultTypeName(statement.columnType(i)) })) };
 }
 
-/** Where a parameter decides the type, it is not known before the query runs. */
-function planType(statement: DuckDBPreparedStatement, index: number): string {
-  try {
-    return resultTypeName(statement.columnType(index));
-  } catch {
-    return 'UNKNOWN';
-  }
+/** Types that depend on parameters are known only with their values, and then only to DESCRIBE. */
+async function describeWithParams(user: DuckDBConnection, sql: string, params: Params): Promise<ResultColumn[]> {
+  const statement = await prepare(user, `DESCRIBE\n${sql}`);
+  bindParams(statement, params);
+  const rows = (await statement.runAndReadAll()).getRows();
+  return makeUnique(rows.map(([name]) => String(name))).map((name, i) => ({ name, type: resultTypeOf(String(rows[i]?.[1])) }));
 }
 
 function describeColumns(result: DuckDBResult): ResultColumn[] {
@@ -82,7 +80,7 @@ async function collect(own: DuckDBConnection, result: DuckDBResult, columns: Res
   } finally {
     appender.closeSync();
   }
-  return { rowCount, more: rowCount > request.pageLimit };
+  return { rowCount: Math.min(rowCount, enough), more: rowCount > request.pageLimit };
 }
 
 async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteRequest): Promise<Buffer> {

@@ -34,7 +34,7 @@ async function answer(request: Request): Promise<{ value: Replies[keyof Replies]
       return { value: {} };
     case 'validate':
       await loadEmpty(current, request.tables);
-      return { value: await validate(current, request) };
+      return { value: await withDeadline(current, request.timeoutMs, () => validate(current, request)) };
     case 'execute':
       return withDeadline(current, request.timeoutMs, (deadline) => execute(current, request, outDir, deadline));
   }
@@ -70,12 +70,14 @@ async function withDeadline<T>({ user, own }: Session, timeoutMs: number, work: 
 
 async function handle(request: Request): Promise<void> {
   const sql = 'sql' in request ? request.sql : '';
-  const used = request.op !== 'check' && request.op !== 'load';
+  // A session serves one query; checking and loading leave it for what follows.
+  let used = request.op === 'execute' || request.op === 'validate';
   try {
     const { value, page } = await answer(request);
     reply({ ok: true, value }, page);
   } catch (error) {
     reply({ ok: false, error: describeError(error, sql) });
+    used = true;
   }
   if (!used) return;
   const old = await session;

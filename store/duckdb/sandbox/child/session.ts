@@ -36,12 +36,16 @@ const options: Record<string, string> = {
   allow_persistent_secrets: 'false',
   allow_parser_override_extension: 'DEFAULT',
   enable_external_file_cache: 'false',
-  // Made for the view and used by the query over it; gone with the request.
-  parquet_metadata_cache: 'true',
   preserve_insertion_order: 'true',
 };
 
-const perConnection = ["SET errors_as_json = true", "SET TimeZone = 'UTC'", "SET Calendar = 'gregorian'"];
+const perConnection = [
+  'SET errors_as_json = true',
+  "SET TimeZone = 'UTC'",
+  "SET Calendar = 'gregorian'",
+  // Made for the view and used by the query over it; gone with the request.
+  'SET parquet_metadata_cache = true',
+];
 
 export async function openSession({ openDir, outDir }: SessionFolders): Promise<Session> {
   const instance = await DuckDBInstance.create(':memory:', options);

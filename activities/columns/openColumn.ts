@@ -1,0 +1,94 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { nearestName } from '../../core/cells/nearestName.ts';
+import { DomainError, notFound } from '../../core/errors.ts';
+import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import type { ColumnRecord, EditedTable, TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { checkVersion } from '../rows/checkVersion.ts';
+import { visibleColumns } from '../rows/upsertRows.ts';
+import { applyEdit, type PlannedEdit, requireEditable } from '../tables/editTable.ts';
+import { requireTable } from '../tables/openTable.ts';
+
+export interface ColumnRequest {
+  workbookId: string;
+  name: string;
+  expectedVersion: number | null;
+}
+
+/** A change of columns, worked out before its transaction. */
+export interface PreparedColumnChange {
+  at: TableAt;
+  plan: PlannedEdit;
+  /** Name and type after the change; no type once the column is gone. */
+  column: string;
+  type: string | null;
+  /** In the transaction, when the number of the new version is known. */
+  change(tx: Tx, version: number): Promise<void>;
+}
+
+/** The compare-and-set that every edit goes through, and the columns with it. */
+export async function applyColumnChange(tx: Tx, prepared: PreparedColumnChange): Promise<EditedTable> {
+  const edited = await applyEdit(tx, prepared.at, prepared.plan);
+  await prepared.change(tx, edited.editVersion);
+  return edited;
+}
+
+export function planColumnChange(kind: string, column: string): PlannedEdit {
+  return {
+    op: { kind, undoable: false },
+    inserted: 0,
+    updated: 0,
+    deleted: 0,
+    entries: [],
+    layers: null,
+    schemaChanged: true,
+    detail: { column },
+  };
+}
+
+export async function openForColumns(
+  services: Services,
+  principal: Principal,
+  request: ColumnRequest,
+): Promise<{ at: TableAt; visible: ColumnRecord[]; masked: Set<number> }> {
+  const at = await requireTable(services, request.workbookId, request.name);
+  requireEditable(at);
+  const seen = await visibleColumns(services, principal, at);
+  await checkVersion(services, at, request.expectedVersion, seen.visible, null);
+  return { at, ...seen };
+}
+
+/** The column that a path names, if the caller may see what is in it. */
+export function requireColumn({ visible, masked }: { visible: ColumnRecord[]; masked: Set<number> }, name: string): ColumnRecord {
+  const column = visible.find((each) => each.name.toLowerCase() === name.toLowerCase());
+  if (!column) {
+    const near = nearestName(
+      name,
+      visible.map((each) => each.name),
+    );
+    throw notFound('column in this table', near ? `Did you mean ${near}?` : 'GET …/columns lists the columns.');
+  }
+  if (masked.has(column.id))
+    throw new DomainError(
+      'insufficient-role',
+      `The column ${column.name} is masked for you and cannot be changed.`,
+      'Ask for a role that may see it.',
+    );
+  return column;
+}
+
+/** A name that a column may have, beside the others: case does not count, denied columns do. */
+export function checkColumnName(wanted: string, pointer: string, others: ColumnRecord[]): string {
+  const name = wanted.trim();
+  const why = name === '' ? 'must not be blank' : name.toLowerCase() === rowIdColumn ? 'is the name of the row identifier' : null;
+  if (why)
+    throw new DomainError('validation-failed', `${pointer}: ${why}.`, 'Choose another name.', { errors: [{ pointer, detail: why }] });
+  if (others.some((column) => column.name.toLowerCase() === name.toLowerCase()))
+    throw new DomainError(
+      'name-taken',
+      `The table has a column named ${name} already (case does not count).`,
+      'Choose another name, or rename that column.',
+    );
+  return name;
+}

@@ -1,0 +1,46 @@
+import type { Layer } from '../../schema/tables.ts';
+import type { LayeredEntry } from '../../store/duckdb/buildRelation.ts';
+import { writeDelta } from '../../store/duckdb/writeFile.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { readLogLayers } from '../tables/openTable.ts';
+import type { CompactionWatch } from './compactTable.ts';
+
+/** Every log layer up to the version as a delta in its place, with an open log on top. The entries stay in the log, for history. */
+export async function freezeTail(services: Services, at: TableAt, prefix: string, watch: CompactionWatch): Promise<Layer[]> {
+  const byLayer = Map.groupBy(await readLogLayers(services, at, null), (entry) => entry.layer);
+  const layers: Layer[] = [];
+  for (const [index, layer] of at.layers.entries()) {
+    if (layer.kind !== 'log') {
+      layers.push(layer);
+      continue;
+    }
+    // What a later log layer says of a row is final, so only the newest entry of each row was read.
+    const entries = byLayer.get(index);
+    if (!entries) continue;
+    watch.step();
+    const file = await writeDelta(
+      services,
+      prefix,
+      at.columns,
+      entries.map((entry) => withDefaults(at, entry)),
+    );
+    watch.wrote(file.key);
+    layers.push({
+      kind: 'delta',
+      ...file,
+      rows: entries.length,
+      after: layer.after,
+      upTo: Math.min(layer.upTo ?? at.editVersion, at.editVersion),
+    });
+  }
+  return [...layers, { kind: 'log', after: at.editVersion, upTo: null }];
+}
+
+/** An entry from before a column was added says nothing of it, which means its default; in a file an absent value is null. */
+function withDefaults(at: TableAt, entry: LayeredEntry): LayeredEntry {
+  const { cells } = entry;
+  if (cells === null) return entry;
+  const whole = at.columns.map((column) => [column.id, column.id in cells ? (cells[column.id] ?? null) : column.defaultText] as const);
+  return { ...entry, cells: Object.fromEntries(whole) };
+}

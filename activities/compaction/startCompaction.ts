@@ -1,0 +1,50 @@
+import { describeError } from '../../store/log.ts';
+import { listLongTables } from '../../store/pg/compaction.ts';
+import type { TableRecord } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
+import type { Pulse } from './compactTable.ts';
+import { compactionLimits } from './limits.ts';
+
+type TableKey = Pick<TableRecord, 'id' | 'workbookId' | 'accountId'>;
+
+/** Starts the table's compaction unless it is running: one at a time, whoever asks. */
+export async function startCompaction(services: Services, table: TableKey): Promise<void> {
+  const { client } = await services.temporal();
+  await client.workflow.start('compactTable', {
+    workflowId: `compact-${table.id}`,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    taskQueue: services.config.temporal.taskQueue,
+    args: [table.id],
+    typedSearchAttributes: searchAttributes({ kind: 'compaction', workbook: table.workbookId, account: table.accountId }),
+  });
+}
+
+const askAgainMs = 30_000;
+const asked = new Map<string, number>();
+
+/**
+ * After an edit: asks for a compaction when the tail has grown long. Nobody waits for it and nothing depends on it, the
+ * sweep finds the table too; so it is asked for once in a while, not at every edit until it is done.
+ */
+export function compactWhenLong(services: Services, table: TableKey, tailCount: number): void {
+  if (tailCount <= compactionLimits.tail) return;
+  const now = Date.now();
+  if (now - (asked.get(table.id) ?? 0) < askAgainMs) return;
+  for (const [id, at] of asked) if (now - at >= askAgainMs) asked.delete(id);
+  asked.set(table.id, now);
+  startCompaction(services, table).catch((error: unknown) =>
+    services.log.warn({ tableId: table.id, ...describeError(error) }, 'compaction not started'),
+  );
+}
+
+/** Finds tables over the limits, so that none is forgotten when the process that edited it was gone. */
+export async function sweepTables(services: Services, pulse: Pulse): Promise<number> {
+  const tables = await listLongTables(services.db.pool, compactionLimits);
+  for (const table of tables) {
+    pulse.heartbeat();
+    pulse.signal?.throwIfAborted();
+    await startCompaction(services, table);
+  }
+  return tables.length;
+}

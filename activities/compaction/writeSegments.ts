@@ -1,0 +1,87 @@
+import type { Layer } from '../../schema/tables.ts';
+import { buildRelation, fieldIds, innerName, type LayeredEntry, type RowSelection, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { withRelation } from '../../store/duckdb/engine.ts';
+import { type FileColumn, type WrittenFile, writeSelect } from '../../store/duckdb/writeFile.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { readLogLayers } from '../tables/openTable.ts';
+import type { CompactionWatch } from './compactTable.ts';
+import { type CompactionLimits, chooseFileRows } from './limits.ts';
+
+interface Span {
+  minRow: number;
+  maxRow: number;
+  rows: number;
+}
+
+const unknownRowBytes = 200;
+
+/** The whole content at a version as segments sorted by row id, with an open log on top. */
+export async function writeSegments(
+  services: Services,
+  at: TableAt,
+  prefix: string,
+  limits: CompactionLimits,
+  watch: CompactionWatch,
+): Promise<Layer[]> {
+  const entries = await readLogLayers(services, at, null);
+  const open: Layer = { kind: 'log', after: at.editVersion, upTo: null };
+  for (let rowBytes = estimateRowBytes(at); ; ) {
+    const fileRows = chooseFileRows(at.rowCount, rowBytes, limits);
+    const spans = await cutSpans(services, at, entries, fileRows);
+    const written = spans.reduce((sum, span) => sum + span.rows, 0);
+    // The count of a version is kept beside it; layers that give another are not understood, and must not be replaced.
+    if (written !== at.rowCount) throw new Error(`${at.table.id}@${at.editVersion} has ${at.rowCount} rows, its layers ${written}`);
+    const layers: Layer[] = [];
+    let tooLarge = 0;
+    for (const span of spans) {
+      watch.step();
+      const file = await writeSpan(services, at, entries, span, prefix);
+      watch.wrote(file.key);
+      // The estimate was too low: begin again with smaller files, while that is still possible.
+      if (file.bytes > limits.fileBytes && chooseFileRows(at.rowCount, file.bytes / span.rows, limits) < fileRows) {
+        tooLarge = file.bytes / span.rows;
+        break;
+      }
+      layers.push({ kind: 'segment', ...file, ...span });
+    }
+    if (tooLarge === 0) return [...layers, open];
+    await watch.dropAll();
+    rowBytes = tooLarge;
+  }
+}
+
+/** From the files there are; a row of the log is about as large as those. */
+function estimateRowBytes(at: TableAt): number {
+  const files = at.layers.filter((layer) => layer.kind !== 'log');
+  const rows = files.reduce((sum, file) => sum + file.rows, 0);
+  return rows === 0 ? unknownRowBytes : files.reduce((sum, file) => sum + file.bytes, 0) / rows;
+}
+
+/** Ranges of row ids with so many rows each. Only the ids are read. */
+async function cutSpans(services: Services, at: TableAt, entries: LayeredEntry[], fileRows: number): Promise<Span[]> {
+  const relation = buildRelation({ ...at, columns: [] }, entries, new Map(), null);
+  return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
+    const reader = await connection.runAndReadAll(
+      `SELECT min(id)::DOUBLE, max(id)::DOUBLE, count(*)::DOUBLE
+       FROM (SELECT ${rowIdColumn} AS id, (row_number() OVER (ORDER BY ${rowIdColumn}) - 1) // ${fileRows} AS part FROM ${from})
+       GROUP BY part ORDER BY part`,
+    );
+    return reader.getRows().map(([min, max, rows]) => ({ minRow: min as number, maxRow: max as number, rows: rows as number }));
+  });
+}
+
+async function writeSpan(services: Services, at: TableAt, entries: LayeredEntry[], span: Span, prefix: string): Promise<WrittenFile> {
+  // Read under the inner names, so that no two columns of the file can differ by case alone.
+  const inner: TableAt = { ...at, columns: at.columns.map((column) => ({ ...column, name: innerName(column.id) })) };
+  const selection: RowSelection = { min: span.minRow, max: span.maxRow };
+  const relation = buildRelation(inner, entries, new Map(), selection);
+  const columns: FileColumn[] = [
+    { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
+    ...inner.columns.map(({ id, name, type }) => ({ id, name, type })),
+  ];
+  const listed = columns.map((column) => column.name).join(', ');
+  return withRelation(services.engine, services.blobs, relation, (connection, from) =>
+    writeSelect(services, prefix, columns, connection, `SELECT ${listed} FROM ${from} ORDER BY ${rowIdColumn}`),
+  );
+}

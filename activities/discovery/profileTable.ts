@@ -1,0 +1,106 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Principal } from '../../core/access/principal.ts';
+import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { withRelation } from '../../store/duckdb/engine.ts';
+import { jsonExpression } from '../../store/duckdb/json.ts';
+import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { openRelation } from '../tables/openTable.ts';
+
+export interface ColumnProfile {
+  name: string;
+  type: string;
+  masked: boolean;
+  null_count: number | null;
+  null_share: number | null;
+  distinct: number | null;
+  min: unknown;
+  max: unknown;
+  mean: number | null;
+  top_values: { value: unknown; count: number }[];
+  histogram: { from: unknown; to: unknown; count: number }[];
+}
+
+const bins = 20;
+const exactDistinctUpTo = 100_000;
+const numeric = /^(BIGINT|DOUBLE|DECIMAL)/;
+const temporal = /^(DATE|TIMESTAMP)/;
+
+/** Figures of every column that the principal may see; of a masked one only name and type. */
+export async function profileTable(services: Services, principal: Principal, at: TableAt): Promise<ColumnProfile[]> {
+  const relation = await openRelation(services, at, principal);
+  const columns = relation.columns.filter((column) => column.name !== rowIdColumn);
+  return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
+    const profiles: ColumnProfile[] = [];
+    for (const column of columns) {
+      if (column.masked) {
+        profiles.push(emptyProfile(column));
+        continue;
+      }
+      await connection.run(`CREATE OR REPLACE TEMP TABLE svc_profile AS SELECT ${quoteName(column.name)} AS v FROM ${from}`);
+      const figures = await connection.runAndReadAll(figuresSql(column, at.rowCount));
+      profiles.push({
+        ...emptyProfile(column),
+        ...(JSON.parse(figures.getRows()[0]?.[0] as string) as Partial<ColumnProfile>),
+        top_values: await readTopValues(connection, column),
+        histogram: await readHistogram(connection, column),
+      });
+    }
+    await connection.run('DROP TABLE IF EXISTS svc_profile');
+    return profiles;
+  });
+}
+
+function emptyProfile({ name, type, masked }: RelationColumn): ColumnProfile {
+  return {
+    name,
+    type,
+    masked,
+    null_count: null,
+    null_share: null,
+    distinct: null,
+    min: null,
+    max: null,
+    mean: null,
+    top_values: [],
+    histogram: [],
+  };
+}
+
+/** The figures as one JSON text, written by the engine by the same rules as rows. */
+function figuresSql(column: RelationColumn, rowCount: number): string {
+  const value = (sql: string) => jsonExpression(sql, column.type);
+  const distinct = rowCount > exactDistinctUpTo ? 'approx_count_distinct(v)' : 'count(DISTINCT v)';
+  const extremes = column.type === 'JSON' ? 'NULL AS lo, NULL AS hi' : 'min(v) AS lo, max(v) AS hi';
+  const [lo, hi] = column.type === 'JSON' ? ['lo', 'hi'] : [value('lo'), value('hi')];
+  return `SELECT CAST(json_object('null_count', n - filled, 'null_share', CASE WHEN n = 0 THEN 0 ELSE (n - filled) / CAST(n AS DOUBLE) END,
+      'distinct', d, 'min', ${lo}, 'max', ${hi}, 'mean', CASE WHEN isfinite(mean) THEN mean END) AS VARCHAR)
+    FROM (SELECT count(*) AS n, count(v) AS filled, ${distinct} AS d, ${extremes}, ${numeric.test(column.type) ? 'avg(CAST(v AS DOUBLE))' : 'NULL::DOUBLE'} AS mean FROM svc_profile)`;
+}
+
+async function readTopValues(connection: DuckDBConnection, column: RelationColumn): Promise<ColumnProfile['top_values']> {
+  const reader = await connection.runAndReadAll(
+    `SELECT CAST(json_object('value', ${jsonExpression('v', column.type)}, 'count', c) AS VARCHAR)
+     FROM (SELECT v, count(*) AS c FROM svc_profile WHERE v IS NOT NULL GROUP BY v ORDER BY c DESC, v LIMIT 10) ORDER BY c DESC, v`,
+  );
+  return reader.getRows().map(([text]) => JSON.parse(text as string) as { value: unknown; count: number });
+}
+
+/** Equal bins between the least and the greatest value, of numbers and times. */
+async function readHistogram(connection: DuckDBConnection, { type }: RelationColumn): Promise<ColumnProfile['histogram']> {
+  if (!numeric.test(type) && !temporal.test(type)) return [];
+  const x = numeric.test(type) ? 'CAST(v AS DOUBLE)' : 'epoch(CAST(v AS TIMESTAMP))';
+  const reader = await connection.runAndReadAll(
+    `WITH points AS (SELECT ${x} AS x FROM svc_profile WHERE v IS NOT NULL), ends AS (SELECT min(x) AS lo, max(x) AS hi FROM points WHERE isfinite(x))
+     SELECT lo, hi, CAST(least(${bins - 1}, floor((x - lo) / (hi - lo) * ${bins})) AS INTEGER) AS bin, CAST(count(*) AS DOUBLE)
+     FROM points, ends WHERE isfinite(x) AND hi > lo GROUP BY ALL ORDER BY bin`,
+  );
+  const rows = reader.getRows() as [number, number, number, number][];
+  const [first] = rows;
+  if (!first) return [];
+  const counts = new Map(rows.map(([, , bin, count]) => [bin, count]));
+  const edge = (i: number) => first[0] + ((first[1] - first[0]) * i) / bins;
+  const show = (i: number) => (numeric.test(type) ? edge(i) : new Date(edge(i) * 1000).toISOString().slice(0, 19));
+  return Array.from({ length: bins }, (_, i) => ({ from: show(i), to: show(i + 1), count: counts.get(i) ?? 0 }));
+}

@@ -1,0 +1,63 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { cutPage, decodeCursor, type Page } from '../../core/paging.ts';
+import { type Match, rankTable, splitQuery } from '../../core/search/rankTable.ts';
+import { type FoundTable, findTables } from '../../store/pg/discovery.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { accountFilter } from '../access.ts';
+import { visibleColumns } from '../rows/upsertRows.ts';
+
+export interface Hit {
+  table: FoundTable;
+  match: Match;
+}
+
+const mostCandidates = 2_000;
+
+export function asTableAt(table: FoundTable): TableAt {
+  return {
+    table,
+    editVersion: table.editVersion,
+    versionUid: table.versionUid,
+    schemaVersion: table.schemaVersion,
+    rowCount: table.rowCount,
+    columns: table.columns,
+    layers: [],
+  };
+}
+
+/** Best first. The database finds candidates, the ranking sees only what the caller may see: a denied column finds nothing. */
+export async function searchTables(
+  services: Services,
+  principal: Principal,
+  query: { q: string; cursor?: string; limit: number },
+): Promise<Page<Hit>> {
+  const key = decodeCursor(query.cursor, ['number', 'string']);
+  const terms = splitQuery(query.q);
+  if (terms.length === 0) return { items: [], nextCursor: null };
+  const candidates = await findTables(services.db.pool, {
+    userId: principal.userId,
+    accountId: accountFilter(principal),
+    reach: principal.reach,
+    terms,
+    after: null,
+    limit: mostCandidates,
+  });
+  const hits: Hit[] = [];
+  for (const table of candidates.filter((candidate) => candidate.state === 'active')) {
+    const { visible } = await visibleColumns(services, principal, asTableAt(table));
+    const match = rankTable(terms, {
+      name: table.name,
+      description: table.description,
+      columns: visible.map((column) => column.name),
+      source: null,
+    });
+    if (match) hits.push({ table, match });
+  }
+  hits.sort((a, b) => b.match.score - a.match.score || (a.table.id < b.table.id ? -1 : 1));
+  const start =
+    key === null
+      ? 0
+      : hits.findIndex(({ match, table }) => match.score < (key[0] as number) || (match.score === key[0] && table.id > (key[1] as string)));
+  return cutPage(start < 0 ? [] : hits.slice(start), query.limit, ({ match, table }) => [match.score, table.id]);
+}

@@ -1,0 +1,76 @@
+import {
+  deleteOldManifests,
+  deleteOldVersions,
+  forgetGarbage,
+  isCollected,
+  isReferred,
+  listReferredKeys,
+  listWorkbookKeys,
+  noteGarbage,
+  type WorkbookKey,
+} from '../../store/pg/garbage.ts';
+import type { Services } from '../../store/services.ts';
+import type { Pulse } from '../compaction/compactTable.ts';
+
+/** Versions past their time, then the manifests that only they needed. Their files go with the blobs that nothing refers to. */
+export async function collectVersions(services: Services, pulse: Pulse): Promise<{ versions: number; manifests: number }> {
+  const { pool } = services.db;
+  return { versions: await deleteOldVersions(pool, pulse.heartbeat), manifests: await deleteOldManifests(pool, pulse.heartbeat) };
+}
+
+const graceMs = 24 * 3_600_000;
+const workbooksAtATime = 200;
+
+export interface CollectedBlobs {
+  removed: number;
+  /** Seen without a reference; looked at again in a later run. */
+  suspected: number;
+  /** Where to go on; null at the end. */
+  next: string | null;
+}
+
+/**
+ * Removes blobs that nothing has referred to for a day. A blob is first only noted; it goes when a later run, a day on,
+ * finds it so again, and nothing has come to refer to it by the moment it is removed.
+ */
+export async function collectBlobs(services: Services, after: string, pulse: Pulse): Promise<CollectedBlobs> {
+  const workbooks = await listWorkbookKeys(services.db.pool, after, workbooksAtATime);
+  const total: CollectedBlobs = {
+    removed: 0,
+    suspected: 0,
+    next: workbooks.length < workbooksAtATime ? null : (workbooks.at(-1)?.id ?? null),
+  };
+  for (const workbook of workbooks) {
+    pulse.heartbeat();
+    pulse.signal?.throwIfAborted();
+    const { removed, suspected } = await collectWorkbook(services, workbook, pulse);
+    total.removed += removed;
+    total.suspected += suspected;
+  }
+  return total;
+}
+
+async function collectWorkbook(services: Services, workbook: WorkbookKey, pulse: Pulse): Promise<{ removed: number; suspected: number }> {
+  const { pool } = services.db;
+  const prefix = `${workbook.accountId}/${workbook.id}/`;
+  const now = Date.now();
+  const old: string[] = [];
+  for await (const blob of services.blobs.list(prefix.slice(0, -1))) {
+    // A young one may be waiting for its transaction.
+    if (isCollected(blob.key) && now - blob.modifiedAt.getTime() > graceMs) old.push(blob.key);
+  }
+  // The references after the blobs: what was referred to between the two is seen.
+  const referred = old.length === 0 ? new Set<string>() : await listReferredKeys(pool, workbook.id);
+  const unreferred = old.filter((key) => !referred.has(key));
+  const seen = await noteGarbage(pool, prefix, unreferred);
+  const due = unreferred.filter((key) => now - (seen.get(key)?.getTime() ?? now) > graceMs);
+  let removed = 0;
+  for (const key of due) {
+    pulse.heartbeat();
+    if (await isReferred(pool, workbook.id, key)) continue;
+    await services.blobs.remove(key);
+    removed += 1;
+  }
+  await forgetGarbage(pool, due);
+  return { removed, suspected: unreferred.length - removed };
+}

@@ -1,0 +1,138 @@
+import { formatBlock, placeValues, type Scalar } from '../../core/a1/block.ts';
+import type { Principal } from '../../core/access/principal.ts';
+import { type Cast, castValue } from '../../core/cells/castValue.ts';
+import { cellJson } from '../../core/cells/cellJson.ts';
+import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import { DomainError, type ProblemItem } from '../../core/errors.ts';
+import type { Range } from '../../core/grid/grid.ts';
+import { type ColumnRecord, findTableAt, type TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { checkVersion } from '../rows/checkVersion.ts';
+import { writeLargeEdit } from '../rows/largeEdit.ts';
+import { type CastRow, planUpsert, touchedCells } from '../rows/planUpsert.ts';
+import { type Cells, readStoredRows } from '../rows/readStoredRows.ts';
+import { type EditRequest, type PreparedEdit, visibleColumns } from '../rows/upsertRows.ts';
+import { requireEditable } from '../tables/editTable.ts';
+import { requireTable } from '../tables/openTable.ts';
+import { findRowIds, refuseRange, requireBlock } from './openBlock.ts';
+
+const mostErrors = 100;
+
+export interface PreparedRange extends PreparedEdit {
+  range: string;
+  /** The cells of the block as they will be. */
+  values: Scalar[][];
+}
+
+/** A block of cells as an upsert of rows: those at its positions, and new ones directly past the end. */
+export async function prepareRangeWrite(
+  services: Services,
+  principal: Principal,
+  request: EditRequest,
+  rangeText: string,
+  values: Scalar[][],
+): Promise<PreparedRange> {
+  const at = await requireTable(services, request.workbookId, request.name);
+  requireEditable(at);
+  const placed = placeValues(requireBlock(rangeText, '/range'), values);
+  if (!placed.ok) throw refuseRange({ pointer: '/values', detail: placed.why });
+  const { block } = placed;
+  const { visible, masked } = await visibleColumns(services, principal, at);
+  const { expectedVersion, rebase } = request;
+  if (!rebase) await checkVersion(services, at, expectedVersion, visible, null);
+
+  // Positions are those that the caller saw: on a rebase, the rows are looked up where they were.
+  const seen = rebase && expectedVersion !== null ? await findSeen(services, at, expectedVersion) : at;
+  const columns = requireColumns(block, visible);
+  if (block.top - 2 > seen.rowCount)
+    throw refuseRange({ pointer: '/range', detail: `leaves a gap: the table ends with row ${seen.rowCount + 1}` });
+  const ids = await findRowIds(services, seen, block.top - 2, values.length);
+  const rows = castBlock(columns, masked, values, ids);
+  if (rebase) await checkVersion(services, at, expectedVersion, visible, { touched: touchedCells(rows) });
+
+  const { entries, inserted, updated, rowIds } = await planUpsert(services, at, rows);
+  const after = new Map(entries.map((entry) => [entry.rowId, entry.cells ?? {}]));
+  const untouched = await readStoredRows(
+    services,
+    at,
+    ids.filter((id) => !after.has(id)),
+  );
+  const shown = values.map((_, i): Cells => {
+    const id = ids[i] ?? ids.length - i - 1;
+    return after.get(id) ?? untouched.get(id) ?? {};
+  });
+  const edit = await writeLargeEdit(services, {
+    at,
+    plan: {
+      op: { kind: 'rows.upsert', undoable: true },
+      inserted,
+      updated,
+      deleted: 0,
+      entries,
+      layers: null,
+      schemaChanged: false,
+      detail: { range: formatBlock(block) },
+    },
+    rowIds,
+  });
+  return {
+    ...edit,
+    range: formatBlock(block),
+    values: shown.map((cells) => columns.map(({ id, parsed }) => (masked.has(id) ? null : presentCell(parsed, cells[id] ?? null)))),
+  };
+}
+
+async function findSeen(services: Services, at: TableAt, version: number): Promise<TableAt> {
+  if (version >= at.editVersion || version < 1) return at;
+  return (await findTableAt(services.db.orm, at.table, version)) ?? at;
+}
+
+type TypedColumn = ColumnRecord & { parsed: ColumnType };
+
+function requireColumns(block: Range, visible: ColumnRecord[]): TypedColumn[] {
+  if (block.top === 1)
+    throw refuseRange({ pointer: '/range', detail: 'covers row 1, the header; rename columns with PATCH …/columns/{column}' });
+  if (block.right > visible.length)
+    throw refuseRange({ pointer: '/range', detail: `goes beyond the last of the ${visible.length} columns; add one first` });
+  return visible.slice(block.left - 1, block.right).map((column) => ({ ...column, parsed: parseColumnType(column.type) as ColumnType }));
+}
+
+/** `null` leaves a cell as it is, `""` clears it. Rows past the end are new, up to the last one that has something in it. */
+function castBlock(columns: TypedColumn[], masked: Set<number>, values: Scalar[][], ids: number[]): CastRow[] {
+  const errors: ProblemItem[] = [];
+  const cast = values.map((row, i): CastRow => {
+    const cells: Cells = {};
+    for (const [j, value] of row.entries()) {
+      const column = columns[j] as TypedColumn;
+      if (value === null) continue;
+      if (masked.has(column.id))
+        throw new DomainError(
+          'insufficient-role',
+          `The column ${column.name} is masked for you and cannot be written.`,
+          'Send null for its cells, or ask for a role that may see it.',
+        );
+      const result = castCell(column.parsed, value);
+      if (result.ok) cells[column.id] = result.text;
+      else if (errors.length < mostErrors) errors.push({ pointer: `/values/${i}/${j}`, detail: result.why });
+    }
+    return { rowId: ids[i] ?? null, cells };
+  });
+  if (errors.length > 0) throw refuseRange(...errors);
+  const isEmpty = (row: CastRow) => Object.keys(row.cells).length === 0;
+  const last = cast.findLastIndex((row) => !isEmpty(row));
+  return cast.filter((row, i) => (row.rowId === null ? i <= last : !isEmpty(row)));
+}
+
+function castCell(type: ColumnType, value: Exclude<Scalar, null>): Cast {
+  if (value === '') return { ok: true, text: null };
+  if (type.kind !== 'JSON' || typeof value !== 'string') return castValue(type, value);
+  try {
+    return castValue(type, JSON.parse(value));
+  } catch {
+    return { ok: false, why: 'must be JSON' };
+  }
+}
+
+function presentCell(type: ColumnType, text: string | null): Scalar {
+  return type.kind === 'JSON' ? text : (JSON.parse(cellJson(type, text)) as Scalar);
+}

@@ -1,0 +1,125 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Principal } from '../../core/access/principal.ts';
+import { type RowSelection, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { readAll } from '../../store/duckdb/engine.ts';
+import { jsonExpression, rowJson } from '../../store/duckdb/json.ts';
+import { quoteName, quoteText, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
+import { withRelations } from '../../store/duckdb/withRelations.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { openRelation } from '../tables/openTable.ts';
+import { findUnloggedVersions, readLog } from './readLog.ts';
+
+/** Differences; rows and cells are the text of JSON values. */
+export interface TableDiff {
+  inserted: string[];
+  updated: string[];
+  deleted: string[];
+  counts: { inserted: number; updated: number; deleted: number };
+}
+
+/** A column on both sides, or on one. */
+interface ColumnPair {
+  left: RelationColumn | null;
+  right: RelationColumn | null;
+}
+
+const mostFromLog = 5_000;
+/** Row ids count from 1: this one stands for "none". */
+const noRow = 0;
+let diffs = 0;
+
+/**
+ * What differs between two versions, as the caller may see them. The rows to look at come from the log where it tells
+ * all; after a restore or a change of columns all rows of both sides are compared.
+ */
+export async function diffTable(services: Services, principal: Principal, from: TableAt, to: TableAt, limit: number): Promise<TableDiff> {
+  const selection = await selectRows(services, from, to);
+  const [left, right] = await Promise.all([
+    openRelation(services, from, principal, selection),
+    openRelation(services, to, principal, selection),
+  ]);
+  const pairs = pairColumns(from, to, left, right);
+  return withRelations(services, [left, right], async (connection, froms) => {
+    diffs += 1;
+    const found = `svc_diff_${diffs}`;
+    const [l, r] = froms as [string, string];
+    const different = pairs.map(({ left: a, right: b }) => differ(a, b)).join(' OR ') || 'false';
+    await connection.run(
+      `CREATE TEMP TABLE ${found} AS SELECT * FROM (
+         SELECT coalesce(l.${rowIdColumn}, r.${rowIdColumn}) AS id,
+           CASE WHEN l.${rowIdColumn} IS NULL THEN 'I' WHEN r.${rowIdColumn} IS NULL THEN 'D' WHEN ${different} THEN 'U' END AS kind
+         FROM ${l} l FULL JOIN ${r} r ON l.${rowIdColumn} = r.${rowIdColumn}) WHERE kind IS NOT NULL`,
+    );
+    try {
+      const counted = await readAll(connection, `SELECT kind, CAST(count(*) AS DOUBLE) FROM ${found} GROUP BY kind`);
+      const counts = new Map(counted.map(([kind, rows]) => [kind as string, rows as number]));
+      const some = (kind: string) => `(SELECT id FROM ${found} WHERE kind = '${kind}' ORDER BY id LIMIT ${limit})`;
+      const whole = (side: string, relation: Relation, kind: string) =>
+        `SELECT CAST(${rowJson(relation.columns)} AS VARCHAR) FROM ${side} SEMI JOIN ${some(kind)} ON id = ${rowIdColumn} ORDER BY ${rowIdColumn}`;
+      return {
+        inserted: await readTexts(connection, whole(r, right, 'I')),
+        deleted: await readTexts(connection, whole(l, left, 'D')),
+        updated: await readTexts(
+          connection,
+          `SELECT CAST(json_object('row_id', r.${rowIdColumn}, 'cells', list_filter([${pairs.map(cellSql).join(', ')}], lambda cell: cell IS NOT NULL)) AS VARCHAR)
+           FROM ${l} l JOIN ${r} r ON l.${rowIdColumn} = r.${rowIdColumn}
+           SEMI JOIN ${some('U')} ON id = r.${rowIdColumn} ORDER BY r.${rowIdColumn}`,
+        ),
+        counts: { inserted: counts.get('I') ?? 0, updated: counts.get('U') ?? 0, deleted: counts.get('D') ?? 0 },
+      };
+    } finally {
+      await connection.run(`DROP TABLE ${found}`);
+    }
+  });
+}
+
+async function readTexts(connection: DuckDBConnection, sql: string): Promise<string[]> {
+  return (await readAll(connection, sql)).map(([text]) => text as string);
+}
+
+/** The rows that can differ: those of the log, when it tells all and they are not too many. Null: any. */
+async function selectRows(services: Services, from: TableAt, to: TableAt): Promise<RowSelection | null> {
+  const [after, upTo] = [Math.min(from.editVersion, to.editVersion), Math.max(from.editVersion, to.editVersion)];
+  if (after === upTo) return { ids: [noRow] };
+  const ids = (at: TableAt) => at.columns.map((column) => column.id).join();
+  if (ids(from) !== ids(to)) return null;
+  if (!(await findUnloggedVersions(services, from.table.id, after, upTo)).logTellsAll) return null;
+  const entries = await readLog(services, from.table.id, { after, upTo, limit: mostFromLog + 1, withCells: false });
+  return entries.length > mostFromLog ? null : { ids: [...new Set([noRow, ...entries.map((entry) => entry.rowId)])] };
+}
+
+/** The same id is the same column; beyond that the same name is, as after a retype. */
+function pairColumns(from: TableAt, to: TableAt, left: Relation, right: Relation): ColumnPair[] {
+  const byName = (relation: Relation) => new Map(relation.columns.slice(0, -1).map((column) => [column.name, column]));
+  const [shownLeft, shownRight] = [byName(left), byName(right)];
+  const rest = new Map(from.columns.map((column) => [column.id, column]));
+  const pairs: ColumnPair[] = [];
+  for (const column of to.columns) {
+    const twin =
+      rest.get(column.id) ??
+      [...rest.values()].find(
+        (each) => each.name.toLowerCase() === column.name.toLowerCase() && !to.columns.some((other) => other.id === each.id),
+      );
+    if (twin) rest.delete(twin.id);
+    pairs.push({ left: (twin && shownLeft.get(twin.name)) ?? null, right: shownRight.get(column.name) ?? null });
+  }
+  for (const column of rest.values()) pairs.push({ left: shownLeft.get(column.name) ?? null, right: null });
+  // Hidden from the caller on one side and so on both: a tag outlives its column.
+  return pairs.filter(({ left: a, right: b }) => a !== null || b !== null);
+}
+
+const sideSql = (alias: 'l' | 'r', column: RelationColumn | null) => (column ? `${alias}.${quoteName(column.name)}` : 'NULL');
+const sideJson = (alias: 'l' | 'r', column: RelationColumn | null) =>
+  column ? jsonExpression(sideSql(alias, column), column.type) : 'NULL';
+
+function differ(left: RelationColumn | null, right: RelationColumn | null): string {
+  if (!left || !right || left.type === right.type) return `(${sideSql('l', left)} IS DISTINCT FROM ${sideSql('r', right)})`;
+  // Of two types: by what the caller gets to see.
+  return `(CAST(to_json(${sideJson('l', left)}) AS VARCHAR) IS DISTINCT FROM CAST(to_json(${sideJson('r', right)}) AS VARCHAR))`;
+}
+
+function cellSql({ left, right }: ColumnPair): string {
+  const name = right?.name ?? left?.name ?? '';
+  return `CASE WHEN ${differ(left, right)} THEN json_object('column', ${quoteText(name)}, 'old', ${sideJson('l', left)}, 'new', ${sideJson('r', right)}) END`;
+}

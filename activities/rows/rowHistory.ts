@@ -1,0 +1,129 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { sameValue } from '../../core/cells/castValue.ts';
+import { cellJson } from '../../core/cells/cellJson.ts';
+import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import { notFound } from '../../core/errors.ts';
+import { cutPage, decodeCursor } from '../../core/paging.ts';
+import type { ColumnEffect } from '../../store/duckdb/buildRelation.ts';
+import { listColumnsEver } from '../../store/pg/columns.ts';
+import { findMakers, type OpRecord } from '../../store/pg/ops.ts';
+import type { LogRow } from '../../store/pg/rowLog.ts';
+import { type ColumnRecord, findTableAt, type TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { columnEffects } from '../governance/columnEffects.ts';
+import { findUnloggedVersions, readLog } from './readLog.ts';
+import { type Cells, readStoredRows } from './readStoredRows.ts';
+
+export interface HistoryCell {
+  column: string;
+  /** The text of a JSON value. */
+  oldJson: string;
+  newJson: string;
+}
+
+export interface HistoryChange {
+  op: OpRecord;
+  editVersion: number;
+  kind: 'insert' | 'update' | 'delete';
+  cells: HistoryCell[];
+}
+
+const kinds = { I: 'insert', U: 'update', D: 'delete' } as const;
+
+/** Every change of a row, newest first. Columns are shown under the newest name that their id had. */
+export async function readRowHistory(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  rowId: number,
+  page: { cursor?: string; limit: number },
+): Promise<{ changes: HistoryChange[]; nextCursor: string | null }> {
+  const key = decodeCursor(page.cursor, ['number']);
+  const upTo = key === null ? at.editVersion : Math.min(at.editVersion, (key[0] as number) - 1);
+  const columns = await listColumnsEver(services.db.orm, at.table.id);
+  const effects = await columnEffects(services, principal, { ...at, columns });
+  const [logged, unlogged] = await Promise.all([
+    readLog(services, at.table.id, { after: 0, upTo, rowIds: [rowId], newestFirst: true, limit: page.limit + 1 }),
+    findUnloggedVersions(services, at.table.id, 0, upTo),
+  ]);
+  if (key === null && logged.length === 0) await requireKnownRow(services, at, rowId);
+  const makers = await findMakers(
+    services.db.orm,
+    at.table.id,
+    logged.map((entry) => entry.editVersion),
+  );
+  const byVersion = new Map(logged.map((entry) => [entry.editVersion, entry]));
+  const others = new Map(unlogged.makers.map((op) => [op.editVersion ?? 0, op]));
+  const oldest = logged.length > page.limit ? (logged.at(-1)?.editVersion ?? 0) : 0;
+  const versions = [...new Set([...byVersion.keys(), ...others.keys()])].filter((version) => version >= oldest).sort((a, b) => b - a);
+
+  const changes: HistoryChange[] = [];
+  for (const version of versions) {
+    if (changes.length > page.limit) break;
+    const op = makers.get(version) ?? others.get(version);
+    const entry = byVersion.get(version) ?? (await compareVersions(services, at, version, rowId, columns));
+    if (!entry || !op) continue;
+    const cells = presentCells(entry, columns, effects);
+    // A change of hidden columns alone is not shown: that it happened would be told, too.
+    if (entry.op === 'U' && cells.length === 0) continue;
+    changes.push({ op, editVersion: version, kind: kinds[entry.op], cells });
+  }
+  const { items, nextCursor } = cutPage(changes, page.limit, (change) => [change.editVersion]);
+  return { changes: items, nextCursor };
+}
+
+async function requireKnownRow(services: Services, at: TableAt, rowId: number): Promise<void> {
+  const known = rowId < at.table.nextRowId && (await wasEverThere(services, at, rowId));
+  if (!known) throw notFound('row in this table', 'Read the rows to get their ids.');
+}
+
+async function wasEverThere(services: Services, at: TableAt, rowId: number): Promise<boolean> {
+  if ((await readStoredRows(services, at, [rowId])).has(rowId)) return true;
+  const first = await findTableAt(services.db.orm, at.table, 1);
+  return first !== null && (await readStoredRows(services, first, [rowId])).has(rowId);
+}
+
+/** What a version that no log tells of did to a row, as if it had been logged; columns are compared by id. */
+async function compareVersions(
+  services: Services,
+  at: TableAt,
+  version: number,
+  rowId: number,
+  columns: ColumnRecord[],
+): Promise<LogRow | null> {
+  const [after, before] = await Promise.all([
+    findTableAt(services.db.orm, at.table, version),
+    version === 1 ? null : findTableAt(services.db.orm, at.table, version - 1),
+  ]);
+  if (!after || (version > 1 && !before)) return null;
+  const [now, then] = await Promise.all([
+    readStoredRows(services, after, [rowId]),
+    before ? readStoredRows(services, before, [rowId]) : new Map<number, Cells>(),
+  ]);
+  const cells = now.get(rowId) ?? null;
+  const old = then.get(rowId) ?? null;
+  if (!cells && !old) return null;
+  const row = { editVersion: version, rowId };
+  if (!old) return { ...row, op: 'I', changed: Object.keys(cells ?? {}).map(Number), cells, before: null };
+  if (!cells) return { ...row, op: 'D', changed: Object.keys(old).map(Number), cells: null, before: old };
+  const types = new Map(columns.map((column) => [String(column.id), parseColumnType(column.type) as ColumnType]));
+  const changed = Object.keys(cells)
+    .filter((id) => id in old && !sameValue(types.get(id) as ColumnType, old[id] ?? null, cells[id] ?? null))
+    .map(Number);
+  return changed.length === 0 ? null : { ...row, op: 'U', changed, cells, before: old };
+}
+
+function presentCells(entry: LogRow, columns: ColumnRecord[], effects: Map<number, ColumnEffect>): HistoryCell[] {
+  const changed = new Set(entry.changed);
+  return columns.flatMap((column) => {
+    const effect = effects.get(column.id);
+    if (!changed.has(column.id) || effect === 'deny') return [];
+    // Whether a masked cell was empty is not told either.
+    if (effect === 'mask') return [{ column: column.name, oldJson: 'null', newJson: 'null' }];
+    const type = parseColumnType(column.type) as ColumnType;
+    const oldJson = cellJson(type, entry.before?.[column.id] ?? null);
+    const newJson = cellJson(type, entry.cells?.[column.id] ?? null);
+    // In a row that came or went, only what was there is of interest.
+    return entry.op !== 'U' && oldJson === newJson ? [] : [{ column: column.name, oldJson, newJson }];
+  });
+}

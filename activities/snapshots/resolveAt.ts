@@ -1,0 +1,47 @@
+import { notFound } from '../../core/errors.ts';
+import { isId } from '../../core/ids/ids.ts';
+import { findNamedVersion, findSnapshot, listSnapshotTables, type SnapshotTable } from '../../store/pg/snapshots.ts';
+import { findTableAt, listTablesById, type TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+
+/** A moment of a workbook: the version of every table, by table id, as a snapshot holds it. */
+export interface ResolvedAt {
+  snapshotId: string;
+  tables: Map<string, SnapshotTable>;
+}
+
+/** What a version label or a snapshot id stands for; 404 when it names neither. */
+export async function resolveAt(services: Services, workbookId: string, text: string): Promise<ResolvedAt> {
+  const { orm } = services.db;
+  const snapshotId = isId(text, 'snp')
+    ? (await findSnapshot(orm, workbookId, text))?.id
+    : (await findNamedVersion(orm, workbookId, text))?.snapshotId;
+  if (!snapshotId)
+    throw notFound('version or committed snapshot in this workbook', 'GET …/versions and …/snapshots list what can be read at.');
+  const held = (await listSnapshotTables(orm, [snapshotId])).get(snapshotId) ?? [];
+  return { snapshotId, tables: new Map(held.map((table) => [table.tableId, table])) };
+}
+
+/** The tables that were active at that moment, under their names of then; those deleted since are among them. */
+export async function openTablesAt(services: Services, resolved: ResolvedAt, names: string[] | null = null): Promise<TableAt[]> {
+  const wanted = names && new Set(names.map((name) => name.toLowerCase()));
+  const held = [...resolved.tables.values()].filter(
+    (table) => table.state === 'active' && (wanted === null || wanted.has(table.name.toLowerCase())),
+  );
+  const current = await listTablesById(
+    services.db.pool,
+    held.map((table) => table.tableId),
+  );
+  const opened: TableAt[] = [];
+  for (const { table } of current) {
+    const then = resolved.tables.get(table.id) as SnapshotTable;
+    const at = await findTableAt(services.db.orm, { ...table, name: then.name, description: then.description }, then.editVersion);
+    if (at) opened.push(at);
+  }
+  return opened;
+}
+
+/** All tables that a query may name `at` a version label or snapshot id. */
+export async function resolveTablesAt(services: Services, workbookId: string, text: string): Promise<TableAt[]> {
+  return openTablesAt(services, await resolveAt(services, workbookId, text));
+}

@@ -1,0 +1,75 @@
+import { accountFilter, requireWorkbook } from '../../activities/access.ts';
+import { profileTable } from '../../activities/discovery/profileTable.ts';
+import { asTableAt, searchTables } from '../../activities/discovery/searchTables.ts';
+import { visibleColumns } from '../../activities/rows/upsertRows.ts';
+import { requireTable } from '../../activities/tables/openTable.ts';
+import { cutPage, decodeCursor } from '../../core/paging.ts';
+import type { components } from '../../schema/contract.ts';
+import { findTables } from '../../store/pg/discovery.ts';
+import type { Handlers } from '../http/call.ts';
+import type { Plant } from '../http/pipeline.ts';
+import { presentTableSummary } from '../presenters/tables.ts';
+
+type Schemas = components['schemas'];
+
+export function makeDiscoveryHandlers({
+  services,
+}: Plant): Handlers<'searchArtifacts' | 'listMyData' | 'profileTable' | 'getTableLineage'> {
+  return {
+    async searchArtifacts({ principal, query }) {
+      const page = await searchTables(services, principal, { q: query.q ?? '', cursor: query.cursor, limit: query.limit ?? 20 });
+      const results = page.items.map(({ table, match }): Schemas['SearchHit'] => ({
+        name: table.name,
+        type: table.type,
+        workbook_id: table.workbookId,
+        workbook_title: table.workbookTitle,
+        description: table.description,
+        source: null,
+        ...match,
+      }));
+      return { status: 200, body: { results, next_cursor: page.nextCursor } };
+    },
+
+    async listMyData({ principal, query }) {
+      const limit = query.limit ?? 50;
+      const after = decodeCursor(query.cursor, ['string', 'string', 'string']) as [string, string, string] | null;
+      const rows = await findTables(services.db.pool, {
+        userId: principal.userId,
+        accountId: accountFilter(principal),
+        reach: principal.reach,
+        terms: [],
+        after,
+        limit: limit + 1,
+      });
+      const page = cutPage(rows, limit, (table) => [table.workbookId, table.name, table.id]);
+      const artifacts = await Promise.all(
+        page.items.map(async (table) => presentTableSummary(table, await visibleColumns(services, principal, asTableAt(table)))),
+      );
+      return { status: 200, body: { artifacts, next_cursor: page.nextCursor } };
+    },
+
+    async profileTable({ principal, params }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const at = await requireTable(services, workbook.id, params.name);
+      const columns = (await profileTable(services, principal, at)) as Schemas['ColumnProfile'][];
+      return {
+        status: 200,
+        headers: { ETag: `"${at.editVersion}"` },
+        body: { name: at.table.name, edit_version: at.editVersion, row_count: at.rowCount, columns },
+      };
+    },
+
+    async getTableLineage({ principal, params }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const { table, editVersion } = await requireTable(services, workbook.id, params.name);
+      const node = {
+        id: table.id,
+        kind: table.layer === 'view' ? ('view' as const) : ('table' as const),
+        name: table.name,
+        edit_version: editVersion,
+        state: table.state,
+      };
+      return { status: 200, body: { name: table.name, nodes: [node], edges: [] } };
+    },
+  };
+}

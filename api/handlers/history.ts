@@ -1,0 +1,56 @@
+import { requireWorkbook } from '../../activities/access.ts';
+import { diffTable } from '../../activities/rows/diffTable.ts';
+import { requireNamedVersion } from '../../activities/rows/findVersion.ts';
+import { readRowHistory } from '../../activities/rows/rowHistory.ts';
+import { requireTable } from '../../activities/tables/openTable.ts';
+import type { Handlers } from '../http/call.ts';
+import type { Plant } from '../http/pipeline.ts';
+
+/** Values are written as JSON below, digit for digit: the answers are put together as text. */
+export function makeHistoryHandlers({ services }: Plant): Handlers<'getRowHistory' | 'diffTable'> {
+  return {
+    async getRowHistory({ principal, params, query }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const at = await requireTable(services, workbook.id, params.name);
+      const rowId = Number(params.row_id);
+      const { changes, nextCursor } = await readRowHistory(services, principal, at, rowId, {
+        cursor: query.cursor,
+        limit: query.limit ?? 100,
+      });
+      const texts = changes.map(({ op, editVersion, kind, cells }) => {
+        const head = JSON.stringify({
+          op_id: op.opId,
+          edit_version: editVersion,
+          kind,
+          actor: op.actor,
+          user_id: op.userId,
+          at: op.createdAt.toISOString(),
+        });
+        const list = cells.map(({ column, oldJson, newJson }) => `{"column":${JSON.stringify(column)},"old":${oldJson},"new":${newJson}}`);
+        return `${head.slice(0, -1)},"cells":[${list.join(',')}]}`;
+      });
+      const head = JSON.stringify({ name: at.table.name, row_id: rowId, next_cursor: nextCursor });
+      return { status: 200, raw: { type: 'application/json', data: `${head.slice(0, -1)},"changes":[${texts.join(',')}]}` } };
+    },
+
+    async diffTable({ principal, params, query }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const current = await requireTable(services, workbook.id, params.name);
+      const from = await requireNamedVersion(services, current, query.from);
+      const to = query.to === undefined ? current : await requireNamedVersion(services, current, query.to);
+      const limit = query.limit ?? 1000;
+      const { inserted, updated, deleted, counts } = await diffTable(services, principal, from, to, limit);
+      const head = JSON.stringify({
+        name: current.table.name,
+        from: from.editVersion,
+        to: to.editVersion,
+        inserted_count: counts.inserted,
+        updated_count: counts.updated,
+        deleted_count: counts.deleted,
+        truncated: Math.max(counts.inserted, counts.updated, counts.deleted) > limit,
+      });
+      const lists = `"inserted":[${inserted.join(',')}],"updated":[${updated.join(',')}],"deleted":[${deleted.join(',')}]`;
+      return { status: 200, raw: { type: 'application/json', data: `${head.slice(0, -1)},${lists}}` } };
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import { requireWorkbook } from '../../activities/access.ts';
+import { applyUndo, prepareUndo } from '../../activities/rows/undoOp.ts';
+import { retryOnMove } from '../../activities/tables/editTable.ts';
+import { cutPage, decodeCursor } from '../../core/paging.ts';
+import { listOps } from '../../store/pg/ops.ts';
+import type { Handlers } from '../http/call.ts';
+import type { Plant } from '../http/pipeline.ts';
+import { presentOp } from '../presenters/ops.ts';
+
+export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoOp'> {
+  return {
+    async listOps({ principal, params, query }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const limit = query.limit ?? 50;
+      const key = decodeCursor(query.cursor, ['number']);
+      const bounds = [...(key ? [key[0] as number] : []), ...(query.before === undefined ? [] : [query.before])];
+      const before = bounds.length === 0 ? null : Math.min(...bounds);
+      const page = cutPage(await listOps(services.db.orm, workbook.id, { before, limit }), limit, (op) => [op.opId]);
+      return { status: 200, body: { ops: page.items.map(presentOp), next_cursor: page.nextCursor } };
+    },
+
+    async undoOp(call) {
+      const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
+      const opId = Number(call.params.op_id);
+      return retryOnMove(async () => {
+        const prepared = await prepareUndo(services, call.principal, workbook.id, opId);
+        return call.write(
+          call.actor(),
+          (tx) => applyUndo(tx, prepared),
+          (edited, marks) => ({
+            status: 200,
+            headers: { ETag: `"${edited.editVersion}"` },
+            body: {
+              op_id: marks.get(workbook.id)?.firstOp ?? 0,
+              undone_op_id: opId,
+              table: prepared.at.table.name,
+              edit_version: edited.editVersion,
+              stale: [],
+            },
+          }),
+        );
+      });
+    },
+  };
+}

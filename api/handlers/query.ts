@@ -1,0 +1,51 @@
+import { requireWorkbook } from '../../activities/access.ts';
+import { readResultJson, requireResult, streamResult } from '../../activities/query/readResult.ts';
+import { runQuery } from '../../activities/query/runQuery.ts';
+import { validateQuery } from '../../activities/query/validateQuery.ts';
+import type { ResultRecord } from '../../store/pg/results.ts';
+import type { Handlers } from '../http/call.ts';
+import type { Plant } from '../http/pipeline.ts';
+import { formatTypes, type StreamFormat } from '../presenters/formats.ts';
+import { presentResultHead, presentResultHeaders } from '../presenters/results.ts';
+
+interface Page {
+  limit: number;
+  offset: number;
+}
+
+export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'validateQuery' | 'getResult'> {
+  const stream = async (result: ResultRecord, page: Page, format: StreamFormat) => ({
+    status: 200 as const,
+    headers: presentResultHeaders(result),
+    raw: { type: formatTypes[format], data: await streamResult(services, result, page, format) },
+  });
+  const answerJson = (result: ResultRecord, page: Page, rowsJson: string, elapsedMs: number) => {
+    const head = JSON.stringify(presentResultHead(result, page, elapsedMs));
+    return { status: 200 as const, headers: presentResultHeaders(result), raw: { type: 'application/json', data: `${head.slice(0, -1)},"rows":${rowsJson}}` } };
+  };
+
+  return {
+    async runQuery({ principal, params, body }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const limit = body.limit ?? 1000;
+      const answer = await runQuery(services, principal, workbook, { sql: body.sql, params: body.params ?? null, limit, timeoutMs: body.timeout_ms ?? 30_000, at: body.at ?? null });
+      const page = { limit, offset: 0 };
+      const format = body.format ?? 'json';
+      return format === 'json' ? answerJson(answer.result, page, answer.pageJson, answer.elapsedMs) : stream(answer.result, page, format);
+    },
+
+    async validateQuery({ principal, params, body }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      return { status: 200, body: await validateQuery(services, principal, workbook, { sql: body.sql, params: body.params ?? null }) };
+    },
+
+    async getResult({ principal, params, query, accepts }) {
+      const result = await requireResult(services, principal, params.result_id);
+      const page = { limit: query.limit ?? 1000, offset: query.offset ?? 0 };
+      const type = accepts('application/json', formatTypes.ndjson, formatTypes.arrow);
+      if (type === formatTypes.ndjson) return stream(result, page, 'ndjson');
+      if (type === formatTypes.arrow) return stream(result, page, 'arrow');
+      return answerJson(result, page, await readResultJson(services, result, page), 0);
+    },
+  };
+}

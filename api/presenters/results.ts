@@ -1,0 +1,23 @@
+import type { components } from '../../schema/contract.ts';
+import type { ResultRecord } from '../../store/pg/results.ts';
+import { encodeNames } from './formats.ts';
+
+/** All of a result but its rows, which are written as text beside it. */
+export function presentResultHead(result: ResultRecord, page: { limit: number; offset: number }, elapsedMs: number): Omit<components['schemas']['QueryResult'], 'rows'> {
+  const next = page.offset + page.limit;
+  return {
+    id: result.id,
+    columns: result.columns,
+    row_count: result.rowCount,
+    next_offset: next < result.rowCount ? next : null,
+    masked_columns: result.maskedColumns,
+    tables: result.tables.map(({ name, edit_version }) => ({ name, edit_version })),
+    expires_at: result.expiresAt.toISOString(),
+    elapsed_ms: Math.round(elapsedMs),
+  };
+}
+
+/** The manifest of a result for formats that have no place for it in the body. */
+export function presentResultHeaders(result: ResultRecord): Record<string, string> {
+  return { 'X-SVC-Result-Id': result.id, 'X-SVC-Row-Count': String(result.rowCount), 'X-SVC-Masked-Columns': encodeNames(result.maskedColumns) };
+}

@@ -1,0 +1,51 @@
+import type { components } from '../../schema/contract.ts';
+import type { EditingSnapshot, NamedVersion, SnapshotRecord, SnapshotTable } from '../../store/pg/snapshots.ts';
+
+type Schemas = components['schemas'];
+
+/** Archived tables are kept in a snapshot too; shown are those that its names can be asked for. */
+function presentTables(tables: Pick<SnapshotTable, 'name' | 'state' | 'editVersion'>[]): Schemas['ReadTable'][] {
+  return tables.filter((table) => table.state === 'active').map((table) => ({ name: table.name, edit_version: table.editVersion }));
+}
+
+export function presentSnapshot(snapshot: SnapshotRecord, tables: SnapshotTable[], labels: string[]): Schemas['Snapshot'] {
+  return {
+    id: snapshot.id,
+    state: 'committed',
+    summary: snapshot.summary,
+    event_type: snapshot.eventType,
+    tables: presentTables(tables),
+    versions: labels,
+    user_id: snapshot.userId,
+    created_at: snapshot.openedAt.toISOString(),
+    committed_at: snapshot.committedAt.toISOString(),
+  };
+}
+
+export function presentEditing(
+  editing: EditingSnapshot,
+  tables: Pick<SnapshotTable, 'name' | 'state' | 'editVersion'>[],
+): Schemas['Snapshot'] {
+  return {
+    id: editing.id,
+    state: 'editing',
+    summary: null,
+    event_type: null,
+    tables: presentTables(tables),
+    versions: [],
+    user_id: null,
+    created_at: editing.openedAt.toISOString(),
+    committed_at: null,
+  };
+}
+
+export function presentVersion(version: NamedVersion, tables: SnapshotTable[]): Schemas['Version'] {
+  return {
+    label: version.label,
+    summary: version.summary,
+    snapshot_id: version.snapshotId,
+    tables: presentTables(tables),
+    user_id: version.userId ?? '',
+    created_at: version.createdAt.toISOString(),
+  };
+}

@@ -1,0 +1,42 @@
+import type { ColumnType } from './columnTypes.ts';
+
+/**
+ * A cell's canonical text as the text of a JSON value, by the rule that the engine follows for rows: whole numbers
+ * beyond 2^53 and decimals are strings with every digit, times are ISO 8601 with six digits of a second or none.
+ */
+export function cellJson(type: ColumnType, text: string | null): string {
+  if (text === null) return 'null';
+  switch (type.kind) {
+    case 'BIGINT':
+      return Number.isSafeInteger(Number(text)) && /^-?\d{1,16}$/.test(text) ? text : JSON.stringify(text);
+    case 'DOUBLE': {
+      const number = Number(text);
+      return Number.isFinite(number) ? JSON.stringify(number) : 'null';
+    }
+    case 'BOOLEAN':
+      return text === 'true' ? 'true' : 'false';
+    case 'TIMESTAMP':
+      return JSON.stringify(padFraction(text.replace(' ', 'T')));
+    case 'TIME':
+      return JSON.stringify(padFraction(text));
+    case 'JSON':
+      return isJson(text) ? text : 'null';
+    default:
+      return JSON.stringify(text);
+  }
+}
+
+function padFraction(text: string): string {
+  const point = text.indexOf('.');
+  return point < 0 ? text : text.padEnd(point + 7, '0');
+}
+
+/** The engine takes NaN and Infinity in JSON; JSON does not. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,69 @@
+-- Gives a table, locked and checked by the caller, a next version whose content is that of an older one. `p_layers` is that
+-- version's manifest, closed, with an open log on top, in which the text "$version" stands for the new number. `p_columns`
+-- are the columns as they were: those that differ end here, those that come back get a new row under their old id.
+-- Row ids and column ids go on counting from where they are.
+CREATE FUNCTION svc_restore_table(
+  p_table text, p_uid text, p_at timestamptz, p_manifest text, p_layers jsonb, p_row_count bigint, p_tail integer,
+  p_columns jsonb
+) RETURNS bigint
+LANGUAGE plpgsql
+AS $$
+DECLARE
+  next bigint;
+  ended integer;
+  begun integer;
+BEGIN
+  SELECT edit_version + 1 INTO STRICT next FROM tables WHERE id = p_table FOR UPDATE;
+
+  UPDATE table_columns c SET to_version = next
+  WHERE c.table_id = p_table AND c.to_version IS NULL AND NOT EXISTS (
+    SELECT 1 FROM jsonb_to_recordset(p_columns) AS w(column_id integer, name text, type text, default_text text, position integer)
+    WHERE w.column_id = c.column_id AND w.name = c.name AND w.type = c.type AND w.position = c.position
+      AND w.default_text IS NOT DISTINCT FROM c.default_text
+  );
+  GET DIAGNOSTICS ended = ROW_COUNT;
+  INSERT INTO table_columns (table_id, column_id, from_version, name, type, default_text, position, description)
+  SELECT p_table, w.column_id, next, w.name, w.type, w.default_text, w.position, w.description
+  FROM jsonb_to_recordset(p_columns) AS w(column_id integer, name text, type text, default_text text, position integer, description text)
+  WHERE NOT EXISTS (SELECT 1 FROM table_columns c WHERE c.table_id = p_table AND c.column_id = w.column_id AND c.to_version IS NULL);
+  GET DIAGNOSTICS begun = ROW_COUNT;
+
+  INSERT INTO manifests (id, table_id, layers, created_at)
+  VALUES (p_manifest, p_table, replace(p_layers::text, '"$version"', next::text)::jsonb, p_at);
+  UPDATE tables SET
+    edit_version = next,
+    version_uid = p_uid,
+    manifest_id = p_manifest,
+    row_count = p_row_count,
+    tail_count = p_tail,
+    schema_version = CASE WHEN ended + begun > 0 THEN next ELSE schema_version END,
+    updated_at = p_at
+  WHERE id = p_table;
+  INSERT INTO table_versions (table_id, edit_version, uid, manifest_id, schema_version, row_count, created_at)
+  SELECT id, next, p_uid, p_manifest, schema_version, p_row_count, p_at FROM tables WHERE id = p_table;
+  RETURN next;
+END;
+$$;
+--> statement-breakpoint
+-- Puts other layers under a table that hold the same content: those of version `p_version`, with everything since then as
+-- log on top. Only if the manifest they were made from is still the table's, and if the version is the one that was read:
+-- a crash can give a number to other content, its uid never. False: nothing was changed, the new files are not needed.
+CREATE FUNCTION svc_swap_manifest(
+  p_table text, p_from text, p_to text, p_layers jsonb, p_version bigint, p_uid text, p_at timestamptz
+) RETURNS boolean
+LANGUAGE plpgsql
+AS $$
+BEGIN
+  PERFORM 1 FROM tables WHERE id = p_table AND manifest_id = p_from FOR UPDATE;
+  IF NOT FOUND OR NOT EXISTS (SELECT 1 FROM table_versions WHERE table_id = p_table AND edit_version = p_version AND uid = p_uid) THEN
+    RETURN false;
+  END IF;
+  INSERT INTO manifests (id, table_id, layers, created_at) VALUES (p_to, p_table, p_layers, p_at);
+  UPDATE tables SET
+    manifest_id = p_to,
+    tail_count = (SELECT count(*) FROM row_log WHERE table_id = p_table AND edit_version > p_version)
+  WHERE id = p_table;
+  UPDATE table_versions SET manifest_id = p_to WHERE table_id = p_table AND edit_version >= p_version AND manifest_id = p_from;
+  RETURN true;
+END;
+$$;

@@ -1,0 +1,34 @@
+import { rowJson } from '../json.ts';
+import type { QueryColumn } from './describeQuery.ts';
+import { readColumn, readText } from './rawChunk.ts';
+import type { RowWriter } from './rowWriter.ts';
+
+/** One JSON object a line. The line break is part of what the engine writes, so that its memory is the body as it is. */
+export function makeNdjsonWriter(columns: QueryColumn[]): RowWriter {
+  return {
+    select: (sqlOf) => `${selectRow(columns, sqlOf)} || chr(10)`,
+    begin: () => Buffer.alloc(0),
+    write: (chunk) => Buffer.concat(readText(readColumn(chunk, 0))),
+    end: () => Buffer.alloc(0),
+  };
+}
+
+/** A JSON array of objects. */
+export function makeJsonWriter(columns: QueryColumn[]): RowWriter {
+  let isFirst = true;
+  return {
+    select: (sqlOf) => `',' || ${selectRow(columns, sqlOf)}`,
+    begin: () => Buffer.from('['),
+    write(chunk) {
+      const rows = Buffer.concat(readText(readColumn(chunk, 0)));
+      if (!isFirst) return rows;
+      isFirst = false;
+      return rows.subarray(1);
+    },
+    end: () => Buffer.from(']'),
+  };
+}
+
+function selectRow(columns: QueryColumn[], sqlOf: (index: number) => string): string {
+  return `CAST(${rowJson(columns.map(({ name, type }, i) => ({ name, type, sql: sqlOf(i) })))} AS VARCHAR)`;
+}

@@ -1,0 +1,99 @@
+import type { DuckDBDataChunk } from '@duckdb/node-api';
+import bindings from '@duckdb/node-bindings';
+
+/**
+ * A chunk's columns as they lie in the engine's memory, without an object per value. What is returned here are views
+ * of that memory: they are to be copied before the next `await`, while the chunk is held.
+ */
+export interface RawColumn {
+  rowCount: number;
+  /** Bit i is 1 when value i is there, lowest bit first: Arrow's own layout. Null when all are there. */
+  validity: Uint8Array | null;
+  /** The values, `width` bytes each. What lies under a NULL is whatever was in that memory before. */
+  data(width: number): Uint8Array;
+}
+
+export function readColumn(chunk: DuckDBDataChunk, index: number): RawColumn {
+  const { rowCount } = chunk;
+  const vector = bindings.data_chunk_get_vector(handleOf(chunk), index);
+  const validity: Uint8Array | null = bindings.vector_get_validity(vector, Math.ceil(rowCount / 64) * 8);
+  return { rowCount, validity, data: (width) => bindings.vector_get_data(vector, rowCount * width) };
+}
+
+/** The one thing that the API keeps to itself and that is needed here; the version of the package is pinned. */
+function handleOf(chunk: DuckDBDataChunk): bindings.DataChunk {
+  const { chunk: handle } = chunk as unknown as { chunk?: bindings.DataChunk };
+  if (!handle) throw new Error('@duckdb/node-api has changed: a data chunk has no handle');
+  return handle;
+}
+
+export function isValid(validity: Uint8Array | null, row: number): boolean {
+  return validity === null || (((validity[row >> 3] as number) >> (row & 7)) & 1) === 1;
+}
+
+export function countNulls({ validity, rowCount }: RawColumn): number {
+  if (validity === null) return 0;
+  let valid = 0;
+  const wholeBytes = rowCount >> 3;
+  for (let i = 0; i < wholeBytes; i++) valid += bitCounts[validity[i] as number] as number;
+  for (let row = wholeBytes * 8; row < rowCount; row++) if (isValid(validity, row)) valid += 1;
+  return rowCount - valid;
+}
+
+const bitCounts = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length);
+
+/** A string of the engine: 4 bytes of length, then up to 12 bytes of text, or 4 of a prefix and 8 of an address. */
+const stringWidth = 16;
+const inlineBytes = 12;
+/** Addresses above 2^53 cannot be compared as numbers; none of the supported machines hands them out. */
+const highestComparable = 0x200000;
+
+/**
+ * The bytes of a text or binary column, in order, as few pieces. The engine lays the strings of a chunk end to end, so
+ * neighbours that touch are read as one: one call per piece instead of one per value, which is what costs.
+ * `offsets`, when given, gets where each value begins (and, last, where all end); a NULL is empty.
+ */
+export function readText(column: RawColumn, offsets?: Int32Array): Uint8Array[] {
+  const { rowCount, validity } = column;
+  const data = column.data(stringWidth);
+  const words = new Uint32Array(data.buffer, data.byteOffset, rowCount * 4);
+  const pieces: Uint8Array[] = [];
+  let total = 0;
+  let runRow = -1;
+  let runEnd = 0;
+  let runBytes = 0;
+  const endRun = () => {
+    if (runRow >= 0) pieces.push(readAt(data, runRow, runBytes));
+    runRow = -1;
+  };
+  for (let row = 0; row < rowCount; row++) {
+    if (offsets) offsets[row] = total;
+    if (!isValid(validity, row)) continue;
+    const length = words[row * 4] as number;
+    total += length;
+    if (length <= inlineBytes) {
+      endRun();
+      if (length > 0) pieces.push(data.subarray(row * stringWidth + 4, row * stringWidth + 4 + length));
+      continue;
+    }
+    const high = words[row * 4 + 3] as number;
+    const address = high * 0x100000000 + (words[row * 4 + 2] as number);
+    if (runRow >= 0 && address === runEnd && high < highestComparable) {
+      runBytes += length;
+    } else {
+      endRun();
+      runRow = row;
+      runBytes = length;
+    }
+    runEnd = address + length;
+  }
+  endRun();
+  if (offsets) offsets[rowCount] = total;
+  if (offsets && total > 0x7fffffff) throw new Error('a batch holds more than 2 GiB of text in one column');
+  return pieces;
+}
+
+/** `bytes` bytes from the address that the string of `row` holds. */
+function readAt(data: Uint8Array, row: number, bytes: number): Uint8Array {
+  return bindings.get_data_from_pointer(data.buffer as ArrayBuffer, data.byteOffset + row * stringWidth + 8, bytes);
+}

@@ -1,0 +1,55 @@
+import type { LogFile } from '../pg/logFiles.ts';
+import type { LogRow } from '../pg/rowLog.ts';
+import { rowIdColumn } from './buildRelation.ts';
+import { readAll } from './engine.ts';
+import { quoteName, quoteText } from './relation.ts';
+import type { Storage } from './writeFile.ts';
+
+export interface LogFileQuery {
+  after: number;
+  upTo: number;
+  rowIds?: number[];
+  limit?: number;
+  /** False where only rows and columns are asked for: the cells are not read then. */
+  withCells: boolean;
+}
+
+const cellColumn = /^c(\d+)$/;
+
+/** Entries of the log that are a file, oldest first. The file names its own columns, by column id. */
+export async function readLogFile(storage: Storage, file: LogFile, query: LogFileQuery): Promise<LogRow[]> {
+  const opened = await storage.blobs.open([file.key]);
+  try {
+    return await storage.engine.use(async (connection) => {
+      const from = `read_parquet([${quoteText(opened.pathOf(file.key))}])`;
+      const names = (await readAll(connection, `DESCRIBE SELECT * FROM ${from}`)).map(([name]) => name as string);
+      const ids = names.flatMap((name) => cellColumn.exec(name)?.[1] ?? []);
+      const isDelta = names.includes('__svc_op');
+      const version = names.includes('__svc_version') ? '__svc_version' : String(file.upTo);
+      const cells = `json_object(${ids.map((id) => `${quoteText(id)}, CAST(${quoteName(`c${id}`)} AS VARCHAR)`).join(', ')})`;
+      const wanted = query.rowIds ? ` AND ${rowIdColumn} IN (${query.rowIds.join(', ')})` : '';
+      const rows = await readAll(
+        connection,
+        `SELECT CAST(${version} AS DOUBLE), CAST(${rowIdColumn} AS DOUBLE), ${isDelta ? '__svc_op' : "'I'"},
+           ${isDelta ? 'CAST(to_json(__svc_changed) AS VARCHAR)' : 'NULL'},
+           ${query.withCells ? `CAST(${cells} AS VARCHAR)` : 'NULL'}, ${isDelta && query.withCells ? '__svc_before' : 'NULL'}
+         FROM ${from} WHERE ${version} > ${query.after} AND ${version} <= ${query.upTo}${wanted}
+         ORDER BY ${version}, ${rowIdColumn} ${query.limit === undefined ? '' : `LIMIT ${query.limit}`}`,
+      );
+      return rows.map(([editVersion, rowId, op, changed, after, before]): LogRow => {
+        const row = op === 'D' || after === null ? null : (JSON.parse(after as string) as NonNullable<LogRow['cells']>);
+        return {
+          editVersion: editVersion as number,
+          rowId: rowId as number,
+          op: op as LogRow['op'],
+          // An ordinary segment does not say what was given: what is not null, was.
+          changed: changed === null ? ids.map(Number).filter((id) => !row || row[id] !== null) : (JSON.parse(changed as string) as number[]),
+          cells: row,
+          before: before === null ? null : (JSON.parse(before as string) as LogRow['before']),
+        };
+      });
+    });
+  } finally {
+    opened.release();
+  }
+}

@@ -1,0 +1,106 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { chmod, copyFile, cp, mkdir } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
+import type { ChildFolders, FileOwner } from './folders.ts';
+import type { ChildProgram } from './program.ts';
+
+/** The third wall: how a query process is shut in. */
+export interface Cage {
+  kind: 'bubblewrap' | 'user';
+  /** Who the next process runs as; null when it reads files as we do. */
+  nextOwner(): FileOwner | null;
+  /** The folders as the process sees them. */
+  seen(folders: ChildFolders): { inDir: string; outDir: string };
+  /** Its socket is the fourth of its standard streams. */
+  spawn(folders: ChildFolders): ReturnType<typeof spawn>;
+}
+
+/** Of the operating system, for everything the process allocates; DuckDB's own limit lies below it. */
+export const dataLimitBytes = 1_073_741_824;
+/** Of one file that it writes. */
+const fileLimitBlocks = 4_194_304;
+
+/** Busy memory is taken from query processes first; limits are inherited by what is run then. */
+const limits = `{ echo 800 > /proc/self/oom_score_adj; } 2>/dev/null
+ulimit -c 0; ulimit -f ${fileLimitBlocks}; ulimit -d ${dataLimitBytes / 1024} || exit 71
+exec "$@"`;
+
+/** Compiling and collecting in many threads would cost memory that the query needs. */
+const nodeFlags = ['--v8-pool-size=1', '--max-old-space-size=256', '--disable-proto=delete', '--disallow-code-generation-from-strings'];
+
+/** The whole environment: nothing of ours is passed on. */
+const env = { UV_THREADPOOL_SIZE: '2', MALLOC_ARENA_MAX: '2' };
+
+function run(command: string[], owner: FileOwner | null) {
+  return spawn('/bin/sh', ['-c', limits, 'sh', ...command], { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'], ...owner });
+}
+
+export function findBubblewrap(searchPath: string[]): string | null {
+  for (const dir of [...searchPath, '/usr/bin', '/bin', '/usr/local/bin']) {
+    try {
+      accessSync(join(dir, 'bwrap'), constants.X_OK);
+      return join(dir, 'bwrap');
+    } catch {
+      // Not there.
+    }
+  }
+  return null;
+}
+
+/** Nothing of the machine but what is listed, nothing writable but one folder, no network, nobody else's processes. */
+export function bubblewrapCage(bwrap: string, program: ChildProgram): Cage {
+  const bind = (from: string, to = from) => ['--ro-bind', from, to];
+  const fixed = [
+    '--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try',
+    '--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534', '--hostname', 'query',
+    ...(hasOption(bwrap, '--disable-userns') ? ['--disable-userns'] : []),
+    ...program.libraries.flatMap((path) => bind(path)),
+    ...program.extraDirs.flatMap((dir) => ['--ro-bind-try', dir, dir]),
+    ...program.packages.flatMap(({ name, dir }) => bind(dir, `/app/node_modules/${name}`)),
+    ...bind(program.node, '/app/node'), ...bind(program.bundle, '/app/child.mjs'),
+    // There is no loader's cache inside.
+    '--setenv', 'LD_LIBRARY_PATH', [...new Set(program.libraries.map(dirname))].join(delimiter),
+  ];
+  return {
+    kind: 'bubblewrap',
+    nextOwner: () => null,
+    seen: () => ({ inDir: '/in', outDir: '/out' }),
+    spawn: ({ inDir, outDir }) => {
+      const command = [bwrap, ...fixed, ...bind(inDir, '/in'), '--bind', outDir, '/out', '--remount-ro', '/', '--chdir', '/', '/app/node', ...nodeFlags, '/app/child.mjs', '/in', '/out'];
+      return run(command, null);
+    },
+  };
+}
+
+function hasOption(bwrap: string, option: string): boolean {
+  return spawnSync(bwrap, ['--help'], { encoding: 'utf8' }).stdout.includes(option);
+}
+
+/** Ids that belong to nobody; each process has its own, so that they cannot touch each other. */
+const firstUserId = 61_184;
+const userIds = 4_096;
+let usersGiven = 0;
+
+/** Without bubblewrap, as root: another user, who owns nothing and may write to one folder. `appDir` must be one he can enter. */
+export async function userCage(program: ChildProgram, appDir: string): Promise<Cage> {
+  await mkdir(join(appDir, 'node_modules'), { recursive: true });
+  await copyFile(program.bundle, join(appDir, 'child.mjs'));
+  for (const { name, dir } of program.packages) await cp(dir, join(appDir, 'node_modules', name), { recursive: true, dereference: true });
+  await openToAll(appDir, program);
+  return {
+    kind: 'user',
+    nextOwner() {
+      usersGiven = (usersGiven + 1) % userIds;
+      return { uid: firstUserId + usersGiven, gid: firstUserId + usersGiven };
+    },
+    seen: ({ inDir, outDir }) => ({ inDir, outDir }),
+    spawn: ({ inDir, outDir, owner }) => run([program.node, ...nodeFlags, join(appDir, 'child.mjs'), inDir, outDir], owner),
+  };
+}
+
+async function openToAll(appDir: string, program: ChildProgram): Promise<void> {
+  const scopes = program.packages.map(({ name }) => join(appDir, 'node_modules', dirname(name)));
+  for (const dir of new Set([appDir, join(appDir, 'node_modules'), ...scopes])) await chmod(dir, 0o755);
+  await chmod(join(appDir, 'child.mjs'), 0o644);
+}

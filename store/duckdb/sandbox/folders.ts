@@ -1,0 +1,95 @@
+import { constants } from 'node:fs';
+import { chmod, chown, copyFile, link, lstat, mkdir, mkdtemp, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A query process's part of the file system. */
+export interface ChildFolders {
+  /** What it may read: `open` and, until it has been loaded, `governed`. */
+  inDir: string;
+  /** What it may write. */
+  outDir: string;
+  owner: FileOwner | null;
+  remove(): Promise<void>;
+}
+
+/** Who a process runs as, when that is somebody else than us. */
+export interface FileOwner {
+  uid: number;
+  gid: number;
+}
+
+const parts = ['open', 'governed'] as const;
+export type InPart = (typeof parts)[number];
+
+export async function makeFolders(workDir: string, owner: FileOwner | null): Promise<ChildFolders> {
+  const dir = await mkdtemp(join(workDir, 'child-'));
+  const [inDir, outDir] = [join(dir, 'in'), join(dir, 'out')];
+  for (const part of parts) await mkdir(join(inDir, part), { recursive: true });
+  await mkdir(outDir);
+  if (owner) {
+    // That user, and no other process's, may go in and read; only `out` is his.
+    for (const each of [dir, inDir, ...parts.map((part) => join(inDir, part))]) {
+      await chown(each, process.getuid?.() ?? 0, owner.gid);
+      await chmod(each, 0o750);
+    }
+    await chown(outDir, owner.uid, owner.gid);
+  }
+  return { inDir, outDir, owner, remove: () => rm(dir, { recursive: true, force: true, maxRetries: 3 }) };
+}
+
+/**
+ * Gives a file to the process under a name of our choice. A hard link costs nothing and is read-only where the folder is
+ * bound so; another file system, or a reader that may not open the original, needs a copy.
+ */
+export async function shareFile(path: string, target: string, owner: FileOwner | null): Promise<void> {
+  const readable = owner === null || ((await stat(path)).mode & 0o004) !== 0;
+  if (readable) {
+    try {
+      await link(path, target);
+      return;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== 'EXDEV' && code !== 'EPERM' && code !== 'EMLINK' && code !== 'EACCES') throw error;
+    }
+  }
+  await copyFile(path, target, constants.COPYFILE_FICLONE);
+  await chmod(target, owner ? 0o444 : 0o400);
+}
+
+export async function emptyFolder(dir: string): Promise<void> {
+  for (const name of await readdir(dir)) await unlink(join(dir, name)).catch(() => rm(join(dir, name), { recursive: true, force: true }));
+}
+
+/** Takes a file that the process wrote. It could have put anything there, such as a link to a file of ours. */
+export async function takeFile(path: string, target: string): Promise<void> {
+  await rename(path, target);
+  const info = await lstat(target);
+  if (!info.isFile() || info.nlink !== 1) {
+    await rm(target, { recursive: true, force: true });
+    throw new Error('a query process left something else than a file as its result');
+  }
+  await chmod(target, 0o600);
+  const [uid, gid] = [process.getuid?.() ?? info.uid, process.getgid?.() ?? info.gid];
+  if (info.uid !== uid) await chown(target, uid, gid);
+}
+
+/** Folders of services that ended without clearing up; the name begins with the process id. */
+export async function makeWorkDir(parent: string, mode: number): Promise<string> {
+  await mkdir(parent, { recursive: true, mode });
+  for (const name of await readdir(parent)) {
+    const pid = Number(/^run-(\d+)-/.exec(name)?.[1]);
+    if (pid && !isAlive(pid)) await rm(join(parent, name), { recursive: true, force: true }).catch(() => {});
+  }
+  const dir = await mkdtemp(join(parent, `run-${process.pid}-`));
+  await chmod(dir, mode);
+  return dir;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

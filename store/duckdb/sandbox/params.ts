@@ -1,0 +1,48 @@
+import { DomainError, type ProblemItem } from '../../../core/errors.ts';
+import type { Params, Scalar } from './protocol.ts';
+
+/** As a request gives them: by position or by name. */
+export type GivenParams = unknown[] | Record<string, unknown>;
+
+const maxParams = 1_000;
+
+/** By name, `1`, `2` … for positions. Refuses what is no scalar and no list of scalars. */
+export function readParams(given: GivenParams | undefined): Params {
+  const entries: [string, unknown, string][] = Array.isArray(given)
+    ? given.map((value, i) => [String(i + 1), value, String(i)])
+    : Object.entries(given ?? {}).map(([name, value]) => [name.replace(/^\$/, ''), value, name]);
+  if (entries.length > maxParams) throw invalid([{ pointer: '/params', detail: `There are more than ${maxParams} parameters.` }]);
+  const problems: ProblemItem[] = [];
+  for (const [, value, key] of entries) {
+    const detail = findProblem(value);
+    if (detail !== null) problems.push({ pointer: `/params/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail });
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return Object.fromEntries(entries.map(([name, value]) => [name, value as Scalar | Scalar[]]));
+}
+
+function findProblem(value: unknown): string | null {
+  if (Array.isArray(value)) return value.map((item) => (Array.isArray(item) ? 'A list holds scalars only.' : findProblem(item))).find((problem) => problem !== null) ?? null;
+  if (value === null || typeof value === 'boolean') return null;
+  if (typeof value === 'number') return Number.isFinite(value) ? null : 'A number must be finite.';
+  if (typeof value !== 'string') return 'A parameter is text, a number, true, false, null, or a list of those.';
+  if (value.includes('\0')) return 'Text must not hold U+0000.';
+  return value.isWellFormed() ? null : 'Text must not hold lone surrogates.';
+}
+
+/** Every parameter of the query must be given, and nothing else. */
+export function matchParams(used: string[], params: Params): void {
+  const given = new Map(Object.keys(params).map((name) => [name.toLowerCase(), name]));
+  const missing = used.filter((name) => !given.has(name.toLowerCase()));
+  const wanted = new Set(used.map((name) => name.toLowerCase()));
+  const extra = [...given].filter(([name]) => !wanted.has(name)).map(([, name]) => name);
+  const problems = [
+    ...missing.map((name) => ({ pointer: '/params', detail: `The query uses $${name}, which is not given.` })),
+    ...extra.map((name) => ({ pointer: '/params', detail: `$${name} is given, but the query does not use it.` })),
+  ];
+  if (problems.length > 0) throw invalid(problems);
+}
+
+function invalid(errors: ProblemItem[]): DomainError {
+  return new DomainError('validation-failed', errors[0]?.detail ?? 'The parameters are not valid.', 'Give params as a list for $1, $2 … or as an object for $name.', { errors });
+}

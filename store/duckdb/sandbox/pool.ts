@@ -1,0 +1,156 @@
+import { DomainError } from '../../../core/errors.ts';
+import { ProcessGone, type QueryProcess } from './process.ts';
+
+export interface PoolOptions {
+  /** Queries that run at the same time; one more process stands by. */
+  size: number;
+  /** Queries that wait; further ones are turned away. */
+  maxQueue: number;
+  maxWaitMs: number;
+  /** Requests after which a process is replaced. */
+  maxServed: number;
+  start(): Promise<QueryProcess>;
+  onTrouble(error: Error): void;
+}
+
+interface Waiting {
+  accountId: string;
+  go(process: QueryProcess): void;
+  refuse(error: Error): void;
+  timer: NodeJS.Timeout;
+}
+
+const retryPauseMs = 1_000;
+
+/** Hands out query processes fairly and keeps enough of them ready. */
+export class ProcessPool {
+  private readonly idle: QueryProcess[] = [];
+  private readonly alive = new Set<QueryProcess>();
+  private readonly busy = new Map<string, number>();
+  private readonly queue: Waiting[] = [];
+  private readonly removals = new Set<Promise<void>>();
+  private busyCount = 0;
+  private starting = 0;
+  private closed = false;
+
+  constructor(private readonly options: PoolOptions) {}
+
+  /** The first process decides whether it works here at all; the others follow. */
+  async open(): Promise<void> {
+    this.add(await this.options.start());
+    this.refill();
+  }
+
+  /** How many queries one account may run at once: others must get their turn. */
+  get perAccount(): number {
+    return Math.max(1, Math.floor(this.options.size / 2));
+  }
+
+  get state(): { alive: number; busy: number; queued: number } {
+    return { alive: this.alive.size, busy: this.busyCount, queued: this.queue.length };
+  }
+
+  /** Runs `work` with a process of its own. A process that is gone afterwards, or has served long enough, is replaced. */
+  async use<T>(accountId: string, work: (process: QueryProcess) => Promise<T>): Promise<T> {
+    const process = await this.take(accountId);
+    try {
+      return await work(process);
+    } finally {
+      process.served += 1;
+      this.giveBack(accountId, process);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const waiting of this.queue.splice(0)) this.refuse(waiting, closing());
+    for (const process of [...this.alive]) this.retire(process);
+    while (this.starting > 0 || this.removals.size > 0) await Promise.race([...this.removals, new Promise((done) => setTimeout(done, 20))]);
+  }
+
+  private take(accountId: string): Promise<QueryProcess> {
+    if (this.closed) return Promise.reject(closing());
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { accountId, go: resolve, refuse: reject, timer: setTimeout(() => this.refuse(waiting, tooMany()), this.options.maxWaitMs) };
+      this.queue.push(waiting);
+      this.dispatch();
+      if (this.queue.length > this.options.maxQueue) this.refuse(waiting, tooMany());
+    });
+  }
+
+  /** In the order of arrival, passing over accounts that have their share. */
+  private dispatch(): void {
+    while (this.busyCount < this.options.size && this.idle.length > 0) {
+      const index = this.queue.findIndex(({ accountId }) => (this.busy.get(accountId) ?? 0) < this.perAccount);
+      if (index < 0) return;
+      const [waiting] = this.queue.splice(index, 1) as [Waiting];
+      clearTimeout(waiting.timer);
+      this.busyCount += 1;
+      this.busy.set(waiting.accountId, (this.busy.get(waiting.accountId) ?? 0) + 1);
+      waiting.go(this.idle.shift() as QueryProcess);
+    }
+  }
+
+  private giveBack(accountId: string, process: QueryProcess): void {
+    this.busyCount -= 1;
+    const left = (this.busy.get(accountId) ?? 1) - 1;
+    if (left > 0) this.busy.set(accountId, left);
+    else this.busy.delete(accountId);
+    if (process.gone || process.served >= this.options.maxServed || this.closed) this.retire(process);
+    else this.idle.push(process);
+    this.dispatch();
+  }
+
+  private refuse(waiting: Waiting, error: Error): void {
+    const index = this.queue.indexOf(waiting);
+    if (index >= 0) this.queue.splice(index, 1);
+    clearTimeout(waiting.timer);
+    waiting.refuse(error);
+  }
+
+  private add(process: QueryProcess): void {
+    this.alive.add(process);
+    this.idle.push(process);
+    process.onGone(() => this.retire(process));
+    this.dispatch();
+  }
+
+  private retire(process: QueryProcess): void {
+    const index = this.idle.indexOf(process);
+    if (index >= 0) this.idle.splice(index, 1);
+    if (!this.alive.delete(process)) return;
+    const removal: Promise<void> = new Promise<void>((done) => process.onGone(done)).finally(() => this.removals.delete(removal));
+    this.removals.add(removal);
+    process.kill();
+    this.refill();
+  }
+
+  private refill(): void {
+    while (!this.closed && this.alive.size + this.starting < this.options.size + 1) {
+      this.starting += 1;
+      void this.startOne();
+    }
+  }
+
+  private async startOne(): Promise<void> {
+    try {
+      const process = await this.options.start();
+      this.starting -= 1;
+      this.add(process);
+      if (this.closed) this.retire(process);
+    } catch (error) {
+      this.options.onTrouble(error instanceof Error ? error : new ProcessGone('crash', String(error)));
+      await new Promise((done) => setTimeout(done, this.closed ? 0 : retryPauseMs));
+      this.starting -= 1;
+      this.refill();
+    }
+  }
+}
+
+function tooMany(): DomainError {
+  return new DomainError('rate-limited', 'Too many queries are running or waiting.', 'Try again in a moment, or run fewer queries at a time.', { headers: { 'Retry-After': '2' } });
+}
+
+function closing(): DomainError {
+  return new DomainError('unavailable', 'The service is stopping.', 'Try again in a moment.', { headers: { 'Retry-After': '5' } });
+}

@@ -1,0 +1,113 @@
+import type { Socket } from 'node:net';
+import type { Cage } from './cage.ts';
+import { type ChildFolders, makeFolders } from './folders.ts';
+import { encodeFrame, FrameReader, type Replies, type Reply, type Request } from './protocol.ts';
+
+/** Why a query process is no more. */
+export class ProcessGone extends Error {
+  override readonly name = 'ProcessGone';
+
+  constructor(
+    readonly why: 'timeout' | 'crash' | 'closed',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** One query process, as the service sees it. */
+export interface QueryProcess {
+  readonly pid: number;
+  readonly folders: ChildFolders;
+  /** The folders as the process sees them. */
+  readonly seen: { inDir: string; outDir: string };
+  /** Requests that it has run. */
+  served: number;
+  readonly gone: boolean;
+  /** Rejects with ProcessGone when the process dies, or is killed because no reply came in time. */
+  ask<R extends Request>(request: R, timeoutMs: number): Promise<{ reply: Reply<R['op'] & keyof Replies>; body: Buffer }>;
+  kill(): void;
+  /** Called once, when the process is gone and its folders are removed. */
+  onGone(callback: () => void): void;
+}
+
+const readyTimeoutMs = 30_000;
+/** A reply larger than any page we ask for is an attack or a fault. */
+const maxFrameBytes = 80 * 1024 * 1024;
+const stderrBytes = 4_000;
+
+/** Resolves once the process is ready for its first request. */
+export async function startProcess(cage: Cage, workDir: string): Promise<QueryProcess> {
+  const folders = await makeFolders(workDir, cage.nextOwner());
+  const child = cage.spawn(folders);
+  const socket = child.stdio[3] as Socket;
+  const frames = new FrameReader(maxFrameBytes);
+  const goneCallbacks: (() => void)[] = [];
+  let waiting: { resolve(frame: { header: unknown; body: Buffer }): void; reject(error: Error): void } | null = null;
+  let gone: ProcessGone | null = null;
+  let removed = false;
+  let stderr = '';
+
+  const end = (error: ProcessGone) => {
+    if (gone) return;
+    gone = error;
+    // bubblewrap takes everything inside with it.
+    child.kill('SIGKILL');
+    socket.destroy();
+    waiting?.reject(error);
+    waiting = null;
+  };
+  const next = (timeoutMs: number) =>
+    new Promise<{ header: unknown; body: Buffer }>((resolve, reject) => {
+      if (gone) return reject(gone);
+      const timer = setTimeout(() => end(new ProcessGone('timeout', `no answer from a query process within ${timeoutMs} ms`)), timeoutMs);
+      const settle = <T>(pass: (value: T) => void) => (value: T) => {
+        clearTimeout(timer);
+        pass(value);
+      };
+      waiting = { resolve: settle(resolve), reject: settle(reject) };
+    });
+
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-stderrBytes);
+  });
+  child.once('error', (error) => end(new ProcessGone('crash', `a query process could not be started: ${error.message}`)));
+  child.once('close', (code, signal) => {
+    end(new ProcessGone('crash', `a query process ended (${signal ?? `exit code ${code}`}): ${stderr.trim()}`));
+    void folders.remove().catch(() => {}).then(() => {
+      removed = true;
+      for (const callback of goneCallbacks) callback();
+    });
+  });
+  socket.on('error', () => {});
+  socket.on('data', (chunk: Buffer) => {
+    try {
+      for (const frame of frames.push(chunk)) {
+        const receiver = waiting;
+        waiting = null;
+        receiver?.resolve(frame);
+      }
+    } catch (error) {
+      end(new ProcessGone('crash', `a query process sent nonsense: ${String(error)}`));
+    }
+  });
+
+  await next(readyTimeoutMs);
+  return {
+    pid: child.pid ?? 0,
+    folders,
+    seen: cage.seen(folders),
+    served: 0,
+    get gone() {
+      return gone !== null;
+    },
+    async ask(request, timeoutMs) {
+      const answer = next(timeoutMs);
+      if (!gone) socket.write(encodeFrame(request));
+      const { header, body } = await answer;
+      return { reply: header as never, body };
+    },
+    kill: () => end(new ProcessGone('closed', 'a query process was ended')),
+    onGone: (callback) => (removed ? callback() : goneCallbacks.push(callback)),
+  };
+}

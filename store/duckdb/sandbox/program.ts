@@ -1,0 +1,99 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { projectDir } from '../../config.ts';
+
+/** Everything that a query process needs of this machine: little enough to be listed file by file. */
+export interface ChildProgram {
+  node: string;
+  /** One file with the child's code and DuckDB's JavaScript. */
+  bundle: string;
+  /** npm packages that hold DuckDB itself, by name. */
+  packages: { name: string; dir: string }[];
+  /** Shared libraries that Node and DuckDB load, the loader among them. */
+  libraries: string[];
+  /** Parts of Node that some distributions keep in files of their own. */
+  extraDirs: string[];
+}
+
+const buildDir = join(projectDir, 'build');
+const childEntry = join(projectDir, 'store/duckdb/sandbox/child/main.ts');
+const sourceDirs = ['core/sql', 'core/cells', 'store/duckdb', 'store/duckdb/sandbox', 'store/duckdb/sandbox/child'];
+
+export async function findChildProgram(): Promise<ChildProgram> {
+  const packages = findPackages();
+  const [bundle, libraries] = await Promise.all([prepareChildBundle(), listLibraries(packages)]);
+  return { node: process.execPath, bundle, packages, libraries, extraDirs: findExtraDirs() };
+}
+
+/** The child as one file, made when its sources have changed since: it starts in a fraction of the time. */
+export async function prepareChildBundle(entry: string = childEntry): Promise<string> {
+  const path = join(buildDir, `sandbox-${hashSources(entry)}.mjs`);
+  if (existsSync(path)) return path;
+  // It comes with tsx, which runs the whole project.
+  const esbuild = createRequire(createRequire(import.meta.url).resolve('tsx'))('esbuild') as typeof import('esbuild');
+  const { outputFiles } = await esbuild.build({
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    platform: 'node',
+    format: 'esm',
+    target: 'node20',
+    minify: true,
+    keepNames: true,
+    external: ['@duckdb/node-bindings'],
+    // DuckDB's JavaScript is CommonJS and asks for its binding by `require`.
+    banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },
+  });
+  mkdirSync(buildDir, { recursive: true });
+  // Written aside and renamed, so that a process which starts at the same time never reads half of it.
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, outputFiles[0]?.contents ?? '');
+  renameSync(draft, path);
+  return path;
+}
+
+function hashSources(entry: string): string {
+  const hash = createHash('sha256').update(entry === childEntry ? '' : readFileSync(entry));
+  for (const dir of sourceDirs) {
+    for (const name of readdirSync(join(projectDir, dir)).sort()) {
+      if (name.endsWith('.ts')) hash.update(name).update(readFileSync(join(projectDir, dir, name)));
+    }
+  }
+  hash.update(readFileSync(join(projectDir, 'package-lock.json')));
+  return hash.digest('hex').slice(0, 16);
+}
+
+/** The JavaScript that picks the binding, and the package of this platform that holds it. */
+function findPackages(): ChildProgram['packages'] {
+  const require = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-api'));
+  const binding = require.resolve('@duckdb/node-bindings');
+  const scope = '@duckdb';
+  const manifest = JSON.parse(readFileSync(join(dirname(binding), 'package.json'), 'utf8')) as { optionalDependencies?: Record<string, string> };
+  const names = Object.keys(manifest.optionalDependencies ?? {}).filter((name) => name.startsWith(`${scope}/`));
+  const native = names.flatMap((name) => {
+    try {
+      return [{ name, dir: dirname(createRequire(binding).resolve(`${name}/duckdb.node`)) }];
+    } catch {
+      return [];
+    }
+  });
+  if (native.length === 0) throw new Error('DuckDB is not installed for this platform: run npm ci again.');
+  return [{ name: '@duckdb/node-bindings', dir: dirname(binding) }, ...native];
+}
+
+/** Asked of a process that has loaded DuckDB: it works with glibc and musl, and wherever Node itself came from. */
+async function listLibraries(packages: ChildProgram['packages']): Promise<string[]> {
+  const script = `require(${JSON.stringify(packages[0]?.dir)}); process.report.excludeNetwork = true; console.log(JSON.stringify(process.report.getReport().sharedObjects))`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { cwd: '/' });
+  const paths = JSON.parse(stdout) as string[];
+  return paths.filter((path) => path.startsWith('/') && !packages.some(({ dir }) => path.startsWith(`${dir}/`)));
+}
+
+function findExtraDirs(): string[] {
+  const { node_builtin_shareable_builtins: builtins } = process.config.variables as { node_builtin_shareable_builtins?: unknown[] };
+  return builtins && builtins.length > 0 ? ['/usr/share/nodejs'] : [];
+}

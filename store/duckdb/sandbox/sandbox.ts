@@ -1,0 +1,171 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { DomainError } from '../../../core/errors.ts';
+import { type Analysis, checkText, type SqlError } from '../../../core/sql/analyze.ts';
+import type { KnownTable, TreeCheck } from '../../../core/sql/checkTree.ts';
+import { foldName } from '../../../core/sql/names.ts';
+import type { Relation } from '../relation.ts';
+import { type CageChoice, openCage } from './openCage.ts';
+import { childProblem, goneProblem, sqlProblem } from './outcomes.ts';
+import { type GivenParams, matchParams, readParams } from './params.ts';
+import { ProcessPool } from './pool.ts';
+import { type QueryProcess, startProcess } from './process.ts';
+import type { ResultColumn } from './protocol.ts';
+import { graceMs, runQuery } from './runQuery.ts';
+
+/** Runs the SQL of strangers. Three walls: the tree (core/sql), the instance (child/session.ts), the process (cage.ts). */
+export interface Sandbox {
+  /** What a query would read, before anything is built for it. Refusals are thrown. */
+  analyze(query: { accountId: string; sql: string; tables: KnownTable[] }): Promise<QueryPlan>;
+  run(query: SandboxQuery): Promise<SandboxResult>;
+  /** Binds the query against the tables' columns; nothing is read or run. */
+  validate(query: { accountId: string; sql: string; params?: GivenParams; relations: Pick<Relation, 'name' | 'columns'>[] }): Promise<Validation>;
+  readonly cage: 'bubblewrap' | 'user';
+  readonly state: { alive: number; busy: number; queued: number };
+  close(): Promise<void>;
+}
+
+export type QueryPlan = Omit<TreeCheck, 'refusals'> & { normalisedSql: string };
+
+export interface SandboxQuery {
+  accountId: string;
+  sql: string;
+  params?: GivenParams;
+  /** Those that SQL may name; only what the query reads is built. */
+  relations: Relation[];
+  /** Local path of a blob. The files must stay until the query has ended. */
+  pathOf(key: string): string;
+  pageLimit: number;
+  timeoutMs: number;
+  /** Of the whole result. */
+  maxRows: number;
+  maxBytes: number;
+  /** False: only the page is wanted, and the query stops once it has it. */
+  keepResult: boolean;
+}
+
+export interface SandboxResult {
+  columns: ResultColumn[];
+  /** Of the whole result; without `keepResult`, of the page. */
+  rowCount: number;
+  /** Whether there are rows after the page. */
+  more: boolean;
+  /** The text of a JSON array of objects. */
+  pageJson: string;
+  /** Parquet, the caller's from now on; read it by `selectResult`. Null without `keepResult`. */
+  resultFile: string | null;
+  elapsedMs: number;
+}
+
+export interface Validation {
+  valid: boolean;
+  errors: SqlError[];
+
+  columns: ResultColumn[];
+}
+
+export interface SandboxOptions {
+  /** On the file system of the blobs, so that files are linked and not copied. */
+  dir: string;
+  searchPath: string[];
+  /** Queries at a time; default one per core. */
+  processes?: number;
+  maxQueue?: number;
+  maxWaitMs?: number;
+  /** Requests after which a process is replaced. */
+  maxServed?: number;
+  cage?: CageChoice;
+  /** For the log: a process could not be started. */
+  onTrouble?(error: Error): void;
+}
+
+const parseTimeoutMs = 5_000;
+const bindTimeoutMs = 5_000;
+
+/** Fails with a text for people when queries cannot be shut in on this machine. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const { cage, workDir } = await openCage(options.dir, options.searchPath, options.cage ?? 'any');
+  const pool = new ProcessPool({
+    size: options.processes ?? availableParallelism(),
+    maxQueue: options.maxQueue ?? 64,
+    maxWaitMs: options.maxWaitMs ?? 30_000,
+    maxServed: options.maxServed ?? 200,
+    start: () => startProcess(cage, workDir),
+    onTrouble: options.onTrouble ?? (() => {}),
+  });
+  const removeWorkDir = () => rm(workDir, { recursive: true, force: true, maxRetries: 3 });
+  await pool.open().catch(async (error: unknown) => {
+    await pool.close();
+    await removeWorkDir();
+    throw error;
+  });
+
+  /** Checks the text and hands it to a process; what goes wrong there is told in the caller's words. */
+  async function withProcess<T>(accountId: string, sql: string, work: (process: QueryProcess) => Promise<T>): Promise<T> {
+    const problem = checkText(sql);
+    if (problem !== null) throw new DomainError('validation-failed', problem, 'Send one SELECT as text.', { errors: [{ pointer: '/sql', detail: problem }] });
+    return pool.use(accountId, work).catch((error: unknown) => {
+      throw goneProblem(error);
+    });
+  }
+
+  return {
+    cage: cage.kind,
+    get state() {
+      return pool.state;
+    },
+    analyze: ({ accountId, sql, tables }) =>
+      withProcess(accountId, sql, async (process) => {
+        const { analysis, normalised } = await check(process, sql, tables, true);
+        return { ...requireOk(analysis), normalisedSql: normalised ?? sql };
+      }),
+    async run(query) {
+      const params = readParams(query.params);
+      return withProcess(query.accountId, query.sql, async (process) => {
+        const deadlineMs = Date.now() + query.timeoutMs;
+        const { analysis } = await check(process, query.sql, describeTables(query.relations), false, query.timeoutMs);
+        const plan = requireOk(analysis);
+        matchParams(plan.parameters, params);
+        const used = new Set(plan.tables.map(foldName));
+        const relations = query.relations.filter(({ name }) => used.has(foldName(name)));
+        const resultPath = query.keepResult ? join(workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
+        return runQuery(process, { ...query, relations, params, plan, deadlineMs, resultPath });
+      });
+    },
+    async validate({ accountId, sql, params, relations }) {
+      const given = params === undefined ? null : readParams(params);
+      return withProcess(accountId, sql, async (process) => {
+        const { analysis } = await check(process, sql, describeTables(relations), false);
+        if (analysis.outcome !== 'ok') return { valid: false, errors: analysis.errors, columns: [] };
+        if (given) matchParams(analysis.parameters, given);
+        const used = new Set(analysis.tables.map(foldName));
+        const tables = relations.filter(({ name }) => used.has(foldName(name)));
+        const { reply } = await process.ask({ op: 'validate', sql, params: given ?? {}, tables, timeoutMs: bindTimeoutMs }, bindTimeoutMs + graceMs);
+        if (reply.ok) return { valid: true, errors: [], columns: reply.value.columns };
+        if (reply.error.kind === 'broken') throw childProblem(reply.error);
+        return { valid: false, errors: [reply.error].map(({ message, line, column }) => ({ message, line, column })), columns: [] };
+      });
+    },
+    async close() {
+      await pool.close();
+      await removeWorkDir();
+    },
+  };
+}
+
+const describeTables = (relations: Pick<Relation, 'name' | 'columns'>[]): KnownTable[] =>
+  relations.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
+
+/** The parser, too, runs on text of strangers: in the process, and bounded. */
+async function check(process: QueryProcess, sql: string, tables: KnownTable[], normalise: boolean, timeoutMs = parseTimeoutMs) {
+  const { reply } = await process.ask({ op: 'check', sql, tables, normalise }, Math.min(timeoutMs, parseTimeoutMs));
+  if (reply.ok) return reply.value;
+  throw childProblem(reply.error);
+}
+
+function requireOk(analysis: Analysis): Omit<TreeCheck, 'refusals'> {
+  if (analysis.outcome === 'ok') return analysis;
+  throw sqlProblem(`query-${analysis.outcome}`, analysis.errors);
+}

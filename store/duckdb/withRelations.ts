@@ -1,0 +1,37 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { BlobStore } from '../blobs/blobStore.ts';
+import type { Engine } from './engine.ts';
+import { createTailTable, quoteName, type Relation } from './relation.ts';
+
+let tails = 0;
+
+/** As `withRelation`, for several relations that one statement reads together. */
+export async function withRelations<T>(
+  storage: { engine: Engine; blobs: BlobStore },
+  relations: Relation[],
+  work: (connection: DuckDBConnection, froms: string[]) => Promise<T>,
+): Promise<T> {
+  const opened = await storage.blobs.open([...new Set(relations.flatMap((relation) => relation.files))]);
+  try {
+    return await storage.engine.use(async (connection) => {
+      const made: string[] = [];
+      try {
+        const froms: string[] = [];
+        for (const relation of relations) {
+          tails += 1;
+          const tailName = `svc_tails_${tails}`;
+          if (relation.tail) {
+            await connection.run(createTailTable(tailName, relation.tail), [relation.tail.json]);
+            made.push(tailName);
+          }
+          froms.push(`(${relation.select(opened.pathOf, tailName)})`);
+        }
+        return await work(connection, froms);
+      } finally {
+        for (const tailName of made) await connection.run(`DROP TABLE ${quoteName(tailName)}`);
+      }
+    });
+  } finally {
+    opened.release();
+  }
+}

@@ -1,0 +1,55 @@
+import type pg from 'pg';
+import type { Layer } from '../../schema/index.ts';
+
+export interface ManifestSwap {
+  tableId: string;
+  /** The manifest that was read. */
+  from: string;
+  to: string;
+  layers: Layer[];
+  /** The version that the layers hold. */
+  editVersion: number;
+  versionUid: string;
+}
+
+/** Other layers with the same content; false when the table has another manifest by now. */
+export async function swapManifest(pool: pg.Pool, swap: ManifestSwap): Promise<boolean> {
+  const { rows } = await pool.query<{ swapped: boolean }>('SELECT svc_swap_manifest($1, $2, $3, $4, $5, $6, $7) AS swapped', [
+    swap.tableId,
+    swap.from,
+    swap.to,
+    JSON.stringify(swap.layers),
+    swap.editVersion,
+    swap.versionUid,
+    new Date(),
+  ]);
+  return rows[0]?.swapped === true;
+}
+
+export interface LongTable {
+  id: string;
+  workbookId: string;
+  accountId: string;
+}
+
+/** Tables over the limits of compaction, the longest tails first. */
+export async function listLongTables(
+  pool: pg.Pool,
+  limits: { tail: number; deltas: number; deltaShare: number; files: number },
+): Promise<LongTable[]> {
+  const { rows } = await pool.query<LongTable>(
+    `SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId"
+     FROM tables t JOIN manifests m ON m.id = t.manifest_id CROSS JOIN LATERAL (
+       SELECT count(*) FILTER (WHERE layer->>'kind' = 'delta') AS deltas,
+              coalesce(sum((layer->>'rows')::bigint) FILTER (WHERE layer->>'kind' = 'delta'), 0) AS delta_rows,
+              count(*) FILTER (WHERE layer->>'kind' <> 'log') AS files
+       FROM jsonb_array_elements(m.layers) AS layer
+     ) AS made
+     WHERE t.deleted_at IS NULL AND (
+       t.tail_count > $1 OR made.deltas >= $2 OR made.files > $3 OR (made.deltas > 0 AND made.delta_rows > $4 * t.row_count)
+     )
+     ORDER BY t.tail_count DESC LIMIT 1000`,
+    [limits.tail, limits.deltas, limits.files, limits.deltaShare],
+  );
+  return rows;
+}

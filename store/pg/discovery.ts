@@ -1,0 +1,61 @@
+import type pg from 'pg';
+import type { Reach } from '../../core/access/reach.ts';
+import type { ColumnRecord, TableRecord } from './tables.ts';
+
+export interface FoundTable extends TableRecord {
+  workbookTitle: string;
+  columns: ColumnRecord[];
+}
+
+export interface DiscoveryFilter {
+  userId: string;
+  /** Tokens and keys see one account; sessions see all their user is part of. */
+  accountId: string | null;
+  reach: Reach;
+  /** Every one of these must occur somewhere; none: all tables. */
+  terms: string[];
+  /** The workbook, name and id after which the page begins. */
+  after: [string, string, string] | null;
+  limit: number;
+}
+
+const likeSpecial = /[\\%_]/g;
+
+/** Tables of all workbooks that the principal may see and reach, by workbook and name. */
+export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promise<FoundTable[]> {
+  const patterns = filter.terms.map((term) => `%${term.replace(likeSpecial, '\\$&')}%`);
+  const { rows } = await pool.query<FoundTable>(
+    `SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name, t.type, t.layer, t.state, t.description,
+            t.edit_version::float8 AS "editVersion", t.version_uid AS "versionUid", t.manifest_id AS "manifestId", t.schema_version::float8 AS "schemaVersion",
+            t.row_count::float8 AS "rowCount", t.next_row_id::float8 AS "nextRowId", t.next_column_id AS "nextColumnId", t.tail_count AS "tailCount",
+            t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.deleted_at AS "deletedAt", w.title AS "workbookTitle", c.columns
+     FROM tables t
+     JOIN workbooks w ON w.id = t.workbook_id AND w.deleted_at IS NULL
+     JOIN accounts a ON a.id = w.account_id AND a.deleted_at IS NULL
+     LEFT JOIN members m ON m.workspace_id = w.workspace_id AND m.user_id = $1
+     CROSS JOIN LATERAL (
+       SELECT coalesce(json_agg(json_build_object('id', column_id, 'name', name, 'type', type, 'defaultText', default_text, 'description', description)
+                ORDER BY position, column_id), '[]') AS columns,
+              coalesce(string_agg(name, E'\\n'), '') AS names
+       FROM table_columns WHERE table_id = t.id AND to_version IS NULL) c
+     WHERE t.deleted_at IS NULL
+       AND (a.owner_id = $1 OR m.user_id IS NOT NULL) AND (w.visibility = 'workspace' OR w.owner_id = $1)
+       AND ($2::text IS NULL OR w.account_id = $2)
+       AND ($3::text IS NULL OR w.id = $3) AND ($4::text IS NULL OR w.workspace_id = $4)
+       AND (SELECT coalesce(bool_and(concat_ws(E'\\n', t.name, t.description, c.names) ILIKE pattern), true) FROM unnest($5::text[]) AS pattern)
+       AND ($6::text IS NULL OR (t.workbook_id, t.name, t.id) > ($6, $7, $8))
+     ORDER BY t.workbook_id, t.name, t.id LIMIT $9`,
+    [
+      filter.userId,
+      filter.accountId,
+      filter.reach.kind === 'workbook' ? filter.reach.id : null,
+      filter.reach.kind === 'workspace' ? filter.reach.id : null,
+      patterns,
+      filter.after?.[0] ?? null,
+      filter.after?.[1] ?? null,
+      filter.after?.[2] ?? null,
+      filter.limit,
+    ],
+  );
+  return rows;
+}

@@ -1,0 +1,34 @@
+import { and, asc, eq, gt, gte, lt, lte } from 'drizzle-orm';
+import { logFiles } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import type { Orm } from './database.ts';
+
+export type LogFile = typeof logFiles.$inferSelect;
+
+/** What an edit has written as a file, before the number of its version is known. */
+export type WrittenLogFile = Pick<LogFile, 'key' | 'kind' | 'rows' | 'minRow' | 'maxRow' | 'bytes'>;
+
+export async function insertLogFiles(tx: Tx, tableId: string, editVersion: number, files: WrittenLogFile[]): Promise<void> {
+  await tx.orm.insert(logFiles).values(files.map((file) => ({ ...file, tableId, after: editVersion - 1, upTo: editVersion })));
+}
+
+/** Files with entries in a range of versions, oldest first; of those that can hold a row of a range, if one is given. */
+export async function listLogFiles(
+  orm: Orm,
+  tableId: string,
+  range: { after: number; upTo: number },
+  rows: { min: number; max: number } | null,
+): Promise<LogFile[]> {
+  return orm
+    .select()
+    .from(logFiles)
+    .where(
+      and(
+        eq(logFiles.tableId, tableId),
+        gt(logFiles.upTo, range.after),
+        lt(logFiles.after, range.upTo),
+        rows ? and(lte(logFiles.minRow, rows.max), gte(logFiles.maxRow, rows.min)) : undefined,
+      ),
+    )
+    .orderBy(asc(logFiles.upTo));
+}

@@ -1,0 +1,77 @@
+import type { Layer } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import type { ColumnRow } from './snapshots.ts';
+
+/** What a restore needs to know of a table to be sure that nothing moved since it was planned. */
+export interface TableMark {
+  id: string;
+  editVersion: number;
+  name: string;
+  state: 'active' | 'archived';
+  deleted: boolean;
+}
+
+/** Locks the workbook's tables, and deleted ones that are to come back, in ascending id: the order of every change. */
+export async function lockTables(tx: Tx, workbookId: string, alsoIds: string[]): Promise<TableMark[]> {
+  const { rows } = await tx.client.query<TableMark>(
+    `SELECT id, edit_version::float8 AS "editVersion", name, state, deleted_at IS NOT NULL AS deleted FROM tables
+     WHERE workbook_id = $1 AND (deleted_at IS NULL OR id = ANY ($2)) ORDER BY id FOR UPDATE`,
+    [workbookId, alsoIds],
+  );
+  return rows;
+}
+
+/** Out of the way of names: what is about to get another name or state is archived first, so that names can change places. */
+export async function parkTables(tx: Tx, ids: string[]): Promise<void> {
+  await tx.client.query(`UPDATE tables SET state = 'archived' WHERE id = ANY ($1)`, [ids]);
+}
+
+export interface TablePlace {
+  name: string;
+  state: 'active' | 'archived';
+  description: string | null;
+}
+
+/** Name, state and description; a deleted table is there again. */
+export async function placeTable(tx: Tx, id: string, place: TablePlace): Promise<void> {
+  await tx.client.query(`UPDATE tables SET name = $2, state = $3, description = $4, deleted_at = NULL, updated_at = $5 WHERE id = $1`, [
+    id,
+    place.name,
+    place.state,
+    place.description,
+    tx.at,
+  ]);
+}
+
+export interface RestoredContent {
+  tableId: string;
+  versionUid: string;
+  manifestId: string;
+  layers: Layer[];
+  rowCount: number;
+  tailCount: number;
+  columns: ColumnRow[];
+}
+
+/** The next version of a table, with the content of an older one. */
+export async function restoreTable(tx: Tx, content: RestoredContent): Promise<number> {
+  const columns = content.columns.map((column) => ({
+    column_id: column.columnId,
+    name: column.name,
+    type: column.type,
+    default_text: column.defaultText,
+    position: column.position,
+    description: column.description,
+  }));
+  const { rows } = await tx.client.query<{ version: string }>('SELECT svc_restore_table($1, $2, $3, $4, $5, $6, $7, $8) AS version', [
+    content.tableId,
+    content.versionUid,
+    tx.at,
+    content.manifestId,
+    JSON.stringify(content.layers),
+    content.rowCount,
+    content.tailCount,
+    JSON.stringify(columns),
+  ]);
+  return Number(rows[0]?.version);
+}

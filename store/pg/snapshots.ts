@@ -1,0 +1,172 @@
+import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm';
+import type pg from 'pg';
+import { decodeTime, ulid } from 'ulid';
+import { type Layer, namedVersions, snapshots, snapshotTables, tableColumns } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import { brokenConstraint, type Orm } from './database.ts';
+
+export type SnapshotRecord = typeof snapshots.$inferSelect;
+export type SnapshotTable = typeof snapshotTables.$inferSelect;
+export type NamedVersion = typeof namedVersions.$inferSelect;
+export type ColumnRow = typeof tableColumns.$inferSelect;
+
+/** The snapshot that edits land on. It has an id and a beginning, and a row only once it is committed. */
+export interface EditingSnapshot {
+  id: string;
+  openedAt: Date;
+}
+
+/** What follows the newest committed one; a new workbook's first has the workbook's own number. */
+export async function findEditingSnapshot(orm: Orm, workbook: { id: string; createdAt: Date }): Promise<EditingSnapshot> {
+  const [newest] = await listSnapshots(orm, { workbookId: workbook.id, limit: 1 });
+  return newest
+    ? { id: newest.nextId, openedAt: newest.committedAt }
+    : { id: `snp_${workbook.id.slice('wb_'.length)}`, openedAt: workbook.createdAt };
+}
+
+/** Later than the id given, whatever the clocks of the processes say: snapshots are listed by id. */
+function makeNextId(id: string): string {
+  return `snp_${ulid(Math.max(Date.now(), decodeTime(id.slice('snp_'.length)) + 1))}`;
+}
+
+export interface SnapshotFilter {
+  workbookId: string;
+  before?: string | null;
+  limit: number;
+}
+
+/** Committed ones, newest first. */
+export async function listSnapshots(orm: Orm, filter: SnapshotFilter): Promise<SnapshotRecord[]> {
+  return orm
+    .select()
+    .from(snapshots)
+    .where(and(eq(snapshots.workbookId, filter.workbookId), filter.before == null ? undefined : lt(snapshots.id, filter.before)))
+    .orderBy(desc(snapshots.id))
+    .limit(filter.limit);
+}
+
+export async function findSnapshot(orm: Orm, workbookId: string, id: string): Promise<SnapshotRecord | null> {
+  const [row] = await orm
+    .select()
+    .from(snapshots)
+    .where(and(eq(snapshots.workbookId, workbookId), eq(snapshots.id, id)));
+  return row ?? null;
+}
+
+/** What snapshots hold, by snapshot, in the order of names. */
+export async function listSnapshotTables(orm: Orm, snapshotIds: string[]): Promise<Map<string, SnapshotTable[]>> {
+  const held = new Map<string, SnapshotTable[]>(snapshotIds.map((id) => [id, []]));
+  if (snapshotIds.length === 0) return held;
+  const rows = await orm
+    .select()
+    .from(snapshotTables)
+    .where(inArray(snapshotTables.snapshotId, snapshotIds))
+    .orderBy(asc(snapshotTables.name), asc(snapshotTables.tableId));
+  for (const row of rows) held.get(row.snapshotId)?.push(row);
+  return held;
+}
+
+/** The labels on snapshots, by snapshot. */
+export async function listLabels(orm: Orm, snapshotIds: string[]): Promise<Map<string, string[]>> {
+  const labels = new Map<string, string[]>(snapshotIds.map((id) => [id, []]));
+  if (snapshotIds.length === 0) return labels;
+  const rows = await orm
+    .select()
+    .from(namedVersions)
+    .where(inArray(namedVersions.snapshotId, snapshotIds))
+    .orderBy(asc(namedVersions.label));
+  for (const row of rows) labels.get(row.snapshotId)?.push(row.label);
+  return labels;
+}
+
+export interface NewSnapshot {
+  workbookId: string;
+  editing: EditingSnapshot;
+  summary: string;
+  eventType: string;
+}
+
+/**
+ * Commits the editing snapshot. The versions, names and states of all tables are taken in one statement, so they are
+ * those of one moment; it writes one row for each table, whatever the tables hold. Null when another commit was faster.
+ */
+export async function insertSnapshot(tx: Tx, made: NewSnapshot): Promise<{ snapshot: SnapshotRecord; tables: SnapshotTable[] } | null> {
+  let snapshot: SnapshotRecord | undefined;
+  try {
+    [snapshot] = await tx.orm
+      .insert(snapshots)
+      .values({
+        id: made.editing.id,
+        workbookId: made.workbookId,
+        summary: made.summary,
+        eventType: made.eventType,
+        userId: tx.actor.userId,
+        actor: tx.actor.name,
+        openedAt: made.editing.openedAt,
+        committedAt: tx.at,
+        nextId: makeNextId(made.editing.id),
+      })
+      .returning();
+  } catch (error) {
+    if (brokenConstraint(error) === 'snapshots_pkey') return null;
+    throw error;
+  }
+  await tx.client.query(
+    `INSERT INTO snapshot_tables (snapshot_id, table_id, name, state, description, edit_version, version_uid)
+     SELECT $1, id, name, state, description, edit_version, version_uid FROM tables WHERE workbook_id = $2 AND deleted_at IS NULL`,
+    [made.editing.id, made.workbookId],
+  );
+  const held = await listSnapshotTables(tx.orm, [made.editing.id]);
+  return { snapshot: snapshot as SnapshotRecord, tables: held.get(made.editing.id) ?? [] };
+}
+
+/** Null when the label is taken. */
+export async function insertNamedVersion(
+  tx: Tx,
+  made: { workbookId: string; label: string; snapshotId: string; summary: string | null },
+): Promise<NamedVersion | null> {
+  const [row] = await tx.orm
+    .insert(namedVersions)
+    .values({ ...made, userId: tx.actor.userId, createdAt: tx.at })
+    .onConflictDoNothing()
+    .returning();
+  return row ?? null;
+}
+
+export async function findNamedVersion(orm: Orm, workbookId: string, label: string): Promise<NamedVersion | null> {
+  const [row] = await orm
+    .select()
+    .from(namedVersions)
+    .where(and(eq(namedVersions.workbookId, workbookId), eq(namedVersions.label, label)));
+  return row ?? null;
+}
+
+/** Newest first; each version has a snapshot of its own, whose id is the order. */
+export async function listNamedVersions(orm: Orm, filter: SnapshotFilter): Promise<NamedVersion[]> {
+  return orm
+    .select()
+    .from(namedVersions)
+    .where(
+      and(eq(namedVersions.workbookId, filter.workbookId), filter.before == null ? undefined : lt(namedVersions.snapshotId, filter.before)),
+    )
+    .orderBy(desc(namedVersions.snapshotId))
+    .limit(filter.limit);
+}
+
+/** The columns of a table at a version, as they are kept. */
+export async function listColumnRows(orm: Orm, tableId: string, editVersion: number): Promise<ColumnRow[]> {
+  const rows = await orm.select().from(tableColumns).where(eq(tableColumns.tableId, tableId)).orderBy(asc(tableColumns.position));
+  return rows.filter((row) => row.fromVersion <= editVersion && (row.toVersion === null || row.toVersion > editVersion));
+}
+
+/** How many entries the closed log layers hold: what a compaction would fold. */
+export async function countLogged(pool: pg.Pool, tableId: string, layers: Layer[]): Promise<number> {
+  const ranges = layers.flatMap((layer) => (layer.kind === 'log' && layer.upTo !== null ? [{ after: layer.after, upTo: layer.upTo }] : []));
+  if (ranges.length === 0) return 0;
+  const { rows } = await pool.query<{ logged: number }>(
+    `SELECT count(*)::integer AS logged FROM row_log l JOIN jsonb_to_recordset($2) AS r(after bigint, "upTo" bigint)
+     ON l.edit_version > r.after AND l.edit_version <= r."upTo" WHERE l.table_id = $1`,
+    [tableId, JSON.stringify(ranges)],
+  );
+  return rows[0]?.logged ?? 0;
+}

@@ -1,0 +1,181 @@
+import { UnsecuredJWT } from 'jose';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { deleteExpired } from '../../store/pg/expiry.ts';
+import { ok, type Person, refused, startTestApi, type TestApi, type TestServer } from '../setup/api.ts';
+import { mintToken } from '../setup/credentials.ts';
+import { audience, startIssuer, type TestIssuer } from '../setup/issuer.ts';
+
+/** Sessions that an OIDC issuer gives, against an issuer of our own. */
+
+let issuer: TestIssuer;
+let api: TestApi;
+let second: TestServer;
+
+beforeAll(async () => {
+  issuer = await startIssuer();
+  api = await startTestApi({ OIDC_ISSUER: issuer.url, OIDC_AUDIENCE: audience, SVC_RATE_LIMITS: 'off' });
+  second = await api.another();
+});
+afterAll(async () => {
+  await api.stop();
+  await issuer.stop();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const me = (token: string, server: TestServer = api) => server.as(token).GET('/api/v1/me');
+const countUsers = async () => (await api.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM users')).rows[0]?.n;
+
+describe('a token of the issuer', () => {
+  it('makes the user at first touch, and finds them again', async () => {
+    const token = await issuer.sign({ sub: 'u-1', email: 'one@corp.example', email_verified: true, name: '一郎' });
+    const first = ok(await me(token));
+    expect(first).toMatchObject({
+      user: { email: 'one@corp.example', name: '一郎' },
+      workspace_name: 'Personal',
+      credential: { kind: 'session' },
+    });
+    const later = ok(await me(await issuer.sign({ sub: 'u-1', email: 'renamed@corp.example', email_verified: true }), second));
+    expect(later.user).toEqual(first.user);
+    expect(later.account_id).toBe(first.account_id);
+  });
+
+  it('works like a session on both planes', async () => {
+    const client = api.as(await issuer.sign({ sub: 'u-2', email: 'two@corp.example' }));
+    ok(await client.POST('/api/control/accounts', { body: { name: 'Developer' } }));
+    const token = await mintToken(client, { scopes: ['workbooks:write'] });
+    ok(await api.as(token.text).POST('/api/v1/workbooks', { body: { title: 'By token' } }));
+    const { rows } = await api.sql.query("SELECT detail FROM audit_entries WHERE action = 'user.created' AND detail->>'how' = 'oidc'");
+    expect(rows.length).toBeGreaterThan(0);
+  });
+
+  it('makes one user when it first comes many times at once, to two processes', async () => {
+    const before = (await countUsers()) ?? 0;
+    const token = await issuer.sign({ sub: 'u-crowd', email: 'crowd@corp.example', email_verified: true });
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => me(token, i % 2 ? api : second)));
+    expect(new Set(answers.map((answer) => ok(answer).user.id)).size).toBe(1);
+    expect(await countUsers()).toBe(before + 1);
+  });
+
+  it('makes a user without an e-mail, too, and one for each subject', async () => {
+    const [a, b] = [ok(await me(await issuer.sign({ sub: 'plain-a' }))), ok(await me(await issuer.sign({ sub: 'plain-b' })))];
+    expect(a.user.id).not.toBe(b.user.id);
+  });
+
+  it('takes over a user who is here already only with a verified e-mail', async () => {
+    const person = await api.signUp();
+    refused(await me(await issuer.sign({ sub: 'thief', email: person.email })), 401, 'unauthenticated');
+    refused(await me(await issuer.sign({ sub: 'thief', email: person.email, email_verified: false })), 401, 'unauthenticated');
+    refused(await me(await issuer.sign({ sub: 'thief', email: person.email, email_verified: 'true' })), 401, 'unauthenticated');
+    const verified = await issuer.sign({ sub: 'rightful', email: person.email, email_verified: true });
+    expect(ok(await me(verified)).user.id).toBe(person.userId);
+  });
+
+  it('does not hand an e-mail to someone who has not shown that it is theirs', async () => {
+    // Otherwise a stranger waits inside the account into which the owner of the address will come later.
+    const squatter = ok(await me(await issuer.sign({ sub: 'squatter', email: 'later@corp.example', email_verified: false })));
+    const rightful = ok(await me(await issuer.sign({ sub: 'later', email: 'later@corp.example', email_verified: true })));
+    expect(rightful.user.id).not.toBe(squatter.user.id);
+  });
+});
+
+describe('a token that is refused', () => {
+  const in10 = () => Math.floor(Date.now() / 1000) + 600;
+
+  it.each<[string, () => Promise<string>, string]>([
+    ['another audience', () => issuer.sign({ aud: 'somebody else' }), 'unauthenticated'],
+    ['no audience', () => issuer.sign({ aud: undefined }), 'unauthenticated'],
+    ['another issuer', () => issuer.sign({ iss: 'https://evil.example' }), 'unauthenticated'],
+    ['an issuer that differs by a slash', () => issuer.sign({ iss: `${issuer.url}/` }), 'unauthenticated'],
+    ['no subject', () => issuer.sign({ sub: undefined }), 'unauthenticated'],
+    ['no end', () => issuer.sign({ exp: undefined }), 'unauthenticated'],
+    ['an end in the past', () => issuer.sign({ exp: in10() - 1200 }), 'token-expired'],
+    ['a beginning in the future', () => issuer.sign({ nbf: in10() }), 'unauthenticated'],
+    ['an unknown key', () => issuer.sign({}, { kid: 'unknown' }), 'unauthenticated'],
+    ['no algorithm', async () => new UnsecuredJWT({ iss: issuer.url, aud: audience, sub: 'x', exp: in10() }).encode(), 'unauthenticated'],
+    ['the public key as a shared secret', () => issuer.sign({}, { alg: 'HS256', key: Buffer.from(issuer.publicKey) }), 'unauthenticated'],
+    ['our own session issuer, signed by them', () => issuer.sign({ iss: 'urn:svc:sessions', jti: 'x' }), 'unauthenticated'],
+  ])('%s', async (_, make, slug) => {
+    const before = await countUsers();
+    refused(await me(await make()), 401, slug);
+    expect(await countUsers()).toBe(before);
+  });
+
+  it('one that was altered', async () => {
+    const [header, payload, signature] = (await issuer.sign({ sub: 'u-1' })).split('.') as [string, string, string];
+    const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as object;
+    const altered = Buffer.from(JSON.stringify({ ...claims, sub: 'u-2' })).toString('base64url');
+    refused(await me(`${header}.${altered}.${signature}`), 401, 'unauthenticated');
+  });
+
+  it('any, where no issuer is configured', async () => {
+    const closed = await api.another({ OIDC_ISSUER: '', OIDC_AUDIENCE: '' });
+    refused(await me(await issuer.sign({ sub: 'u-1' }), closed), 401, 'unauthenticated');
+  });
+});
+
+describe('logging out', () => {
+  it('holds for a token with a jti and for one without, on every process', async () => {
+    for (const jti of ['a-jti', undefined]) {
+      const token = await issuer.sign({ sub: 'u-out', jti });
+      expect((await me(token)).response.status).toBe(200);
+      expect((await api.as(token).POST('/api/auth/logout')).response.status).toBe(204);
+      for (const server of [second, api]) refused(await me(token, server), 401, 'unauthenticated');
+      // Another token of the same person is another session.
+      expect((await me(await issuer.sign({ sub: 'u-out', jti: `another ${jti}` }))).response.status).toBe(200);
+    }
+  });
+
+  it('holds for as long as the token would be accepted, whatever is swept meanwhile', async () => {
+    const exp = Math.floor(Date.now() / 1000) - 2;
+    const token = await issuer.sign({ sub: 'u-late', exp });
+    const before = await me(token);
+    if (before.response.ok) await api.as(token).POST('/api/auth/logout');
+    await deleteExpired(api.running.services.db, () => {});
+    expect((await me(token)).response.status).toBe(401);
+  });
+});
+
+describe('the issuer’s keys', () => {
+  let person: Person;
+  beforeAll(async () => {
+    person = await api.signUp();
+  });
+  afterEach(() => trust(issuer.url));
+
+  /** Another issuer for the server that is running: starting one for each would take long. */
+  const trust = (url: string) => Object.assign(api.running.services.config, { oidc: { issuer: url, audience } });
+
+  it('may change', async () => {
+    const fresh = await startIssuer();
+    trust(fresh.url);
+    ok(await me(await fresh.sign({ sub: 'r-1' })));
+    await fresh.rotate();
+    // A key that is not known yet is asked for again once the last answer is half a minute old.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 31_000 });
+    ok(await me(await fresh.sign({ sub: 'r-1' })));
+    await fresh.stop();
+  });
+
+  it.each<[string, (broken: TestIssuer) => unknown]>([
+    ['the issuer is away', (broken) => broken.stop()],
+    ['its discovery fails', ({ answers }) => Object.assign(answers, { discovery: 500 })],
+    ['its discovery names another issuer', ({ answers }) => Object.assign(answers, { issuer: 'https://evil.example' })],
+    ['its keys fail', ({ answers }) => Object.assign(answers, { keys: 500 })],
+  ])('that cannot be had because %s give 503, and are asked for again', async (_, breakIt) => {
+    const broken = await startIssuer();
+    trust(broken.url);
+    const token = await broken.sign({ sub: 'away' });
+    await breakIt(broken);
+    const answer = await me(token);
+    refused(answer, 503, 'unavailable');
+    expect(answer.response.headers.get('retry-after')).toBeTruthy();
+    // Ours go on meanwhile.
+    expect((await me(person.session)).response.status).toBe(200);
+    if (broken.answers.discovery === 200 && broken.answers.keys === 200 && !broken.answers.issuer) return;
+    Object.assign(broken.answers, { discovery: 200, keys: 200, issuer: undefined });
+    ok(await me(token));
+    await broken.stop();
+  });
+});

@@ -1,0 +1,392 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unknownId } from '../contract/world.ts';
+import { type ApiClient, ok, type Person, refused, startTestApi, type TestApi } from '../setup/api.ts';
+import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
+
+/** Accounts, workspaces, members and workbooks: who sees what, who may do what. Paging and jobs have their own files. */
+
+let api: TestApi;
+let owner: Person;
+let admin: Person;
+let editor: Person;
+let viewer: Person;
+let outsider: Person;
+let team: string;
+
+beforeAll(async () => {
+  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  [owner, admin, editor, viewer, outsider] = await Promise.all([
+    api.signUp('Owner'),
+    api.signUp('Admin'),
+    api.signUp('Editor'),
+    api.signUp('Viewer'),
+    api.signUp('Outsider'),
+  ]);
+  team = await makeWorkspace(owner.client, 'Team');
+  for (const [person, role] of [
+    [admin, 'admin'],
+    [editor, 'editor'],
+    [viewer, 'viewer'],
+  ] as const)
+    await join(team, person, role);
+});
+afterAll(() => api.stop());
+
+const workbook = (id: string) => ({ params: { path: { workbook_id: id } } });
+const workspace = (id: string) => ({ params: { path: { workspace_id: id } } });
+const member = (id: string, userId: string) => ({ params: { path: { workspace_id: id, user_id: userId } } });
+
+async function join(id: string, person: Person, role: 'admin' | 'editor' | 'viewer'): Promise<void> {
+  ok(await owner.client.POST('/api/control/workspaces/{workspace_id}/users', { ...workspace(id), body: { email: person.email, role } }));
+}
+
+describe('accounts', () => {
+  it('begin as one default account; developer accounts come after it, by age, and without a workspace', async () => {
+    const person = await api.signUp('Dev');
+    const made = [await makeAccount(person.client, 'First'), await makeAccount(person.client, 'Second')];
+    const { accounts } = ok(await person.client.GET('/api/control/accounts'));
+    expect(accounts.map(({ kind, name }) => [kind, name])).toEqual([
+      ['default', 'Dev'],
+      ['developer', 'First'],
+      ['developer', 'Second'],
+    ]);
+    expect(ok(await person.client.GET('/api/control/account')).id).toBe(accounts[0]?.id);
+    const query = { account_id: made[0] };
+    expect(ok(await person.client.GET('/api/control/account', { params: { query } }))).toMatchObject({ name: 'First', plan: 'free' });
+    expect(ok(await person.client.GET('/api/control/workspaces', { params: { query } })).workspaces).toEqual([]);
+  });
+
+  it.each([[''], ['x'.repeat(121)], [5], [null]])('are not made with the name %j', async (name) => {
+    refused(await owner.client.POST('/api/control/accounts', { body: { name } as never }), 422, 'validation-failed');
+  });
+
+  it('take names of 120 characters, in any script', async () => {
+    const name = '経'.repeat(120);
+    expect(ok(await outsider.client.POST('/api/control/accounts', { body: { name } })).name).toBe(name);
+  });
+});
+
+describe('a workspace', () => {
+  it('is made, read, configured and deleted', async () => {
+    const answer = await owner.client.POST('/api/control/workspaces', { body: { name: 'Own', residency: 'jp' } });
+    const made = ok(answer);
+    expect(made).toMatchObject({
+      name: 'Own',
+      kind: 'managed',
+      is_default: false,
+      residency: 'jp',
+      preprocess_rules: null,
+      idp_config: null,
+    });
+    expect(answer.response.headers.get('location')).toBe(`/api/control/workspaces/${made.id}`);
+    const config = {
+      name: 'Renamed',
+      preprocess_rules: '数字は半角に',
+      idp_config: { issuer: 'https://idp.example', nested: { a: [1, null] } },
+    };
+    const changed = ok(await owner.client.PATCH('/api/control/workspaces/{workspace_id}', { ...workspace(made.id), body: config }));
+    expect(changed).toMatchObject({ ...config, residency: 'jp' });
+    expect(ok(await owner.client.GET('/api/control/workspaces/{workspace_id}', workspace(made.id)))).toEqual(changed);
+    const cleared = ok(
+      await owner.client.PATCH('/api/control/workspaces/{workspace_id}', { ...workspace(made.id), body: { idp_config: null, name: null } }),
+    );
+    expect(cleared).toMatchObject({ name: 'Renamed', idp_config: null, preprocess_rules: '数字は半角に' });
+    const nothing = ok(await owner.client.PATCH('/api/control/workspaces/{workspace_id}', { ...workspace(made.id), body: {} }));
+    expect(nothing).toEqual(cleared);
+    expect((await owner.client.DELETE('/api/control/workspaces/{workspace_id}', workspace(made.id))).response.status).toBe(204);
+    refused(await owner.client.GET('/api/control/workspaces/{workspace_id}', workspace(made.id)), 404, 'not-found');
+    refused(await owner.client.DELETE('/api/control/workspaces/{workspace_id}', workspace(made.id)), 404, 'not-found');
+  });
+
+  it('stays while workbooks are in it, and if it is the personal one', async () => {
+    const id = await makeWorkspace(owner.client, 'Full');
+    const inside = await makeWorkbook(owner.client, 'Inside', id);
+    refused(await owner.client.DELETE('/api/control/workspaces/{workspace_id}', workspace(id)), 409, 'in-use');
+    ok(await owner.client.DELETE('/api/v1/workbooks/{workbook_id}', workbook(inside)));
+    expect((await owner.client.DELETE('/api/control/workspaces/{workspace_id}', workspace(id))).response.status).toBe(204);
+    const home = ok(await owner.client.GET('/api/v1/me')).workspace_id ?? '';
+    refused(await owner.client.DELETE('/api/control/workspaces/{workspace_id}', workspace(home)), 409, 'in-use');
+  });
+
+  it('takes the keys and tokens that are pinned to it along', async () => {
+    const id = await makeWorkspace(owner.client, 'With keys');
+    const key = await mintKey(owner.client, { workspace_id: id });
+    const token = await mintToken(owner.client, { resource: `workspace:${id}` });
+    const wide = await mintKey(owner.client);
+    ok(await owner.client.DELETE('/api/control/workspaces/{workspace_id}', workspace(id)));
+    for (const { text } of [key, token]) refused(await api.as(text).GET('/api/v1/me'), 401, 'unauthenticated');
+    expect((await api.as(wide.text).GET('/api/v1/me')).response.status).toBe(200);
+  });
+
+  it('is never deleted under a workbook that is being made in it', async () => {
+    for (let round = 0; round < 8; round++) {
+      const id = await makeWorkspace(owner.client, 'Contested');
+      const [made, deleted] = await Promise.all([
+        owner.client.POST('/api/v1/workbooks', { body: { title: 'In time?', workspace_id: id } }),
+        owner.client.DELETE('/api/control/workspaces/{workspace_id}', workspace(id)),
+      ]);
+      const outcome = [made.response.status, deleted.response.status];
+      expect([
+        [201, 409],
+        [403, 204],
+      ]).toContainEqual(outcome);
+    }
+    const { rowCount } = await api.sql.query(
+      'SELECT 1 FROM workbooks b JOIN workspaces w ON w.id = b.workspace_id WHERE w.deleted_at IS NOT NULL AND b.deleted_at IS NULL',
+    );
+    expect(rowCount).toBe(0);
+  });
+});
+
+describe('members', () => {
+  it('are added, change their role, and are removed; each holds from the next request on', async () => {
+    const id = await makeWorkspace(owner.client, 'Changing');
+    const shared = await makeWorkbook(owner.client, 'Shared', id);
+    const rename = () => outsider.client.PATCH('/api/v1/workbooks/{workbook_id}', { ...workbook(shared), body: { title: 'Renamed' } });
+    const put = (role: 'viewer' | 'editor') =>
+      owner.client.POST('/api/control/workspaces/{workspace_id}/users', {
+        ...workspace(id),
+        body: { email: outsider.email.toUpperCase(), role },
+      });
+
+    refused(await rename(), 404, 'not-found');
+    const added = await put('viewer');
+    expect([added.response.status, ok(added)]).toEqual([
+      201,
+      expect.objectContaining({ role: 'viewer', is_owner: false, effective_roles: ['viewer'] }),
+    ]);
+    refused(await rename(), 403, 'insufficient-role');
+    expect((await put('editor')).response.status).toBe(200);
+    expect((await rename()).response.status).toBe(200);
+    const listed = ok(await owner.client.GET('/api/control/workspaces/{workspace_id}/users', workspace(id))).users;
+    expect(listed.map(({ user, role, is_owner }) => [user.email, role, is_owner]).sort()).toEqual(
+      [
+        [owner.email, 'admin', true],
+        [outsider.email, 'editor', false],
+      ].sort(),
+    );
+    expect(
+      (await owner.client.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', member(id, outsider.userId))).response.status,
+    ).toBe(204);
+    refused(await rename(), 404, 'not-found');
+    refused(
+      await owner.client.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', member(id, outsider.userId)),
+      404,
+      'not-found',
+    );
+  });
+
+  it('must exist, and the owner stays', async () => {
+    const add = (body: { email: string; role: 'viewer' }) =>
+      owner.client.POST('/api/control/workspaces/{workspace_id}/users', { ...workspace(team), body });
+    refused(await add({ email: 'nobody@example.com', role: 'viewer' }), 404, 'not-found');
+    refused(await add({ email: owner.email, role: 'viewer' }), 409, 'in-use');
+    refused(await owner.client.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', member(team, owner.userId)), 409, 'in-use');
+    refused(await admin.client.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', member(team, owner.userId)), 409, 'in-use');
+    refused(
+      await owner.client.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', member(team, unknownId('usr'))),
+      404,
+      'not-found',
+    );
+  });
+
+  it('have custom roles, replaced as a whole, never a built-in name', async () => {
+    const set = (roles: string[]) =>
+      owner.client.PUT('/api/control/workspaces/{workspace_id}/users/{user_id}/roles', { ...member(team, viewer.userId), body: { roles } });
+    expect(ok(await set(['経理', 'audit', '経理']))).toMatchObject({
+      role: 'viewer',
+      roles: ['経理', 'audit'],
+      effective_roles: ['viewer', '経理', 'audit'],
+    });
+    expect(ok(await set(['hr'])).roles).toEqual(['hr']);
+    for (const name of ['admin', 'Editor', 'VIEWER', 'owner', '*'])
+      expect(refused(await set(['fine', name]), 422, 'validation-failed').errors).toMatchObject([{ pointer: '/roles/1' }]);
+    expect(ok(await set([])).roles).toEqual([]);
+    refused(
+      await owner.client.PUT('/api/control/workspaces/{workspace_id}/users/{user_id}/roles', {
+        ...member(team, outsider.userId),
+        body: { roles: [] },
+      }),
+      404,
+      'not-found',
+    );
+  });
+});
+
+describe('a role', () => {
+  type Ask = (client: ApiClient) => Promise<{ error?: unknown; response: Response }>;
+  let shared: string;
+  beforeAll(async () => {
+    shared = await makeWorkbook(owner.client, 'Shared', team);
+  });
+
+  const newMember = async () => (await api.signUp()).email;
+  const operations: [string, Ask, Record<'viewer' | 'editor' | 'admin', number | string>][] = [
+    ['getWorkbook', (c) => c.GET('/api/v1/workbooks/{workbook_id}', workbook(shared)), { viewer: 200, editor: 200, admin: 200 }],
+    ['listAuditLog', (c) => c.GET('/api/v1/workbooks/{workbook_id}/audit-log', workbook(shared)), { viewer: 200, editor: 200, admin: 200 }],
+    [
+      'updateWorkbook, title',
+      (c) => c.PATCH('/api/v1/workbooks/{workbook_id}', { ...workbook(shared), body: { title: 'Shared' } }),
+      { viewer: 'insufficient-role', editor: 200, admin: 200 },
+    ],
+    [
+      'updateWorkbook, visibility',
+      (c) => c.PATCH('/api/v1/workbooks/{workbook_id}', { ...workbook(shared), body: { visibility: 'private' } }),
+      { viewer: 'insufficient-role', editor: 'not-owner', admin: 'not-owner' },
+    ],
+    [
+      'deleteWorkbook',
+      (c) => c.DELETE('/api/v1/workbooks/{workbook_id}', workbook(shared)),
+      { viewer: 'not-owner', editor: 'not-owner', admin: 'not-owner' },
+    ],
+    [
+      'createWorkbook',
+      (c) => c.POST('/api/v1/workbooks', { body: { title: 'Made', workspace_id: team } }),
+      { viewer: 'insufficient-role', editor: 201, admin: 201 },
+    ],
+    ['getWorkspace', (c) => c.GET('/api/control/workspaces/{workspace_id}', workspace(team)), { viewer: 200, editor: 200, admin: 200 }],
+    [
+      'listWorkspaceUsers',
+      (c) => c.GET('/api/control/workspaces/{workspace_id}/users', workspace(team)),
+      { viewer: 200, editor: 200, admin: 200 },
+    ],
+    [
+      'listWorkspaceWorkbooks',
+      (c) => c.GET('/api/control/workspaces/{workspace_id}/workbooks', workspace(team)),
+      { viewer: 200, editor: 200, admin: 200 },
+    ],
+    [
+      'configureWorkspace',
+      (c) => c.PATCH('/api/control/workspaces/{workspace_id}', { ...workspace(team), body: { name: 'Team' } }),
+      { viewer: 'insufficient-role', editor: 'insufficient-role', admin: 200 },
+    ],
+    [
+      'addWorkspaceUser',
+      async (c) =>
+        c.POST('/api/control/workspaces/{workspace_id}/users', { ...workspace(team), body: { email: await newMember(), role: 'viewer' } }),
+      { viewer: 'insufficient-role', editor: 'insufficient-role', admin: 201 },
+    ],
+    [
+      'setUserRoles',
+      (c) =>
+        c.PUT('/api/control/workspaces/{workspace_id}/users/{user_id}/roles', { ...member(team, viewer.userId), body: { roles: ['x'] } }),
+      { viewer: 'insufficient-role', editor: 'insufficient-role', admin: 200 },
+    ],
+    [
+      'removeWorkspaceUser',
+      (c) => c.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', member(team, owner.userId)),
+      // Far enough to be told that the owner stays.
+      { viewer: 'insufficient-role', editor: 'insufficient-role', admin: 'in-use' },
+    ],
+    [
+      'deleteWorkspace',
+      (c) => c.DELETE('/api/control/workspaces/{workspace_id}', workspace(team)),
+      { viewer: 'insufficient-role', editor: 'insufficient-role', admin: 'insufficient-role' },
+    ],
+  ];
+
+  it.each(operations)('decides about %s', async (_, ask, expected) => {
+    const outcome = async (person: Person) => {
+      const { response, error } = await ask(person.client);
+      return error ? (error as { type: string }).type.replace('urn:svc:problem:', '') : response.status;
+    };
+    expect({ viewer: await outcome(viewer), editor: await outcome(editor), admin: await outcome(admin) }).toEqual(expected);
+  });
+
+  it('is none for somebody from outside: there is nothing', async () => {
+    for (const [name, ask] of operations) {
+      const { response } = await ask(outsider.client);
+      // A workspace named in a body is a parameter: 403. What a path names is not there: 404.
+      expect([name, response.status]).toEqual([name, name === 'createWorkbook' ? 403 : 404]);
+    }
+  });
+
+  it('in somebody else’s workspace works through a session, not through one’s own tokens', async () => {
+    const token = await mintToken(editor.client, { scopes: ['workbooks:write'] });
+    refused(await api.as(token.text).GET('/api/v1/workbooks/{workbook_id}', workbook(shared)), 404, 'not-found');
+    refused(await api.as(token.text).POST('/api/v1/workbooks', { body: { title: 'x', workspace_id: team } }), 403, 'outside-reach');
+  });
+});
+
+describe('a workbook', () => {
+  it('is made, read, changed and deleted', async () => {
+    const answer = await owner.client.POST('/api/v1/workbooks', { body: { title: '予算 2027', workspace_id: team } });
+    const made = ok(answer);
+    expect(made).toMatchObject({
+      title: '予算 2027',
+      workspace_id: team,
+      visibility: 'workspace',
+      governed: false,
+      owner: { id: owner.userId },
+      counts: { tables: 0, sources: 0, sheets: 0, charts: 0 },
+    });
+    expect(answer.response.headers.get('location')).toBe(`/api/v1/workbooks/${made.id}`);
+    expect(ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}', workbook(made.id)))).toEqual(made);
+    const changed = ok(await owner.client.PATCH('/api/v1/workbooks/{workbook_id}', { ...workbook(made.id), body: { title: '予算 2028' } }));
+    expect(changed).toMatchObject({ ...made, title: '予算 2028', updated_at: expect.any(String) });
+    expect(Date.parse(changed.updated_at)).toBeGreaterThanOrEqual(Date.parse(made.updated_at));
+    expect((await owner.client.DELETE('/api/v1/workbooks/{workbook_id}', workbook(made.id))).response.status).toBe(204);
+    refused(await owner.client.GET('/api/v1/workbooks/{workbook_id}', workbook(made.id)), 404, 'not-found');
+    refused(await owner.client.DELETE('/api/v1/workbooks/{workbook_id}', workbook(made.id)), 404, 'not-found');
+    refused(await owner.client.PATCH('/api/v1/workbooks/{workbook_id}', { ...workbook(made.id), body: { title: 'x' } }), 404, 'not-found');
+    const { rows } = await api.sql.query(
+      "SELECT a.scope = b.account_id AS account FROM audit_entries a JOIN workbooks b ON b.id = a.target WHERE a.action = 'workbook.deleted' AND b.id = $1 ORDER BY 1",
+      [made.id],
+    );
+    // In its own journal, and in the account's, which outlives it.
+    expect(rows).toEqual([{ account: false }, { account: true }]);
+  });
+
+  it('that is private is there for its owner alone, not even for the owner of the account', async () => {
+    const hidden = ok(
+      await editor.client.POST('/api/v1/workbooks', { body: { title: 'Draft', workspace_id: team, visibility: 'private' } }),
+    ).id;
+    const key = api.as((await mintKey(owner.client, { scopes: ['workbooks:read', 'workspaces:read'] })).text);
+    for (const client of [owner.client, admin.client, viewer.client, key]) {
+      refused(await client.GET('/api/v1/workbooks/{workbook_id}', workbook(hidden)), 404, 'not-found');
+      expect(ok(await client.GET('/api/v1/workbooks', { params: { query: { limit: 1000 } } })).workbooks.map(({ id }) => id)).not.toContain(
+        hidden,
+      );
+      const inWorkspace = ok(await client.GET('/api/control/workspaces/{workspace_id}/workbooks', workspace(team)));
+      expect(inWorkspace.workbooks.map(({ id }) => id)).not.toContain(hidden);
+    }
+    expect(ok(await editor.client.GET('/api/v1/workbooks')).workbooks.map(({ id }) => id)).toContain(hidden);
+    ok(await editor.client.PATCH('/api/v1/workbooks/{workbook_id}', { ...workbook(hidden), body: { visibility: 'workspace' } }));
+    expect((await viewer.client.GET('/api/v1/workbooks/{workbook_id}', workbook(hidden))).response.status).toBe(200);
+    ok(await editor.client.PATCH('/api/v1/workbooks/{workbook_id}', { ...workbook(hidden), body: { visibility: 'private' } }));
+    refused(await viewer.client.GET('/api/v1/workbooks/{workbook_id}', workbook(hidden)), 404, 'not-found');
+  });
+
+  it('is listed as shared and as one’s own', async () => {
+    const mine = ok(await editor.client.POST('/api/v1/workbooks', { body: { title: 'Mine', workspace_id: team } })).id;
+    const theirs = await makeWorkbook(owner.client, 'Theirs', team);
+    const shared = ok(await editor.client.GET('/api/v1/workbooks')).workbooks.map(({ id }) => id);
+    expect(shared).toEqual(expect.arrayContaining([mine, theirs]));
+    const own = ok(await editor.client.GET('/api/v1/me/workbooks')).workbooks;
+    expect(own.map(({ id }) => id)).toContain(mine);
+    expect(new Set(own.map(({ owner: { id } }) => id))).toEqual(new Set([editor.userId]));
+  });
+
+  it('stays when its owner leaves the workspace', async () => {
+    const id = await makeWorkspace(owner.client, 'Left');
+    await join(id, outsider, 'editor');
+    const left = ok(await outsider.client.POST('/api/v1/workbooks', { body: { title: 'Left behind', workspace_id: id } })).id;
+    ok(await owner.client.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', member(id, outsider.userId)));
+    expect(ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}', workbook(left))).owner.id).toBe(outsider.userId);
+    refused(await outsider.client.GET('/api/v1/workbooks/{workbook_id}', workbook(left)), 404, 'not-found');
+  });
+});
+
+describe('usage', () => {
+  it('counts the requests of each credential; a session sees all of its user’s, a token itself', async () => {
+    const person = await api.signUp();
+    const [one, two] = [await mintToken(person.client, { name: 'one' }), await mintToken(person.client, { name: 'two' })];
+    for (let i = 0; i < 3; i++) await api.as(one.text).GET('/api/v1/me');
+    await api.as(two.text).GET('/api/v1/me');
+    const seen = ok(await api.as(one.text).GET('/api/v1/me/usage', { params: { query: { days: 1 } } }));
+    expect(seen.tokens).toMatchObject([{ token_id: one.id, name: 'one', total: 4, daily: [{ requests: 4 }] }]);
+    const all = ok(await person.client.GET('/api/v1/me/usage')).tokens;
+    expect(Object.fromEntries(all.map(({ token_id, total }) => [token_id, total]))).toMatchObject({ [one.id]: 4, [two.id]: 1 });
+    expect(ok(await person.client.GET('/api/v1/me/tokens')).tokens.every(({ last_used_at }) => last_used_at !== null)).toBe(true);
+  });
+});

@@ -1,0 +1,58 @@
+import { createServer, type Server } from 'node:http';
+import { type CryptoKey, exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+
+/** An OpenID Connect issuer of our own: discovery, keys, and tokens of any kind. */
+export interface TestIssuer {
+  url: string;
+  /** A token as this issuer gives it; `change` overrides claims, undefined takes one away. */
+  sign(change?: JWTPayload, header?: { alg?: string; kid?: string; key?: CryptoKey | Uint8Array }): Promise<string>;
+  /** The public key as text, with which somebody could try to sign by HS256. */
+  publicKey: string;
+  /** How the two addresses answer. */
+  answers: { discovery: number; keys: number; issuer?: string };
+  /** Signs with a new key from now on, which is in the key set as well. */
+  rotate(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export const audience = 'workbook-service';
+
+export async function startIssuer(): Promise<TestIssuer> {
+  const first = await generateKeyPair('RS256');
+  const keys = [{ kid: 'first', pair: first }];
+  const answers: TestIssuer['answers'] = { discovery: 200, keys: 200 };
+  let url = '';
+  const server: Server = createServer(async (request, response) => {
+    const found = request.url === '/.well-known/openid-configuration' ? 'discovery' : 'keys';
+    response.writeHead(answers[found], { 'Content-Type': 'application/json' });
+    if (found === 'discovery') return response.end(JSON.stringify({ issuer: answers.issuer ?? url, jwks_uri: `${url}/keys` }));
+    const published = await Promise.all(
+      keys.map(async ({ kid, pair }) => ({ ...(await exportJWK(pair.publicKey)), kid, alg: 'RS256', use: 'sig' })),
+    );
+    response.end(JSON.stringify({ keys: published }));
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const address = server.address();
+  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  return {
+    url,
+    answers,
+    publicKey: await exportSPKI(first.publicKey),
+    async sign(change = {}, header = {}) {
+      const current = keys.at(-1) ?? { kid: 'first', pair: first };
+      const now = Math.floor(Date.now() / 1000);
+      const claims = { iss: url, aud: audience, sub: 'someone', iat: now, exp: now + 600, ...change };
+      return new SignJWT(claims)
+        .setProtectedHeader({ alg: header.alg ?? 'RS256', kid: header.kid ?? current.kid })
+        .sign(header.key ?? current.pair.privateKey);
+    },
+    async rotate() {
+      keys.push({ kid: `key-${keys.length}`, pair: await generateKeyPair('RS256') });
+    },
+    stop: () =>
+      new Promise((done) => {
+        server.closeAllConnections();
+        server.close(() => done());
+      }),
+  };
+}

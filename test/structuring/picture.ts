@@ -1,0 +1,118 @@
+/**
+ * Grids drawn as text: a line is a row, `|` parts the cells.
+ *
+ * Marks before a value: `*` bold, `#` filled, `>` indent (repeatable), `'` keeps digits as text, `@2024-04-01` is a date,
+ * `=SUM(B2:B3)~5` a formula with its result. Numbers are numbers, everything else is text, blanks are no cell.
+ */
+
+import { parseArea } from '../../core/grid/address.ts';
+import { CellKind, type CellStyle, type Grid } from '../../core/grid/grid.ts';
+
+export interface PictureOptions {
+  sheet?: string;
+  merges?: string[];
+  /** Number formats by column letter. */
+  formats?: Record<string, string>;
+}
+
+export function drawGrid(picture: string, options: PictureOptions = {}): Grid {
+  const lines = picture.split('\n');
+  if (lines[0]?.trim() === '') lines.shift();
+  if (lines.at(-1)?.trim() === '') lines.pop();
+  return makeGrid(
+    lines.map((line) => (line.trim() === '' ? [] : line.split('|').map((cell) => cell.trim()))),
+    options,
+  );
+}
+
+export function makeGrid(rows: string[][], options: PictureOptions = {}): Grid {
+  const builder = new GridBuilder(options);
+  rows.forEach((cells, r) => {
+    cells.forEach((cell, c) => {
+      if (cell !== '') builder.add(r + 1, c + 1, cell);
+    });
+  });
+  return builder.finish();
+}
+
+class GridBuilder {
+  private readonly cells: { row: number; column: number; kind: number; number: number; text: number; formula: number; style: number }[] =
+    [];
+  private readonly strings: string[] = [];
+  private readonly positions = new Map<string, number>();
+  private readonly formulas: string[] = [];
+  private readonly styles: CellStyle[] = [];
+  private readonly styleIds = new Map<string, number>();
+
+  constructor(private readonly options: PictureOptions) {}
+
+  add(row: number, column: number, drawn: string): void {
+    const marks = /^[*#>]*/.exec(drawn)?.[0] ?? '';
+    const style = this.style(
+      marks,
+      this.options.formats?.[String.fromCharCode(64 + column)] ?? (/^[*#>]*@/.test(drawn) ? 'yyyy/m/d' : 'General'),
+    );
+    let rest = drawn.slice(marks.length).trim();
+    let formula = -1;
+    const computed = /^=(.+)~(.*)$/.exec(rest);
+    if (computed) {
+      formula = this.formulas.push(computed[1] ?? '') - 1;
+      rest = (computed[2] ?? '').trim();
+    }
+    const base = { row, column, formula, style, number: 0, text: -1 };
+    if (rest.startsWith('@')) this.cells.push({ ...base, kind: CellKind.date, number: Date.parse(`${rest.slice(1)}T00:00:00Z`) });
+    else if (/^-?\d+(\.\d+)?$/.test(rest)) this.cells.push({ ...base, kind: CellKind.number, number: Number(rest) });
+    else this.cells.push({ ...base, kind: CellKind.text, text: this.pool(rest.replace(/^'/, '')) });
+  }
+
+  private pool(text: string): number {
+    const known = this.positions.get(text);
+    if (known !== undefined) return known;
+    this.positions.set(text, this.strings.length);
+    return this.strings.push(text) - 1;
+  }
+
+  private style(marks: string, numberFormat: string): number {
+    const id = `${marks} ${numberFormat}`;
+    const known = this.styleIds.get(id);
+    if (known !== undefined) return known;
+    const style: CellStyle = {
+      bold: marks.includes('*'),
+      italic: false,
+      filled: marks.includes('#'),
+      fillColor: marks.includes('#') ? 'FFDDDDDD' : null,
+      fontColor: null,
+      fontSize: 11,
+      indent: marks.split('>').length - 1,
+      align: null,
+      border: { top: false, bottom: false, left: false, right: false },
+      numberFormat,
+    };
+    this.styleIds.set(id, this.styles.length);
+    return this.styles.push(style) - 1;
+  }
+
+  finish(): Grid {
+    const { cells } = this;
+    return {
+      sheet: this.options.sheet ?? 'Sheet1',
+      size: cells.length,
+      rows: Uint32Array.from(cells, (cell) => cell.row),
+      columns: Uint16Array.from(cells, (cell) => cell.column),
+      kinds: Uint8Array.from(cells, (cell) => cell.kind),
+      numbers: Float64Array.from(cells, (cell) => cell.number),
+      texts: Int32Array.from(cells, (cell) => cell.text),
+      strings: this.strings,
+      formulaIds: Int32Array.from(cells, (cell) => cell.formula),
+      formulas: this.formulas,
+      styleIds: Uint16Array.from(cells, (cell) => cell.style),
+      styles: this.styles,
+      blanks: [],
+      merges: (this.options.merges ?? []).map((merge) => parseArea(merge) ?? { top: 1, left: 1, bottom: 1, right: 1 }),
+      hiddenRows: new Set(),
+      hiddenColumns: new Set(),
+      listObjects: [],
+      names: [],
+    };
+  }
+}

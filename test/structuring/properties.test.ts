@@ -1,0 +1,117 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { analyze, build, listCells } from '../../core/structuring/index.ts';
+import { makeGrid } from './picture.ts';
+
+const cell = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('') },
+  { weight: 4, arbitrary: fc.integer({ min: -1000, max: 100_000 }).map(String) },
+  { weight: 4, arbitrary: fc.constantFrom('りんご', '東京', 'a', 'Name', '*部門', '*#科目', '>明細', '>>細目', 'note: x', '備考') },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '合計',
+      '小計',
+      'Total',
+      '※ 注記',
+      '(単位：円)',
+      '2023年度',
+      '2024年度',
+      '4月',
+      '5月',
+      'Q1',
+      '1,234円',
+      '△5',
+      '-',
+      '@2024-04-01',
+      '売上総利益',
+    ),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('=SUM(B1:B3)~6', '=A1-A2~0', "'007", 'x'.repeat(80)) },
+);
+const rows = fc.array(fc.array(cell, { maxLength: 7 }), { maxLength: 25 });
+const merges = fc.array(
+  fc
+    .tuple(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 2 }), fc.integer({ min: 0, max: 2 }))
+    .map(([top, left, down, across]) => {
+      const letter = (n: number) => String.fromCharCode(65 + n);
+      return `${letter(left)}${top}:${letter(left + across)}${top + down}`;
+    }),
+  { maxLength: 3 },
+);
+
+describe('any grid at all', () => {
+  it('is structured without losing or doubling a cell, and each row knows its cells', () => {
+    fc.assert(
+      fc.property(rows, merges, (drawn, merged) => {
+        const grid = makeGrid(drawn, { merges: merged });
+        const result = build([grid], analyze([grid], 'f.xlsx'), 'f.xlsx');
+        const [sheet] = result.conservation;
+        expect(sheet).toMatchObject({ lost: [], twice: [] });
+        expect((sheet?.headers ?? 0) + (sheet?.values ?? 0) + (sheet?.labels ?? 0) + (sheet?.titles ?? 0) + (sheet?.notes ?? 0)).toBe(
+          grid.size,
+        );
+        for (const table of result.tables) {
+          expect(table.rows.every((row) => row.length === table.columns.length)).toBe(true);
+          expect(table.provenance.offsets).toHaveLength(table.rows.length + 1);
+          for (let n = 0; n < table.rows.length; n += 1)
+            for (const range of listCells(grid, table, n)) expect(range).toMatch(/^[A-Z]+\d+(:[A-Z]+\d+)?$/);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('gives the same tables every time, also through a ParseSpec that was stored', () => {
+    fc.assert(
+      fc.property(rows, (drawn) => {
+        const grid = makeGrid(drawn);
+        const spec = analyze([grid], 'f.xlsx');
+        const first = build([grid], spec, 'f.xlsx');
+        const stored = build([makeGrid(drawn)], JSON.parse(JSON.stringify(spec)) as typeof spec, 'f.xlsx');
+        expect(stored).toEqual(first);
+        expect(analyze([makeGrid(drawn)], 'f.xlsx')).toEqual(spec);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('has names that are unique in the workbook, and so have the columns of each table', () => {
+    fc.assert(
+      fc.property(fc.array(rows, { minLength: 1, maxLength: 3 }), (sheets) => {
+        const grids = sheets.map((drawn, n) => makeGrid(drawn, { sheet: `S${n}` }));
+        const { tables } = build(grids, analyze(grids, 'f.xlsx'), 'f.xlsx');
+        const unique = (names: string[]) => new Set(names.map((name) => name.toLowerCase())).size === names.length;
+        expect(unique(tables.map((table) => table.name))).toBe(true);
+        for (const table of tables) expect(unique(table.columns.map((column) => column.name))).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+});
+
+describe('a ParseSpec that people corrected', () => {
+  const grid = makeGrid([['Title'], ['a', 'b'], ['x', '1'], ['y', '2'], ['z', '3']]);
+
+  it('is followed: other names, other types, other header rows', () => {
+    const spec = analyze([grid], 'f.xlsx');
+    const region = spec.regions.find((candidate) => candidate.kind === 'data');
+    if (!region) throw new Error('no table found');
+    region.name = '明細';
+    region.columns = [
+      { name: '品名', from: 'A', type: 'VARCHAR' },
+      { name: '数量', from: 'B', type: 'DOUBLE' },
+    ];
+    const { tables } = build([grid], spec, 'f.xlsx');
+    expect(tables.find((table) => table.name === '明細')?.columns).toEqual([
+      { name: '品名', type: 'VARCHAR' },
+      { name: '数量', type: 'DOUBLE' },
+    ]);
+  });
+
+  it('may leave regions out', () => {
+    const spec = analyze([grid], 'f.xlsx');
+    for (const region of spec.regions) region.selected = region.kind === 'data';
+    expect(build([grid], spec, 'f.xlsx').tables.map((table) => table.role)).toEqual(['data']);
+  });
+});

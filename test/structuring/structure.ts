@@ -1,0 +1,31 @@
+/** Runs analysis and building as `auto` does, and hands the tables out by name with rows as objects. */
+
+import type { Grid } from '../../core/grid/grid.ts';
+import { analyze, type BuildResult, build, type OutputTable } from '../../core/structuring/index.ts';
+
+export interface Structured {
+  result: BuildResult;
+  names: string[];
+  table: (name: string) => OutputTable;
+  rows: (name: string) => Record<string, unknown>[];
+  columns: (name: string) => string[];
+}
+
+export function structure(grids: Grid[], fileName = 'file.xlsx'): Structured {
+  const result = build(grids, analyze(grids, fileName), fileName);
+  const table = (name: string): OutputTable => {
+    const found = result.tables.find((candidate) => candidate.name === name);
+    if (!found) throw new Error(`no table ${name}; there are ${result.tables.map((other) => other.name).join(', ')}`);
+    return found;
+  };
+  return {
+    result,
+    names: result.tables.map((candidate) => candidate.name),
+    table,
+    rows: (name) => {
+      const { columns, rows } = table(name);
+      return rows.map((row) => Object.fromEntries(columns.map((column, k) => [column.name, row[k]])));
+    },
+    columns: (name) => table(name).columns.map((column) => `${column.name} ${column.type}`),
+  };
+}

@@ -1,0 +1,171 @@
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { requireWorkbook } from '../../activities/access.ts';
+import { authenticate } from '../../activities/identity/authenticate.ts';
+import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
+import { createTable } from '../../activities/tables/createTable.ts';
+import { applyEdit, retryOnMove } from '../../activities/tables/editTable.ts';
+import { openUnmasked, requireTable } from '../../activities/tables/openTable.ts';
+import type { Principal } from '../../core/access/principal.ts';
+import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { withRelation } from '../../store/duckdb/engine.ts';
+import { quoteName } from '../../store/duckdb/relation.ts';
+import { writeSelect } from '../../store/duckdb/writeFile.ts';
+import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
+import { type EditedTable, findTableAt, insertTable, listTablesById } from '../../store/pg/tables.ts';
+import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
+import { makeId, type Services } from '../../store/services.ts';
+import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
+
+/** A table's whole content at a version: columns, and rows as text in row order. */
+export interface Content {
+  columns: [name: string, type: string][];
+  rows: (string | null)[][];
+}
+
+/** The table store without HTTP: what the API and the workers do, called directly, over real services. */
+export interface TestStore {
+  api: TestApi;
+  services: Services;
+  owner: Person;
+  principal: Principal;
+  workbook: VisibleWorkbook;
+  commit<T>(change: (tx: Tx) => Promise<T>): Promise<T>;
+  makeTable(name: string, columns: { name: string; type: string }[]): Promise<string>;
+  /** Of so many rows, in one segment, as an ingest makes it. */
+  makeLargeTable(name: string, rows: number): Promise<string>;
+  upsert(name: string, rows: Record<string, unknown>[], expected?: number | null, services?: Services): Promise<Edited>;
+  remove(name: string, rowIds: number[]): Promise<Edited>;
+  currentVersion(tableId: string): Promise<number>;
+  listVersions(tableId: string): Promise<number[]>;
+  readContent(tableId: string, version?: number): Promise<Content>;
+  hashContent(tableId: string, version?: number): Promise<string>;
+  hashVersions(tableId: string): Promise<Record<number, string>>;
+  stop(): Promise<void>;
+}
+
+export interface Edited extends EditedTable {
+  rowIds: number[];
+}
+
+const actor: Actor = { name: 'test', userId: null, credential: 'none', requestId: 'req_test' };
+
+export async function openTestStore(env: Record<string, string> = {}): Promise<TestStore> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-store-'));
+  const api = await startTestApi({ SVC_RATE_LIMITS: 'off', SVC_DATA_DIR: dataDir, ...env });
+  const { services } = api.running;
+  const owner = await api.signUp();
+  const { id } = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: 'store' } }));
+  const principal = await authenticate(services, owner.session);
+  const workbook = await requireWorkbook(services, principal, id, 'editor');
+
+  const write = <T>(change: (tx: Tx) => Promise<T>) => commit(services, actor, change, async (result) => result);
+  const request = (name: string, expectedVersion: number | null) => ({ workbookId: workbook.id, name, expectedVersion, rebase: false });
+
+  const readContent = async (tableId: string, version?: number): Promise<Content> => {
+    const [current] = await listTablesById(services.db.pool, [tableId]);
+    if (!current) throw new Error(`no table ${tableId}`);
+    const at =
+      version === undefined || version === current.editVersion ? current : await findTableAt(services.db.orm, current.table, version);
+    if (!at) throw new Error(`no version ${version} of ${tableId}`);
+    const names = [...at.columns.map((column) => column.name), rowIdColumn];
+    const rows = await withRelation(services.engine, services.blobs, await openUnmasked(services, at), async (connection, from) => {
+      const reader = await connection.runAndReadAll(
+        `SELECT ${names.map((name) => `CAST(${quoteName(name)} AS VARCHAR)`).join(', ')} FROM ${from} ORDER BY ${rowIdColumn}`,
+      );
+      return reader.getRows() as (string | null)[][];
+    });
+    if (rows.length !== at.rowCount) throw new Error(`${tableId}@${at.editVersion}: ${rows.length} rows, row_count says ${at.rowCount}`);
+    return { columns: at.columns.map((column) => [column.name, column.type]), rows };
+  };
+  const hashContent = async (tableId: string, version?: number) =>
+    createHash('sha256')
+      .update(JSON.stringify(await readContent(tableId, version)))
+      .digest('hex');
+  const listVersions = async (tableId: string) => {
+    const { rows } = await services.db.pool.query<{ v: number }>(
+      'SELECT edit_version::integer AS v FROM table_versions WHERE table_id = $1 ORDER BY 1',
+      [tableId],
+    );
+    return rows.map((row) => row.v);
+  };
+
+  return {
+    api,
+    services,
+    owner,
+    principal,
+    workbook,
+    commit: write,
+    async makeTable(name, columns) {
+      await write((tx) => createTable(tx, workbook, { name, columns }));
+      return (await requireTable(services, workbook.id, name)).table.id;
+    },
+    async makeLargeTable(name, rows) {
+      const id = makeId('tbl');
+      const columns = [
+        { name: 'n', type: 'BIGINT' },
+        { name: 't', type: 'VARCHAR' },
+      ];
+      const file = await services.engine.use((connection) =>
+        writeSelect(
+          services,
+          `${workbook.accountId}/${workbook.id}/${id}`,
+          [
+            { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
+            ...columns.map((column, i) => ({ ...column, id: i + 1, name: innerName(i + 1) })),
+          ],
+          connection,
+          `SELECT i AS ${rowIdColumn}, i * 7 AS c1, 'text ' || i AS c2 FROM range(1, ${rows + 1}) AS r(i)`,
+        ),
+      );
+      await write((tx) =>
+        insertTable(tx, {
+          id,
+          workbookId: workbook.id,
+          accountId: workbook.accountId,
+          name,
+          layer: 'base',
+          versionUid: makeId('ver'),
+          manifestId: makeId('mft'),
+          columns,
+          layers: [
+            { kind: 'segment', ...file, rows, minRow: 1, maxRow: rows },
+            { kind: 'log', after: 1, upTo: null },
+          ],
+          rowCount: rows,
+          nextRowId: rows + 1,
+        }),
+      );
+      return id;
+    },
+    upsert: (name, rows, expected = null, other = services) =>
+      retryOnMove(async () => {
+        const { at, plan, rowIds } = await prepareUpsert(other, principal, request(name, expected), rows);
+        const edited = await write((tx) => applyEdit(tx, at, plan));
+        return { ...edited, rowIds: rowIds.map((rowId) => (rowId < 0 ? edited.firstRowId - rowId - 1 : rowId)) };
+      }),
+    remove: (name, rowIds) =>
+      retryOnMove(async () => {
+        const { at, plan } = await prepareDelete(services, principal, request(name, null), rowIds);
+        return { ...(await write((tx) => applyEdit(tx, at, plan))), rowIds };
+      }),
+    async currentVersion(tableId) {
+      return (await listTablesById(services.db.pool, [tableId]))[0]?.editVersion ?? 0;
+    },
+    listVersions,
+    readContent,
+    hashContent,
+    async hashVersions(tableId) {
+      const hashes: Record<number, string> = {};
+      for (const version of await listVersions(tableId)) hashes[version] = await hashContent(tableId, version);
+      return hashes;
+    },
+    async stop() {
+      await api.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

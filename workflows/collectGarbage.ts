@@ -1,0 +1,22 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+
+const { collectVersions, collectBlobs } = proxyActivities<Activities>({
+  startToCloseTimeout: '30 minutes',
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 10 },
+});
+
+/** Removes versions that nothing needs any more and, a day later, their files. Runs on a schedule; says how much went. */
+export async function collectGarbage(): Promise<Record<string, number>> {
+  const { versions, manifests } = await collectVersions();
+  let blobs = 0;
+  let suspected = 0;
+  for (let after: string | null = ''; after !== null; ) {
+    const part: { removed: number; suspected: number; next: string | null } = await collectBlobs(after);
+    blobs += part.removed;
+    suspected += part.suspected;
+    after = part.next;
+  }
+  return { versions, manifests, blobs, suspected };
+}
