@@ -5679,7 +5679,7 @@ export interface components {
             /** @description Number, ascending in the workbook. */
             op_id: number;
             /**
-             * @description What was done, e.g. `rows.upsert`, `rows.delete`, `rows.undo`, `columns.add`, `transform.run`, `formula.set`,
+             * @description What was done, e.g. `rows.upsert`, `rows.delete`, `rows.undo`, `column.add`, `transform.run`, `formula.set`,
              *     `merge.apply`, `version.commit`.
              */
             kind: string;

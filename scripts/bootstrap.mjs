@@ -87,14 +87,13 @@ async function install() {
   const show = createProgress();
   show(`Installing dependencies (npm ci, up to ${total} packages)`, true);
   const beganMs = Date.now();
-  const said = [];
   let fetched = 0;
   const timer = setInterval(() => show(`Installing dependencies: ${fetched} packages fetched, ${Math.round((Date.now() - beganMs) / 1000)} s`), 1000);
-  const code = await runNpm((line) => {
-    // At this log level npm names every package it fetches or finds in its cache.
-    if (/^npm http (fetch|cache)/.test(line)) fetched++;
-    else if (said.length < 1000) said.push(line);
-  });
+  const count = () => fetched++;
+  let { code, said } = await runNpm(['ci'], count);
+  // A lock made against a registry that lacks packages for other platforms lacks them too, and npm ci refuses it.
+  // npm install follows the same lock and only leaves it as it is.
+  if (code !== 0 && said.some((line) => line.includes('EUSAGE'))) ({ code, said } = await runNpm(['install', '--no-save'], count));
   clearInterval(timer);
   if (code !== 0) throw new Error(`npm ci failed:\n${pickErrors(said).join('\n')}`);
   writeFileSync(stampPath, hashLock());
@@ -108,16 +107,22 @@ function pickErrors(said) {
 }
 
 /** Ctrl-C reaches npm by itself; a signal to us alone is passed on. */
-function runNpm(onLine) {
+function runNpm(command, onFetched) {
   const beside = join(dirname(process.execPath), 'npm');
   const program = existsSync(beside) ? beside : 'npm';
   // Tests, and the tools that set up the embedded servers, are dev dependencies.
-  const child = spawn(program, ['ci', '--include=dev', '--loglevel=http', '--no-audit', '--no-fund'], { cwd: projectDir, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, [...command, '--include=dev', '--loglevel=http', '--no-audit', '--no-fund'], { cwd: projectDir, stdio: ['ignore', 'pipe', 'pipe'] });
   const passOn = (signal) => {
     child.kill(signal);
     child.once('close', () => process.exit(signal === 'SIGINT' ? 130 : 143));
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, passOn);
+  const said = [];
+  const onLine = (line) => {
+    // At this log level npm names every package it fetches or finds in its cache.
+    if (/^npm http (fetch|cache)/.test(line)) onFetched();
+    else if (said.length < 1000) said.push(line);
+  };
   for (const stream of [child.stdout, child.stderr]) {
     let rest = '';
     stream.setEncoding('utf8').on('data', (chunk) => {
@@ -130,7 +135,7 @@ function runNpm(onLine) {
     child.once('error', (error) => reject(new Error(`npm could not be started (${error.message}). It comes with Node.js; put it on the PATH.`)));
     child.once('close', (code) => {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, passOn);
-      done(code);
+      done({ code, said });
     });
   });
 }
@@ -142,7 +147,9 @@ async function waitForTurn() {
   for (let said = false; ; ) {
     try {
       writeFileSync(path, String(process.pid), { flag: 'wx' });
-      return () => rmSync(path, { force: true });
+      const release = () => rmSync(path, { force: true });
+      process.once('exit', release);
+      return release;
     } catch (error) {
       if (error.code !== 'EEXIST') throw error;
     }

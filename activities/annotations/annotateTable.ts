@@ -4,7 +4,13 @@ import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
-import { type AnnotationKey, type AnnotationRecord, deleteAnnotations, listAnnotations, upsertAnnotations } from '../../store/pg/annotations.ts';
+import {
+  type AnnotationKey,
+  type AnnotationRecord,
+  deleteAnnotations,
+  listAnnotations,
+  upsertAnnotations,
+} from '../../store/pg/annotations.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';

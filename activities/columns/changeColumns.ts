@@ -4,7 +4,14 @@ import { type ColumnType, formatColumnType, parseColumnType, typeNames } from '.
 import { DomainError } from '../../core/errors.ts';
 import { addColumnAt, endColumnAt, renameColumnAt } from '../../store/pg/columns.ts';
 import type { Services } from '../../store/services.ts';
-import { type ColumnRequest, checkColumnName, openForColumns, type PreparedColumnChange, planColumnChange, requireColumn } from './openColumn.ts';
+import {
+  type ColumnRequest,
+  checkColumnName,
+  openForColumns,
+  type PreparedColumnChange,
+  planColumnChange,
+  requireColumn,
+} from './openColumn.ts';
 
 /** As many as a sheet has. */
 const mostColumns = 16_384;

@@ -7,6 +7,7 @@ import type { ColumnRecord, EditedTable, TableAt } from '../../store/pg/tables.t
 import type { Services } from '../../store/services.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
 import { visibleColumns } from '../rows/upsertRows.ts';
+import { dotsRefused, isDots } from '../tables/createTable.ts';
 import { applyEdit, type PlannedEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 
@@ -81,7 +82,14 @@ export function requireColumn({ visible, masked }: { visible: ColumnRecord[]; ma
 /** A name that a column may have, beside the others: case does not count, denied columns do. */
 export function checkColumnName(wanted: string, pointer: string, others: ColumnRecord[]): string {
   const name = wanted.trim();
-  const why = name === '' ? 'must not be blank' : name.toLowerCase() === rowIdColumn ? 'is the name of the row identifier' : null;
+  const why =
+    name === ''
+      ? 'must not be blank'
+      : isDots(name)
+        ? dotsRefused
+        : name.toLowerCase() === rowIdColumn
+          ? 'is the name of the row identifier'
+          : null;
   if (why)
     throw new DomainError('validation-failed', `${pointer}: ${why}.`, 'Choose another name.', { errors: [{ pointer, detail: why }] });
   if (others.some((column) => column.name.toLowerCase() === name.toLowerCase()))

@@ -8,7 +8,12 @@ import type { CompactionWatch } from './compactTable.ts';
 
 /** Every log layer up to the version as a delta in its place, with an open log on top. The entries stay in the log, for history. */
 export async function freezeTail(services: Services, at: TableAt, prefix: string, watch: CompactionWatch): Promise<Layer[]> {
-  const byLayer = Map.groupBy(await readLogLayers(services, at, null), (entry) => entry.layer);
+  const byLayer = new Map<number, LayeredEntry[]>();
+  for (const entry of await readLogLayers(services, at, null)) {
+    const entries = byLayer.get(entry.layer);
+    if (entries) entries.push(entry);
+    else byLayer.set(entry.layer, [entry]);
+  }
   const layers: Layer[] = [];
   for (const [index, layer] of at.layers.entries()) {
     if (layer.kind !== 'log') {

@@ -30,7 +30,12 @@ const dayMs = 24 * 3_600_000;
 const resultLimits = { maxRows: 5_000_000, maxBytes: 512 * 1024 * 1024 };
 
 /** Runs a stranger's SELECT over the tables it names and keeps the result for a day. */
-export async function runQuery(services: Services, principal: Principal, workbook: VisibleWorkbook, wanted: QueryWanted): Promise<QueryAnswer> {
+export async function runQuery(
+  services: Services,
+  principal: Principal,
+  workbook: VisibleWorkbook,
+  wanted: QueryWanted,
+): Promise<QueryAnswer> {
   const sandbox = await services.sandbox();
   const source = await openSource(services, workbook, wanted.at);
   const plan = await sandbox.analyze({ accountId: workbook.accountId, sql: wanted.sql, tables: source.names.map((name) => ({ name })) });
@@ -40,8 +45,15 @@ export async function runQuery(services: Services, principal: Principal, workboo
   let answer: SandboxResult;
   try {
     answer = await sandbox.run({
-      accountId: workbook.accountId, sql: wanted.sql, ...(wanted.params === null ? {} : { params: wanted.params as never }), relations,
-      pathOf: blobs.pathOf, pageLimit: wanted.limit, timeoutMs: wanted.timeoutMs, keepResult: true, ...resultLimits,
+      accountId: workbook.accountId,
+      sql: wanted.sql,
+      ...(wanted.params === null ? {} : { params: wanted.params as never }),
+      relations,
+      pathOf: blobs.pathOf,
+      pageLimit: wanted.limit,
+      timeoutMs: wanted.timeoutMs,
+      keepResult: true,
+      ...resultLimits,
     });
   } finally {
     blobs.release();
@@ -50,27 +62,42 @@ export async function runQuery(services: Services, principal: Principal, workboo
   const { key } = await services.blobs.put(`${workbook.accountId}/${workbook.id}/results`, answer.resultFile, 'parquet');
   const createdAt = new Date();
   const result: ResultRecord = {
-    id: makeId('res'), accountId: workbook.accountId, workbookId: workbook.id, userId: principal.userId, blobKey: key,
-    columns: answer.columns, rowCount: answer.rowCount, maskedColumns: maskedAmong(relations, answer.columns),
+    id: makeId('res'),
+    accountId: workbook.accountId,
+    workbookId: workbook.id,
+    userId: principal.userId,
+    blobKey: key,
+    columns: answer.columns,
+    rowCount: answer.rowCount,
+    maskedColumns: maskedAmong(relations, answer.columns),
     tables: tables.map((at) => ({ id: at.table.id, name: at.table.name, edit_version: at.editVersion, uid: at.versionUid })),
-    createdAt, expiresAt: new Date(createdAt.getTime() + dayMs),
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + dayMs),
   };
   await insertResult(services.db.orm, result);
   return { result, pageJson: answer.pageJson, more: answer.more, elapsedMs: answer.elapsedMs };
 }
 
 /** Where the tables of a query come from: the workbook as it is, or as it was. All versions are taken in one statement. */
-export async function openSource(services: Services, workbook: VisibleWorkbook, at: string | null): Promise<{ names: string[]; open(names: string[]): Promise<TableAt[]> }> {
+export async function openSource(
+  services: Services,
+  workbook: VisibleWorkbook,
+  at: string | null,
+): Promise<{ names: string[]; open(names: string[]): Promise<TableAt[]> }> {
   if (at !== null) {
     const tables = await resolveTablesAt(services, workbook.id, at);
-    return { names: tables.map(({ table }) => table.name), open: async (names) => tables.filter(({ table }) => names.includes(table.name)) };
+    return {
+      names: tables.map(({ table }) => table.name),
+      open: async (names) => tables.filter(({ table }) => names.includes(table.name)),
+    };
   }
   const tables = await listTables(services.db.orm, { workbookId: workbook.id, state: 'active' });
   return {
     names: tables.map((table) => table.name),
     async open(names) {
       const found = names.length === 0 ? [] : await listCurrentTables(services.db.pool, workbook.id, names);
-      if (found.length < names.length) throw new DomainError('query-failed', 'A table went away while the query was being prepared.', 'Send the query again.');
+      if (found.length < names.length)
+        throw new DomainError('query-failed', 'A table went away while the query was being prepared.', 'Send the query again.');
       return found;
     },
   };

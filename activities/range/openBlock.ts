@@ -10,9 +10,14 @@ import { openUnmasked } from '../tables/openTable.ts';
 export function refuseRange(...errors: ProblemItem[]): DomainError {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  return new DomainError('validation-failed', `${first?.pointer}: ${first?.detail}${more}.`, 'Correct what `errors` lists; nothing was changed.', {
-    errors,
-  });
+  return new DomainError(
+    'validation-failed',
+    `${first?.pointer}: ${first?.detail}${more}.`,
+    'Correct what `errors` lists; nothing was changed.',
+    {
+      errors,
+    },
+  );
 }
 
 export function requireBlock(text: string, pointer: string): Range {

@@ -1,14 +1,17 @@
+import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { type RowSelection, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
-import { withRelation } from '../../store/duckdb/engine.ts';
+import { streamRelation, withRelation } from '../../store/duckdb/engine.ts';
+import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
+import { readFiltered } from './readFiltered.ts';
 
 export interface RowsQuery {
   limit: number;
@@ -16,15 +19,18 @@ export interface RowsQuery {
   offset?: number;
   columns?: string[];
   sort?: string[];
+  /** A stranger's SQL: a boolean expression over the table. */
+  filter?: string;
 }
 
 export interface RowsPage {
-  relation: Relation;
   columns: RelationColumn[];
   /** Each row as the text of a JSON object. */
   rows: string[];
   rowCount: number;
   nextCursor: string | null;
+  /** The same rows again, typed, for formats that are not text. */
+  stream(format: RowFormat): Promise<Readable>;
 }
 
 /** A page in row order, or as sorted. Rows are written as JSON by the engine: no value passes through a JavaScript number. */
@@ -32,6 +38,7 @@ export async function readRows(services: Services, principal: Principal, at: Tab
   const whole = await openRelation(services, at, principal, { ids: [] });
   const columns = chooseColumns(whole, query.columns);
   const order = chooseOrder(whole, query.sort);
+  if (query.filter !== undefined) return readFiltered(services, principal, at, { ...query, filter: query.filter }, columns, order);
   return order.length === 0
     ? readInRowOrder(services, principal, at, query, columns)
     : readSorted(services, principal, at, query, columns, order);
@@ -52,15 +59,22 @@ async function readInRowOrder(
   if (query.offset) after = (await findRowAtOffset(services, principal, at, query.offset)) - 1;
   const last = at.table.nextRowId - 1;
   const rows: { id: number; json: string }[] = [];
-  let relation = await openRelation(services, at, principal, { ids: [] });
   for (let width = Math.max(firstWindow, query.limit * 2); rows.length <= query.limit && after < last; width *= 8) {
     const window: RowSelection = { min: after + 1, max: Math.min(last, after + width) };
-    relation = await openRelation(services, at, principal, window);
+    const relation = await openRelation(services, at, principal, window);
     rows.push(...(await fetchRows(services, relation, columns, `ORDER BY ${rowIdColumn} LIMIT ${query.limit + 1 - rows.length}`)));
     after = window.max;
   }
   const page = cutPage(rows, query.limit, (row) => [row.id]);
-  return { relation, columns, rows: page.items.map((row) => row.json), rowCount: at.rowCount, nextCursor: page.nextCursor };
+  const ends: RowSelection = { min: page.items[0]?.id ?? 0, max: page.items.at(-1)?.id ?? 0 };
+  return {
+    columns,
+    rows: page.items.map((row) => row.json),
+    rowCount: at.rowCount,
+    nextCursor: page.nextCursor,
+    stream: async (format) =>
+      streamPage(services, await openRelation(services, at, principal, ends), columns, `ORDER BY ${rowIdColumn}`, format),
+  };
 }
 
 /** First the ids alone, then the rows: the other columns of what is skipped are never read. */
@@ -75,6 +89,20 @@ async function findRowAtOffset(services: Services, principal: Principal, at: Tab
   });
 }
 
+/** Where a sorted or filtered page begins. Its cursor is a place in one version: row ids say nothing there. */
+export function decodePlace(at: TableAt, query: RowsQuery): number {
+  const key = decodeCursor(query.cursor, ['number', 'number']);
+  if (key && key[1] !== at.editVersion) {
+    throw new DomainError(
+      'expired',
+      'The table has changed since the first page of this list.',
+      'Start again without cursor, or read with at_version to page through one version.',
+    );
+  }
+  return key ? (key[0] as number) : (query.offset ?? 0);
+}
+
+/** Among equal values row order decides, so that a page's end is a definite place. */
 async function readSorted(
   services: Services,
   principal: Principal,
@@ -83,15 +111,7 @@ async function readSorted(
   columns: RelationColumn[],
   order: string[],
 ): Promise<RowsPage> {
-  // Among equal values row order decides, so that a page's end is a definite place.
-  const key = decodeCursor(query.cursor, ['number', 'number']);
-  if (key && key[1] !== at.editVersion)
-    throw new DomainError(
-      'expired',
-      'The table has changed since the first page of this sorted list.',
-      'Start again without cursor, or read with at_version to page through one version.',
-    );
-  const offset = key ? (key[0] as number) : (query.offset ?? 0);
+  const offset = decodePlace(at, query);
   const relation = await openRelation(services, at, principal);
   const rows = await fetchRows(
     services,
@@ -100,7 +120,25 @@ async function readSorted(
     `ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit + 1} OFFSET ${offset}`,
   );
   const page = cutPage(rows, query.limit, () => [offset + query.limit, at.editVersion]);
-  return { relation, columns, rows: page.items.map((row) => row.json), rowCount: at.rowCount, nextCursor: page.nextCursor };
+  return {
+    columns,
+    rows: page.items.map((row) => row.json),
+    rowCount: at.rowCount,
+    nextCursor: page.nextCursor,
+    stream: (format) =>
+      streamPage(
+        services,
+        relation,
+        columns,
+        `ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit} OFFSET ${offset}`,
+        format,
+      ),
+  };
+}
+
+function streamPage(services: Services, relation: Relation, columns: RelationColumn[], rest: string, format: RowFormat): Promise<Readable> {
+  const names = columns.map((column) => quoteName(column.name)).join(', ');
+  return streamRelation(services.engine, services.blobs, relation, format, (from) => `SELECT ${names} FROM ${from} ${rest}`);
 }
 
 async function fetchRows(
@@ -160,7 +198,7 @@ export function chooseColumns(relation: Relation, wanted: string[] | undefined):
 
 /** `列:desc` as SQL. A masked column sorts as the NULLs it reads as. */
 function chooseOrder(relation: Relation, wanted: string[] | undefined): string[] {
-  const isTerm = (text: string) => findColumn(relation, text.replace(/:(asc|desc)$/i, '')) !== null;
+  const isTerm = (text: string) => (findColumn(relation, text) ?? findColumn(relation, text.replace(/:(asc|desc)$/i, ''))) !== null;
   return splitNames(wanted ?? [], isTerm).map((term) => {
     const name = findColumn(relation, term) ? term : term.replace(/:(asc|desc)$/i, '');
     const column = findColumn(relation, name);

@@ -12,6 +12,13 @@ export interface ColumnWanted {
   type: string;
 }
 
+export const dotsRefused = 'cannot stand in an address';
+
+/** `.` and `..` mean other places in a URL, percent-encoded too: what has such a name could never be asked for. */
+export function isDots(name: string): boolean {
+  return name === '.' || name === '..';
+}
+
 /** Names and types as they will be kept; everything that is wrong with them, each with its pointer. */
 export function checkColumns(columns: { name: string; type?: string }[], pointer: string): ColumnWanted[] {
   const errors: ProblemItem[] = [];
@@ -21,6 +28,7 @@ export function checkColumns(columns: { name: string; type?: string }[], pointer
     const type = parseColumnType(column.type ?? 'VARCHAR');
     const key = name.toLowerCase();
     if (name === '') errors.push({ pointer: `${pointer}/${i}/name`, detail: 'must not be blank' });
+    if (isDots(name)) errors.push({ pointer: `${pointer}/${i}/name`, detail: dotsRefused });
     if (key === rowIdColumn) errors.push({ pointer: `${pointer}/${i}/name`, detail: 'is the name of the row identifier' });
     if (seen.has(key)) errors.push({ pointer: `${pointer}/${i}/name`, detail: 'stands there twice (case does not count)' });
     seen.add(key);
@@ -47,9 +55,10 @@ export async function createTable(
   wanted: { name: string; columns: ColumnWanted[] },
 ): Promise<{ name: string; editVersion: number }> {
   const name = wanted.name.trim();
-  if (name === '')
-    throw new DomainError('validation-failed', 'The name must not be blank.', 'Give the table a name.', {
-      errors: [{ pointer: '/name', detail: 'must not be blank' }],
+  const why = name === '' ? 'must not be blank' : isDots(name) ? dotsRefused : null;
+  if (why)
+    throw new DomainError('validation-failed', `/name: ${why}.`, 'Give the table another name.', {
+      errors: [{ pointer: '/name', detail: why }],
     });
   const id = makeId('tbl');
   try {

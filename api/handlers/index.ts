@@ -15,6 +15,7 @@ import { makeJobHandlers } from './jobs.ts';
 import { makeMeHandlers } from './me.ts';
 import { makeOpHandlers } from './ops.ts';
 import { type PendingOperation, pendingOperations } from './pending.ts';
+import { makeQueryHandlers } from './query.ts';
 import { makeRangeHandlers } from './range.ts';
 import { makeRowHandlers } from './rows.ts';
 import { makeSnapshotHandlers } from './snapshots.ts';
@@ -38,6 +39,7 @@ export function makeHandlers(plant: Plant, metrics: Metrics): Handlers {
     ...makeDiscoveryHandlers(plant),
     ...makeTableHandlers(plant),
     ...makeRowHandlers(plant),
+    ...makeQueryHandlers(plant),
     ...makeColumnHandlers(plant),
     ...makeRangeHandlers(plant),
     ...makeAnnotationHandlers(plant),

@@ -1,5 +1,6 @@
+import { text as readText } from 'node:stream/consumers';
 import { requireWorkbook } from '../../activities/access.ts';
-import { readResultJson, requireResult, streamResult } from '../../activities/query/readResult.ts';
+import { requireResult, streamResult } from '../../activities/query/readResult.ts';
 import { runQuery } from '../../activities/query/runQuery.ts';
 import { validateQuery } from '../../activities/query/validateQuery.ts';
 import type { ResultRecord } from '../../store/pg/results.ts';
@@ -21,14 +22,24 @@ export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'v
   });
   const answerJson = (result: ResultRecord, page: Page, rowsJson: string, elapsedMs: number) => {
     const head = JSON.stringify(presentResultHead(result, page, elapsedMs));
-    return { status: 200 as const, headers: presentResultHeaders(result), raw: { type: 'application/json', data: `${head.slice(0, -1)},"rows":${rowsJson}}` } };
+    return {
+      status: 200 as const,
+      headers: presentResultHeaders(result),
+      raw: { type: 'application/json', data: `${head.slice(0, -1)},"rows":${rowsJson}}` },
+    };
   };
 
   return {
     async runQuery({ principal, params, body }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const limit = body.limit ?? 1000;
-      const answer = await runQuery(services, principal, workbook, { sql: body.sql, params: body.params ?? null, limit, timeoutMs: body.timeout_ms ?? 30_000, at: body.at ?? null });
+      const answer = await runQuery(services, principal, workbook, {
+        sql: body.sql,
+        params: body.params ?? null,
+        limit,
+        timeoutMs: body.timeout_ms ?? 30_000,
+        at: body.at ?? null,
+      });
       const page = { limit, offset: 0 };
       const format = body.format ?? 'json';
       return format === 'json' ? answerJson(answer.result, page, answer.pageJson, answer.elapsedMs) : stream(answer.result, page, format);
@@ -45,7 +56,7 @@ export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'v
       const type = accepts('application/json', formatTypes.ndjson, formatTypes.arrow);
       if (type === formatTypes.ndjson) return stream(result, page, 'ndjson');
       if (type === formatTypes.arrow) return stream(result, page, 'arrow');
-      return answerJson(result, page, await readResultJson(services, result, page), 0);
+      return answerJson(result, page, await readText(await streamResult(services, result, page, 'json')), 0);
     },
   };
 }

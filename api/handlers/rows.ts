@@ -1,17 +1,18 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
-import { readRows } from '../../activities/rows/readRows.ts';
+import { type RowsPage, readRows } from '../../activities/rows/readRows.ts';
 import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { applyEdit, retryOnMove } from '../../activities/tables/editTable.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
+import { encodeNames, formatTypes } from '../presenters/formats.ts';
 import { presentColumnDefs } from '../presenters/tables.ts';
 
 export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'upsertRows' | 'deleteRows'> {
   return {
-    async readRows({ principal, params, query }) {
+    async readRows({ principal, params, query, accepts }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const current = await requireTable(services, workbook.id, params.name);
       const at = query.at_version === undefined ? current : await requireTableAt(services, current, query.at_version);
@@ -20,14 +21,14 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
           errors: [{ pointer: '/query/offset', detail: 'not together with cursor' }],
         });
       }
-      const page = await readRows(services, principal, at, {
-        limit: query.limit ?? 100,
-        cursor: query.cursor,
-        offset: query.offset,
-        columns: query.columns,
-        sort: query.sort,
-      });
+      const page = await readRows(services, principal, at, { ...query, limit: query.limit ?? 100 });
       const masked = page.columns.filter((column) => column.masked).map((column) => column.name);
+      const type = accepts('application/json', formatTypes.ndjson, formatTypes.arrow);
+      const headers = { ETag: `"${at.editVersion}"` };
+      if (type === formatTypes.ndjson || type === formatTypes.arrow) {
+        const data = type === formatTypes.arrow ? await page.stream('arrow') : page.rows.map((row) => `${row}\n`).join('');
+        return { status: 200, headers: { ...headers, ...presentPageHeaders(at.editVersion, page, masked) }, raw: { type, data } };
+      }
       const head = JSON.stringify({
         name: at.table.name,
         edit_version: at.editVersion,
@@ -36,11 +37,7 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
         next_cursor: page.nextCursor,
         masked_columns: masked,
       });
-      return {
-        status: 200,
-        headers: { ETag: `"${at.editVersion}"` },
-        raw: { type: 'application/json', data: `${head.slice(0, -1)},"rows":[${page.rows.join(',')}]}` },
-      };
+      return { status: 200, headers, raw: { type: 'application/json', data: `${head.slice(0, -1)},"rows":[${page.rows.join(',')}]}` } };
     },
 
     async upsertRows(call) {
@@ -97,5 +94,15 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
         return reply;
       });
     },
+  };
+}
+
+/** What JSON says around the rows, for formats that hold rows alone. */
+function presentPageHeaders(editVersion: number, page: RowsPage, masked: string[]): Record<string, string> {
+  return {
+    'X-SVC-Edit-Version': String(editVersion),
+    'X-SVC-Row-Count': String(page.rowCount),
+    'X-SVC-Masked-Columns': encodeNames(masked),
+    ...(page.nextCursor === null ? {} : { 'X-SVC-Next-Cursor': page.nextCursor }),
   };
 }

@@ -3,7 +3,11 @@ import type { ResultRecord } from '../../store/pg/results.ts';
 import { encodeNames } from './formats.ts';
 
 /** All of a result but its rows, which are written as text beside it. */
-export function presentResultHead(result: ResultRecord, page: { limit: number; offset: number }, elapsedMs: number): Omit<components['schemas']['QueryResult'], 'rows'> {
+export function presentResultHead(
+  result: ResultRecord,
+  page: { limit: number; offset: number },
+  elapsedMs: number,
+): Omit<components['schemas']['QueryResult'], 'rows'> {
   const next = page.offset + page.limit;
   return {
     id: result.id,
@@ -19,5 +23,9 @@ export function presentResultHead(result: ResultRecord, page: { limit: number; o
 
 /** The manifest of a result for formats that have no place for it in the body. */
 export function presentResultHeaders(result: ResultRecord): Record<string, string> {
-  return { 'X-SVC-Result-Id': result.id, 'X-SVC-Row-Count': String(result.rowCount), 'X-SVC-Masked-Columns': encodeNames(result.maskedColumns) };
+  return {
+    'X-SVC-Result-Id': result.id,
+    'X-SVC-Row-Count': String(result.rowCount),
+    'X-SVC-Masked-Columns': encodeNames(result.maskedColumns),
+  };
 }

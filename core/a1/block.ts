@@ -42,7 +42,8 @@ export function placeValues(range: Range, values: readonly (readonly unknown[])[
   const width = values[0]?.length ?? 0;
   if (width === 0) return { ok: false, why: 'has a row without cells' };
   const ragged = values.findIndex((row) => row.length !== width);
-  if (ragged >= 0) return { ok: false, why: `is not a block: row ${ragged + 1} has ${values[ragged]?.length} cells, the first has ${width}` };
+  if (ragged >= 0)
+    return { ok: false, why: `is not a block: row ${ragged + 1} has ${values[ragged]?.length} cells, the first has ${width}` };
   const block = { top: range.top, left: range.left, bottom: range.top + values.length - 1, right: range.left + width - 1 };
   const isCell = range.top === range.bottom && range.left === range.right;
   if (!isCell && (block.bottom !== range.bottom || block.right !== range.right)) {

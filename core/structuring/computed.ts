@@ -38,13 +38,13 @@ export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[
     if (!row.virtual) positions.set(row.row, k);
   });
   const context: Context = { view, table, rows, positions, valueColumns: new Set(table.valueColumns), grandTries: 0 };
-  rows.forEach((_, k) => linkByFormula(context, k));
-  rows.forEach((_, k) => linkParentSum(context, k));
+  for (let k = 0; k < rows.length; k += 1) linkByFormula(context, k);
+  for (let k = 0; k < rows.length; k += 1) linkParentSum(context, k);
   if (rows.length <= MAX_UNMARKED_ROWS) linkUnmarkedParents(context);
-  rows.forEach((_, k) => linkTotalWord(context, k));
+  for (let k = 0; k < rows.length; k += 1) linkTotalWord(context, k);
   const parents = new Set(rows.map((row) => row.parent));
   if (rows.some((row) => row.certain || row.parent >= 0 || isProfitLabel(row.label)))
-    rows.forEach((_, k) => linkDifference(context, k, parents.has(k)));
+    for (let k = 0; k < rows.length; k += 1) linkDifference(context, k, parents.has(k));
   let afterTotal = false;
   for (const row of rows) {
     // Averages and ratios right below a total are computed like it.

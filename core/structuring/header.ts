@@ -3,7 +3,7 @@
 import type { Range } from '../grid/grid.ts';
 import { type ColumnProfile, isNumericColumn, type Line, profileColumns } from './lines.ts';
 import { CellClass, key, type SheetView } from './sheet.ts';
-import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS } from './thresholds.ts';
+import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS, MAX_TITLE_LINES } from './thresholds.ts';
 import { isNoteStart, isUnitLine } from './words.ts';
 
 export interface HeaderShape {
@@ -37,7 +37,7 @@ export function findHeader(view: SheetView, block: Range, lines: Line[]): Header
     }
     if (evidence.header >= 2 && line.distinct >= columns * FULL_HEADER_SHARE) full = line;
   }
-  if (firstData < 0) return headerOfTextTable(view, block, lines);
+  if (firstData < 0) return headerOfTextTable(lines);
   return growHeader(view, block, lines, profiles, firstData);
 }
 
@@ -147,6 +147,7 @@ function judgeHeaderLine(
       if (!started) return hasWideLineAbove(lines, k, below) ? 'group' : 'stop';
       return 'pending';
     }
+    if (gap > 0 && !started && hasWideLineAbove(lines, k, below)) return 'group';
     // Titles are centred over a table as well; below titles at the left edge it is a header.
     if (gap > 0 && (lines[0]!.distinct > 1 || lines[0]!.left !== block.left || k === 0)) return 'stop';
     return weighLine(view, block, line, profiles).header > 0 || gap === 0 ? 'header' : 'pending';
@@ -190,18 +191,13 @@ export function placeOfSingle(view: SheetView, block: Range, line: Line): 'left'
 }
 
 /** Without numbers only position and style can tell: the first full line is the header. */
-function headerOfTextTable(view: SheetView, block: Range, lines: Line[]): HeaderShape {
+function headerOfTextTable(lines: Line[]): HeaderShape {
   let top = lines.findIndex((line) => line.distinct > 1);
   if (top < 0) return { top: 0, header: [], firstData: 0 };
   const widest = Math.max(...lines.map((line) => line.distinct));
-  // A line much narrower than the table, with a gap below it, is still part of the titles.
-  while (
-    top + 1 < lines.length &&
-    lines[top]!.distinct * 3 < widest &&
-    lines[top + 1]!.distinct > lines[top]!.distinct &&
-    lines[top + 1]!.row - lines[top]!.row > 1
-  )
-    top += 1;
+  // Lines much narrower than the table are still part of the titles, until one of its width comes.
+  const full = lines.slice(top, top + MAX_TITLE_LINES * 2).findIndex((line) => line.distinct * 2 >= widest);
+  if (full > 0 && lines.slice(top, top + full).every((line) => line.distinct * 3 <= widest)) top += full;
   if (lines.length - top < 2) return { top, header: [], firstData: top };
   const header = [top];
   const styled = (line: Line) => line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;

@@ -4,3 +4,4 @@ export { describeSheets, type SheetLine } from './describe.ts';
 export * from './output.ts';
 export { listCells } from './provenance.ts';
 export * from './spec.ts';
+export { type SpecProblem, validateSpec } from './validate.ts';

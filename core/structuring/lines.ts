@@ -78,6 +78,11 @@ function readLine(view: SheetView, row: number, from: number, to: number, edge: 
   return line;
 }
 
+/** More than one cell, or a number: something that a table could be made of. */
+export function isBody(line: Line): boolean {
+  return line.distinct > 1 || line.numbers > 0;
+}
+
 export interface ColumnProfile {
   filled: number;
   numbers: number;

@@ -6,7 +6,7 @@ export function cleanName(name: string): string {
   return cutName(
     name
       .replace(/\s+/g, ' ')
-      .replace(/[\u0000-\u001f]/g, '')
+      .replace(/\p{Cc}/gu, '')
       .trim(),
   );
 }

@@ -32,7 +32,9 @@ export function readOutline(view: SheetView, table: TableRows): OutlineNode[] {
   const values = new Set(table.valueColumns);
   const nodes: OutlineNode[] = [];
   const words = new Map<number, LabelWords>();
-  table.rows.forEach((row, at) => readRow(view, table.spans[at]!, depths, values, row, at, nodes, words));
+  table.rows.forEach((row, at) => {
+    readRow(view, table.spans[at]!, depths, values, row, at, nodes, words);
+  });
   indentByNumbering(nodes);
   linkParents(nodes);
   return nodes;

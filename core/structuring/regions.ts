@@ -3,7 +3,7 @@
 import type { Range } from '../grid/grid.ts';
 import { isForm, readPairs } from './forms.ts';
 import { findHeader } from './header.ts';
-import { boundsOf, type Line, readLines } from './lines.ts';
+import { boundsOf, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from './lines.ts';
 import { CellClass, key, type SheetView } from './sheet.ts';
 import { splitSheet } from './split.ts';
 import { isNoteStart } from './words.ts';
@@ -33,8 +33,26 @@ export interface FoundBlock {
 }
 
 export function findBlocks(view: SheetView): FoundBlock[] {
-  return splitSheet(view).map((range) => readBlock(view, range));
+  const blocks = splitSheet(view).map((range) => readBlock(view, range));
+  if (blocks.filter((block) => block.table).length > 1) for (const block of blocks) demoteSettings(view, block);
+  return blocks;
 }
+
+/** A few values with a name beside each, next to real tables: the settings of the sheet, not a table. */
+function demoteSettings(view: SheetView, block: FoundBlock): void {
+  if (!block.table || block.table.headerRows.length > 0) return;
+  const lines = readLines(view, block.table.range);
+  if (lines.length > MAX_SETTINGS || !lines.every((line) => view.isText(line.from))) return;
+  const profiles = profileColumns(view, block.table.range, lines);
+  const used = profiles.filter((profile) => profile.filled > 0);
+  const mixed = used.length === 2 && !isNumericColumn(used[1]!) && !isTextColumn(used[1]!);
+  if (lines.length > 2 && !mixed) return;
+  pushForm(block, lines);
+  block.table = null;
+}
+
+/** More pairs than this are a list worth a table of its own. */
+const MAX_SETTINGS = 12;
 
 function readBlock(view: SheetView, range: Range): FoundBlock {
   const block: FoundBlock = { range, table: null, form: [], above: [], below: [], separated: false };

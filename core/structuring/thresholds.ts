@@ -56,3 +56,6 @@ export const MAX_COLUMN_GROUPS = 64;
 
 /** Settings above a table take at most this many lines; a header further down belongs to a list of tables. */
 export const STRONG_HEADER_LINES = 40;
+
+/** Lines of the head and of the end of a table that are read at each gap below it, so that many gaps stay cheap. */
+export const UPPER_LINES = 60;

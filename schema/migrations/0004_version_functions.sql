@@ -9,13 +9,13 @@ CREATE FUNCTION svc_restore_table(
 LANGUAGE plpgsql
 AS $$
 DECLARE
-  next bigint;
+  new_version bigint;
   ended integer;
   begun integer;
 BEGIN
-  SELECT edit_version + 1 INTO STRICT next FROM tables WHERE id = p_table FOR UPDATE;
+  SELECT edit_version + 1 INTO STRICT new_version FROM tables WHERE id = p_table FOR UPDATE;
 
-  UPDATE table_columns c SET to_version = next
+  UPDATE table_columns c SET to_version = new_version
   WHERE c.table_id = p_table AND c.to_version IS NULL AND NOT EXISTS (
     SELECT 1 FROM jsonb_to_recordset(p_columns) AS w(column_id integer, name text, type text, default_text text, position integer)
     WHERE w.column_id = c.column_id AND w.name = c.name AND w.type = c.type AND w.position = c.position
@@ -23,25 +23,25 @@ BEGIN
   );
   GET DIAGNOSTICS ended = ROW_COUNT;
   INSERT INTO table_columns (table_id, column_id, from_version, name, type, default_text, position, description)
-  SELECT p_table, w.column_id, next, w.name, w.type, w.default_text, w.position, w.description
+  SELECT p_table, w.column_id, new_version, w.name, w.type, w.default_text, w.position, w.description
   FROM jsonb_to_recordset(p_columns) AS w(column_id integer, name text, type text, default_text text, position integer, description text)
   WHERE NOT EXISTS (SELECT 1 FROM table_columns c WHERE c.table_id = p_table AND c.column_id = w.column_id AND c.to_version IS NULL);
   GET DIAGNOSTICS begun = ROW_COUNT;
 
   INSERT INTO manifests (id, table_id, layers, created_at)
-  VALUES (p_manifest, p_table, replace(p_layers::text, '"$version"', next::text)::jsonb, p_at);
+  VALUES (p_manifest, p_table, replace(p_layers::text, '"$version"', new_version::text)::jsonb, p_at);
   UPDATE tables SET
-    edit_version = next,
+    edit_version = new_version,
     version_uid = p_uid,
     manifest_id = p_manifest,
     row_count = p_row_count,
     tail_count = p_tail,
-    schema_version = CASE WHEN ended + begun > 0 THEN next ELSE schema_version END,
+    schema_version = CASE WHEN ended + begun > 0 THEN new_version ELSE schema_version END,
     updated_at = p_at
   WHERE id = p_table;
   INSERT INTO table_versions (table_id, edit_version, uid, manifest_id, schema_version, row_count, created_at)
-  SELECT id, next, p_uid, p_manifest, schema_version, p_row_count, p_at FROM tables WHERE id = p_table;
-  RETURN next;
+  SELECT id, new_version, p_uid, p_manifest, schema_version, p_row_count, p_at FROM tables WHERE id = p_table;
+  RETURN new_version;
 END;
 $$;
 --> statement-breakpoint

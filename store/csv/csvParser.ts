@@ -4,13 +4,11 @@
 
 import { DomainError } from '../../core/errors.ts';
 import { ByteWindow } from '../xlsx/byteWindow.ts';
+import { HASH_START, HASH_STEP } from '../xlsx/stringPool.ts';
 
 const QUOTE = 0x22;
 const LF = 0x0a;
 const CR = 0x0d;
-/** FNV-1a, as the string pool expects it. */
-const HASH_START = 0x811c9dc5 | 0;
-const HASH_STEP = 0x01000193;
 
 /** The fields of one row: places in `bytes`, valid until the next row. */
 export interface CsvRow {
@@ -26,6 +24,7 @@ export interface CsvRow {
 export class CsvParser {
   /** Lines of the file begun so far, for messages. */
   private line = 1;
+  private linesInField = 0;
   private readonly window = new ByteWindow(Number.POSITIVE_INFINITY);
   private readonly code: number;
   private readonly row: CsvRow = {
@@ -74,8 +73,8 @@ export class CsvParser {
         const close = this.findClose(b, at + 1, end, last);
         if (close === -1) return -1;
         if (close === -2) throw this.refuseOpenQuote(lines);
-        for (let i = b.indexOf(LF, at); i >= 0 && i < close; i = b.indexOf(LF, i + 1)) lines += 1;
         at = this.addQuoted(b, at + 1, close, end);
+        lines += this.linesInField;
       } else at = this.addPlain(b, at, end);
       if (at >= end && !last) return -1;
       const ch = at < end ? b[at] : LF;
@@ -120,9 +119,11 @@ export class CsvParser {
   private addQuoted(b: Buffer, start: number, close: number, end: number): number {
     let hash = HASH_START;
     let doubled = false;
+    this.linesInField = 0;
     for (let i = start; i < close; i += 1) {
       const ch = b[i]!;
       if (ch === QUOTE) doubled = true;
+      else if (ch === LF) this.linesInField += 1;
       hash = Math.imul(hash ^ ch, HASH_STEP);
     }
     let at = close + 1;

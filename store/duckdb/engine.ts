@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
+import type { Readable } from 'node:stream';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import type { BlobStore } from '../blobs/blobStore.ts';
+import { type RowFormat, startRows } from './formats/streamRows.ts';
 import { createTailTable, quoteName, type Relation } from './relation.ts';
 
 /** The engine for the service's own reads and writes. Nobody's SQL runs here: that is what the sandbox is for. */
@@ -42,6 +44,32 @@ export async function openEngine(options: { connections: number; memoryLimitMb: 
 
 let tails = 0;
 
+/** SQL that stands for a relation on a connection, and how to clear away what it needed. */
+interface OpenedRelation {
+  from: string;
+  release(): Promise<void>;
+}
+
+async function openOn(connection: DuckDBConnection, blobs: BlobStore, relation: Relation): Promise<OpenedRelation> {
+  const opened = await blobs.open(relation.files);
+  tails += 1;
+  const tailName = `svc_tail_${tails}`;
+  const { tail } = relation;
+  try {
+    if (tail) await connection.run(createTailTable(tailName, tail), [tail.json]);
+  } catch (error) {
+    opened.release();
+    throw error;
+  }
+  return {
+    from: `(${relation.select(opened.pathOf, tailName)})`,
+    async release() {
+      opened.release();
+      if (tail) await connection.run(`DROP TABLE ${quoteName(tailName)}`);
+    },
+  };
+}
+
 /** Runs `work` with SQL that stands for the relation; its files are pinned and its tail is there for as long. */
 export async function withRelation<T>(
   engine: Engine,
@@ -49,22 +77,64 @@ export async function withRelation<T>(
   relation: Relation,
   work: (connection: DuckDBConnection, from: string) => Promise<T>,
 ): Promise<T> {
-  const opened = await blobs.open(relation.files);
-  try {
-    return await engine.use(async (connection) => {
-      tails += 1;
-      const tailName = `svc_tail_${tails}`;
-      const { tail } = relation;
-      if (tail) await connection.run(createTailTable(tailName, tail), [tail.json]);
+  return engine.use(async (connection) => {
+    const { from, release } = await openOn(connection, blobs, relation);
+    try {
+      return await work(connection, from);
+    } finally {
+      await release();
+    }
+  });
+}
+
+/** The rows of a SELECT over a relation as a stream; connection, files and tail are given back when it closes. */
+export function streamRelation(
+  engine: Engine,
+  blobs: BlobStore,
+  relation: Relation,
+  format: RowFormat,
+  select: (from: string) => string,
+): Promise<Readable> {
+  return streamOn(engine, format, async (connection) => {
+    const { from, release } = await openOn(connection, blobs, relation);
+    return { sql: select(from), release };
+  });
+}
+
+/** The rows of a SELECT over one file as a stream. */
+export function streamFile(
+  engine: Engine,
+  blobs: BlobStore,
+  key: string,
+  format: RowFormat,
+  select: (path: string) => string,
+): Promise<Readable> {
+  return streamOn(engine, format, async () => {
+    const opened = await blobs.open([key]);
+    return { sql: select(opened.pathOf(key)), release: async () => opened.release() };
+  });
+}
+
+/** Fails before the first byte when the query cannot start; holds the connection until the stream has closed. */
+function streamOn(
+  engine: Engine,
+  format: RowFormat,
+  open: (connection: DuckDBConnection) => Promise<{ sql: string; release(): Promise<void> }>,
+): Promise<Readable> {
+  return new Promise((resolve, reject) => {
+    const use = engine.use(async (connection) => {
+      const { sql, release } = await open(connection);
       try {
-        return await work(connection, `(${relation.select(opened.pathOf, tailName)})`);
+        const { body } = await startRows(connection, sql, undefined, format);
+        const closed = new Promise((done) => body.once('close', done));
+        resolve(body);
+        await closed;
       } finally {
-        if (tail) await connection.run(`DROP TABLE ${quoteName(tailName)}`);
+        await release();
       }
     });
-  } finally {
-    opened.release();
-  }
+    use.catch(reject);
+  });
 }
 
 /** All rows of a small result, values as the API gives them. */

@@ -104,9 +104,9 @@ export function textExpression(sql: string, type: DuckDBType): string {
 
 /** The fraction has six digits or is left out: readers that know only those two forms are common. */
 function writeTimestamp(sql: string): string {
-  const day = '%Y-%m-%d';
-  const early = `CASE WHEN ${sql} < TIMESTAMP '0001-01-01' AND isfinite(${sql}) THEN ${earlyDay(sql)} || strftime(${sql}, 'T%H:%M:%S.%f')`;
-  return `${early} WHEN microsecond(${sql}) % 1000000 = 0 THEN strftime(${sql}, '${day}T%H:%M:%S') ELSE strftime(${sql}, '${day}T%H:%M:%S.%f') END`;
+  const day = `CASE WHEN ${sql} < TIMESTAMP '0001-01-01' AND isfinite(${sql}) THEN ${earlyDay(sql)} || strftime(${sql}, 'T%H:%M:%S')`;
+  const fraction = `CASE WHEN microsecond(${sql}) % 1000000 <> 0 THEN strftime(${sql}, '.%f') ELSE '' END`;
+  return `${day} || ${fraction} WHEN microsecond(${sql}) % 1000000 = 0 THEN strftime(${sql}, '%Y-%m-%dT%H:%M:%S') ELSE strftime(${sql}, '%Y-%m-%dT%H:%M:%S.%f') END`;
 }
 
 /** The day of a date or time before year 1: `%Y` would give `-43` for 44 BC. */

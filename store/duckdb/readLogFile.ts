@@ -43,7 +43,8 @@ export async function readLogFile(storage: Storage, file: LogFile, query: LogFil
           rowId: rowId as number,
           op: op as LogRow['op'],
           // An ordinary segment does not say what was given: what is not null, was.
-          changed: changed === null ? ids.map(Number).filter((id) => !row || row[id] !== null) : (JSON.parse(changed as string) as number[]),
+          changed:
+            changed === null ? ids.map(Number).filter((id) => !row || row[id] !== null) : (JSON.parse(changed as string) as number[]),
           cells: row,
           before: before === null ? null : (JSON.parse(before as string) as LogRow['before']),
         };

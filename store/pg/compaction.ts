@@ -40,10 +40,10 @@ export async function listLongTables(
   const { rows } = await pool.query<LongTable>(
     `SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId"
      FROM tables t JOIN manifests m ON m.id = t.manifest_id CROSS JOIN LATERAL (
-       SELECT count(*) FILTER (WHERE layer->>'kind' = 'delta') AS deltas,
-              coalesce(sum((layer->>'rows')::bigint) FILTER (WHERE layer->>'kind' = 'delta'), 0) AS delta_rows,
-              count(*) FILTER (WHERE layer->>'kind' <> 'log') AS files
-       FROM jsonb_array_elements(m.layers) AS layer
+       SELECT count(*) FILTER (WHERE entry->>'kind' = 'delta') AS deltas,
+              coalesce(sum((entry->>'rows')::bigint) FILTER (WHERE entry->>'kind' = 'delta'), 0) AS delta_rows,
+              count(*) FILTER (WHERE entry->>'kind' <> 'log') AS files
+       FROM jsonb_array_elements(m.layers) AS part(entry)
      ) AS made
      WHERE t.deleted_at IS NULL AND (
        t.tail_count > $1 OR made.deltas >= $2 OR made.files > $3 OR (made.deltas > 0 AND made.delta_rows > $4 * t.row_count)

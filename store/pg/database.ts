@@ -25,6 +25,8 @@ export function openDatabase(url: string, options: { poolSize: number; onError: 
   });
   // An idle connection that breaks must not end the process: the pool opens another.
   pool.on('error', options.onError);
+  // Nor must one that breaks while a transaction holds it: its statement fails, and that is enough.
+  pool.on('connect', (client) => client.on('error', options.onError));
   return { pool, orm: bindOrm(pool), close: () => pool.end() };
 }
 

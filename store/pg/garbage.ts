@@ -12,15 +12,15 @@ const keptFor = "interval '30 days'";
 const pinnedVersions = `
   SELECT table_id, edit_version FROM snapshot_tables
   UNION ALL
-  SELECT t->>'id', (t->>'edit_version')::bigint FROM results, jsonb_array_elements(tables) AS t WHERE expires_at > now()`;
+  SELECT entry->>'id', (entry->>'edit_version')::bigint FROM results, jsonb_array_elements(tables) AS part(entry) WHERE expires_at > now()`;
 
 /**
  * What holds on to blobs of a workbook ($1). Whoever keeps a key in a new place adds a SELECT here, and its part of the
  * key space in `isCollected`.
  */
 const referredKeys = `
-  SELECT layer->>'key' AS key FROM tables t JOIN manifests m ON m.table_id = t.id, jsonb_array_elements(m.layers) AS layer
-  WHERE t.workbook_id = $1 AND layer ? 'key'
+  SELECT entry->>'key' AS key FROM tables t JOIN manifests m ON m.table_id = t.id, jsonb_array_elements(m.layers) AS part(entry)
+  WHERE t.workbook_id = $1 AND entry ? 'key'
   UNION
   SELECT f.key FROM tables t JOIN log_files f ON f.table_id = t.id WHERE t.workbook_id = $1
   UNION

@@ -21,6 +21,7 @@ import {
   skipDeclaration,
   UNDERSCORE,
 } from './scanText.ts';
+import { HASH_START, HASH_STEP } from './stringPool.ts';
 
 export const Type = { number: 0, shared: 1, text: 2, boolean: 3, error: 4, inline: 5, date: 6 } as const;
 
@@ -225,7 +226,7 @@ export class CellMarkup {
 
   /** Up to the next tag, with the hash of the bytes on the way. */
   private readPlain(b: Buffer, start: number, end: number): number {
-    let hash = 0x811c9dc5 | 0;
+    let hash = HASH_START;
     for (let i = start; i < end; i += 1) {
       const ch = b[i]!;
       if (ch === LT) {
@@ -233,7 +234,7 @@ export class CellMarkup {
         return i;
       }
       if (ch === AMP || ch === CR || (ch === UNDERSCORE && b[i + 1] === LOWER_X)) this.plain = false;
-      hash = Math.imul(hash ^ ch, 0x01000193);
+      hash = Math.imul(hash ^ ch, HASH_STEP);
     }
     return -1;
   }

@@ -2,8 +2,16 @@
 
 /** The strings of one sheet or batch, each distinct one decoded once. */
 
+import { randomInt } from 'node:crypto';
 import type { SharedStrings } from './sharedStrings.ts';
 import { StringArena } from './stringArena.ts';
+
+/**
+ * FNV-1a: `hash = Math.imul(hash ^ byte, HASH_STEP)`, from this start. It differs from process to process, so that nobody
+ * can send texts that all fall into one slot; what is read does not depend on it.
+ */
+export const HASH_START = randomInt(2 ** 32) | 0;
+export const HASH_STEP = 0x01000193;
 
 export class StringPool {
   strings: string[] = [];

@@ -50,12 +50,16 @@ export async function startProduct({ dataDir, temporalCli, ...ports }: ProductOp
   return { child, dataDir, port, uiPort, apiUrl: `http://127.0.0.1:${port}`, output: () => text, exited };
 }
 
+export function hasEnded({ child }: Product): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
+
 /** Waits for something said after the first `from` characters of the output. */
 export async function waitForOutput(product: Product, wanted: string, from = 0, timeoutMs = 60_000): Promise<void> {
   await waitUntil(
     () => {
       if (product.output().slice(from).includes(wanted)) return true;
-      if (product.child.exitCode !== null) throw new Error(`ended before it said "${wanted}":\n${product.output()}`);
+      if (hasEnded(product)) throw new Error(`ended before it said "${wanted}":\n${product.output()}`);
       return false;
     },
     timeoutMs,

@@ -1,6 +1,6 @@
 // Stands in for the child inside of a cage and tries to get out: what it reaches is what the cage lets through, with no
 // other wall before it. Plain JavaScript, since it is bound into the cage as it is.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { connect, Socket } from 'node:net';
@@ -52,6 +52,10 @@ const tricks = {
   outside: () => reach(80, '93.184.215.14'),
   shell: () => String(spawnSync('/bin/sh', ['-c', 'id']).error ?? 'ran a shell'),
   nodeAgain: () => String(spawnSync(process.execPath, ['-e', 'console.log(require("os").hostname())']).stdout),
+  leave: ({ mark }) => {
+    spawn(process.execPath, ['-e', 'setTimeout(() => {}, 60000)', mark], { detached: true, stdio: ['pipe', 'pipe', 'pipe'] }).unref();
+    return 'left a process behind';
+  },
   kill: ({ pid }) => process.kill(pid, 'SIGKILL') && 'killed',
   writeIn: () => writeFileSync(`${inDir}/open/new`, 'x'),
   overwriteIn: () => writeFileSync(`${inDir}/open/0.parquet`, 'x'),

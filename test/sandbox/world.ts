@@ -45,7 +45,7 @@ const specs: TableSpec[] = [
   { name: 'Edited', columns: [['k', 'VARCHAR'], ['v', 'BIGINT']], rows: "VALUES (1, 'a', 1), (2, 'b', 2), (3, 'c', 3)", tail: [['2', 'b', '20'], ['4', 'd', '4']] },
   {
     name: '給与',
-    columns: [['名前', 'VARCHAR'], ['部署', 'VARCHAR'], ['給与', 'VARCHAR', 'deny'], ['電話', 'VARCHAR', 'mask'], ['年齢', 'BIGINT']],
+    columns: [['名前', 'VARCHAR'], ['部署', 'VARCHAR'], ['月給', 'VARCHAR', 'deny'], ['電話', 'VARCHAR', 'mask'], ['年齢', 'BIGINT']],
     rows: `VALUES (1, '佐藤', '営業', '${secrets.denied}-1', '${secrets.masked}-1', 31), (2, '鈴木', '開発', '${secrets.denied}-2', '${secrets.masked}-2', 45)`,
     tail: [['3', '高橋', '営業', '52']],
   },

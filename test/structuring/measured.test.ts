@@ -56,7 +56,7 @@ describe.skipIf(!present)('measured on labelled sheets', () => {
       encoding: 'utf8',
     });
     figures = JSON.parse(scored) as Record<string, Figures>;
-  }, 300_000);
+  }, 900_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { analyze, build, listCells } from '../../core/structuring/index.ts';
+import { analyze, build, listCells, validateSpec } from '../../core/structuring/index.ts';
 import { makeGrid } from './picture.ts';
 
 const cell = fc.oneof(
@@ -113,5 +113,36 @@ describe('a ParseSpec that people corrected', () => {
     const spec = analyze([grid], 'f.xlsx');
     for (const region of spec.regions) region.selected = region.kind === 'data';
     expect(build([grid], spec, 'f.xlsx').tables.map((table) => table.role)).toEqual(['data']);
+  });
+
+  it('is refused with a pointer where it does not fit the file', () => {
+    const spec = analyze([grid], 'f.xlsx');
+    expect(validateSpec([grid], spec)).toEqual([]);
+    const index = spec.regions.findIndex((region) => region.kind === 'data');
+    const broken = structuredClone(spec);
+    const region = broken.regions[index];
+    if (!region) throw new Error('no table found');
+    region.sheet = 'nowhere';
+    region.header_rows = [99];
+    region.data_range = 'Z1:Z9';
+    region.columns = [{ name: '', from: 'ZZ', type: 'VARCHAR' }];
+    expect(validateSpec([grid], broken).map((problem) => problem.pointer)).toEqual([
+      `/regions/${index}/sheet`,
+      `/regions/${index}/header_rows/0`,
+      `/regions/${index}/data_range`,
+      `/regions/${index}/header_rows`,
+      `/regions/${index}/columns/0/from`,
+      `/regions/${index}/columns/0/name`,
+    ]);
+  });
+
+  it('proposes only specs that fit', () => {
+    fc.assert(
+      fc.property(rows, merges, (drawn, merged) => {
+        const any = makeGrid(drawn, { merges: merged });
+        expect(validateSpec([any], analyze([any], 'f.xlsx'))).toEqual([]);
+      }),
+      { numRuns: 200 },
+    );
   });
 });

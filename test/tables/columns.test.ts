@@ -97,7 +97,12 @@ describe('a column that is renamed', () => {
 describe('a column that is retyped', () => {
   it('is cast once; the version before keeps the text as it was', async () => {
     const table = await world.makeTable('retyped', [{ name: 'a' }, { name: 'n' }]);
-    ok(await table.upsert(Array.from({ length: 1500 }, (_, i) => ({ a: `r${i}`, n: String(i).padStart(3, '0') })), 1));
+    ok(
+      await table.upsert(
+        Array.from({ length: 1500 }, (_, i) => ({ a: `r${i}`, n: String(i).padStart(3, '0') })),
+        1,
+      ),
+    );
     ok(await table.upsert([{ a: 'logged', n: '007' }], 2));
     ok(await table.annotate([{ target: { row_id: 1, column: 'n' }, note: 'look' }]));
     expect(ok(await table.retype('n', 'INTEGER', 3))).toMatchObject({ column: 'n', type: 'BIGINT', edit_version: 4 });
@@ -197,6 +202,28 @@ describe('a column that is dropped', () => {
     expect((await table.read({ at_version: 2 })).rows).toEqual([{ a: 'x', b: 'y', __svc_row_id: 1 }]);
     const problem = refused(await table.upsert([{ __svc_row_id: 1, a: 'z' }], 2), 409, 'version-conflict');
     expect(problem.current_version).toBe(4);
+  });
+});
+
+describe('after a restore', () => {
+  it('a column that was added later is gone; added again it has a new id and no old values', async () => {
+    const other = await makeWorkbookWith(api);
+    const table = await other.makeTable('restored', [{ name: 'a' }, { name: 'old' }]);
+    ok(await table.upsert([{ a: 'x', old: 'kept' }, ...many(1200)]));
+    const before = await other.snapshot();
+    ok(await table.add({ column: 'n', type: 'BIGINT', default: 7 }));
+    ok(await table.upsert([{ __svc_row_id: 1, n: 8 }]));
+    ok(await table.drop('old'));
+    await other.restore(before);
+    expect((await table.read({ limit: 1 })).rows[0]).toEqual({ a: 'x', old: 'kept', __svc_row_id: 1 });
+    ok(await table.add({ column: 'n', type: 'BIGINT' }));
+    const { rows } = await table.read({ limit: 2000 });
+    expect(new Set(rows.map((row) => row.n))).toEqual(new Set([null]));
+    const ids = await api.sql.query(
+      "SELECT column_id FROM table_columns c JOIN tables t ON t.id = c.table_id WHERE t.name = 'restored' AND to_version IS NULL ORDER BY position",
+    );
+    expect(ids.rows.map((row) => row.column_id)).toEqual([1, 2, 4]);
+    expect((await table.read({ limit: 1, at_version: 4 })).rows[0]).toMatchObject({ n: 8 });
   });
 });
 

@@ -43,6 +43,8 @@ export interface TestStore {
   readContent(tableId: string, version?: number): Promise<Content>;
   hashContent(tableId: string, version?: number): Promise<string>;
   hashVersions(tableId: string): Promise<Record<number, string>>;
+  /** The same services over a workbook of its own: a restore is about all tables of one. */
+  another(): Promise<TestStore>;
   stop(): Promise<void>;
 }
 
@@ -57,8 +59,19 @@ export async function openTestStore(env: Record<string, string> = {}): Promise<T
   const api = await startTestApi({ SVC_RATE_LIMITS: 'off', SVC_DATA_DIR: dataDir, ...env });
   const { services } = api.running;
   const owner = await api.signUp();
-  const { id } = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: 'store' } }));
   const principal = await authenticate(services, owner.session);
+  const stop = async () => {
+    await api.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  };
+  return bindStore({ api, services, owner, principal, stop });
+}
+
+type Common = Pick<TestStore, 'api' | 'services' | 'owner' | 'principal' | 'stop'>;
+
+async function bindStore(common: Common): Promise<TestStore> {
+  const { services, owner, principal } = common;
+  const { id } = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: 'store' } }));
   const workbook = await requireWorkbook(services, principal, id, 'editor');
 
   const write = <T>(change: (tx: Tx) => Promise<T>) => commit(services, actor, change, async (result) => result);
@@ -93,10 +106,8 @@ export async function openTestStore(env: Record<string, string> = {}): Promise<T
   };
 
   return {
-    api,
-    services,
-    owner,
-    principal,
+    ...common,
+    another: () => bindStore(common),
     workbook,
     commit: write,
     async makeTable(name, columns) {
@@ -162,10 +173,6 @@ export async function openTestStore(env: Record<string, string> = {}): Promise<T
       const hashes: Record<number, string> = {};
       for (const version of await listVersions(tableId)) hashes[version] = await hashContent(tableId, version);
       return hashes;
-    },
-    async stop() {
-      await api.stop();
-      await rm(dataDir, { recursive: true, force: true });
     },
   };
 }

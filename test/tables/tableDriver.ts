@@ -74,8 +74,16 @@ export async function makeWorkbookWith(api: TestApi) {
       ok(await owner.client.POST(`${base}/tables`, { params: { path: { workbook_id: workbookId } }, body: { name, columns } }));
       return driveTable(owner, workbookId, name);
     },
-    undo: (op_id: number) =>
-      owner.client.POST(`${base}/ops/{op_id}/undo`, { params: { path: { workbook_id: workbookId, op_id } } }),
+    undo: (op_id: number) => owner.client.POST(`${base}/ops/{op_id}/undo`, { params: { path: { workbook_id: workbookId, op_id } } }),
+    /** The id of a snapshot of the workbook as it is now. */
+    snapshot: async () =>
+      ok(await owner.client.POST(`${base}/snapshots`, { params: { path: { workbook_id: workbookId } }, body: { summary: 'then' } })).id,
+    label: async (label: string) =>
+      ok(await owner.client.POST(`${base}/versions`, { params: { path: { workbook_id: workbookId } }, body: { label } })),
+    restore: async (snapshot_id: string) =>
+      ok(
+        await owner.client.POST(`${base}/snapshots/{snapshot_id}/restore`, { params: { path: { workbook_id: workbookId, snapshot_id } } }),
+      ),
     ops: async (query: { limit?: number; before?: number; cursor?: string } = {}) =>
       ok(await owner.client.GET(`${base}/ops`, { params: { path: { workbook_id: workbookId }, query } })),
   };

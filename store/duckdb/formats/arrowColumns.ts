@@ -140,7 +140,7 @@ function decimal(precision: number, scale: number): ArrowColumn {
   return { type, select: asIs, read };
 }
 
-function text(type: arrow.Utf8 | arrow.Binary, select: (sql: string) => string): ArrowColumn {
+function text(type: arrow.DataType, select: (sql: string) => string): ArrowColumn {
   const read = (column: RawColumn) => {
     const offsets = new Int32Array(column.rowCount + 1);
     const bytes = Buffer.concat(readText(column, offsets));

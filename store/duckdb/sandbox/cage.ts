@@ -14,6 +14,8 @@ export interface Cage {
   seen(folders: ChildFolders): { inDir: string; outDir: string };
   /** Its socket is the fourth of its standard streams. */
   spawn(folders: ChildFolders): ReturnType<typeof spawn>;
+  /** Ends what a killed process may have left behind. */
+  sweep(folders: ChildFolders): void;
 }
 
 /** Of the operating system, for everything the process allocates; DuckDB's own limit lies below it. */
@@ -70,6 +72,8 @@ export function bubblewrapCage(bwrap: string, program: ChildProgram): Cage {
       const command = [bwrap, ...fixed, ...bind(inDir, '/in'), '--bind', outDir, '/out', '--remount-ro', '/', '--chdir', '/', '/app/node', ...nodeFlags, '/app/child.mjs', '/in', '/out'];
       return run(command, null);
     },
+    // Everything inside has ended with it.
+    sweep() {},
   };
 }
 
@@ -77,9 +81,9 @@ function hasOption(bwrap: string, option: string): boolean {
   return spawnSync(bwrap, ['--help'], { encoding: 'utf8' }).stdout.includes(option);
 }
 
-/** Ids that belong to nobody; each process has its own, so that they cannot touch each other. */
-const firstUserId = 61_184;
-const userIds = 4_096;
+/** Ids that no distribution gives to anybody; each process has its own, so that they cannot touch each other. */
+const firstUserId = 60_706;
+const userIds = 478;
 let usersGiven = 0;
 
 /** Without bubblewrap, as root: another user, who owns nothing and may write to one folder. `appDir` must be one he can enter. */
@@ -96,6 +100,10 @@ export async function userCage(program: ChildProgram, appDir: string): Promise<C
     },
     seen: ({ inDir, outDir }) => ({ inDir, outDir }),
     spawn: ({ inDir, outDir, owner }) => run([program.node, ...nodeFlags, join(appDir, 'child.mjs'), inDir, outDir], owner),
+    sweep({ owner }) {
+      // As that user: everything he may send a signal to, which is what is his.
+      if (owner) spawn('/bin/sh', ['-c', 'kill -9 -1'], { cwd: '/', env, stdio: 'ignore', ...owner }).on('error', () => {});
+    },
   };
 }
 

@@ -73,16 +73,24 @@ export async function takeFile(path: string, target: string): Promise<void> {
   if (info.uid !== uid) await chown(target, uid, gid);
 }
 
-/** Folders of services that ended without clearing up; the name begins with the process id. */
+const workPrefix = 'queries-';
+
+/** A folder for one service's query processes. Those of services that ended without clearing up are removed. */
 export async function makeWorkDir(parent: string, mode: number): Promise<string> {
-  await mkdir(parent, { recursive: true, mode });
+  await mkdir(parent, { recursive: true, mode: 0o700 });
   for (const name of await readdir(parent)) {
-    const pid = Number(/^run-(\d+)-/.exec(name)?.[1]);
-    if (pid && !isAlive(pid)) await rm(join(parent, name), { recursive: true, force: true }).catch(() => {});
+    const pid = name.startsWith(workPrefix) ? Number.parseInt(name.slice(workPrefix.length), 10) : Number.NaN;
+    if (pid > 0 && !isAlive(pid)) await removeOurs(join(parent, name)).catch(() => {});
   }
-  const dir = await mkdtemp(join(parent, `run-${process.pid}-`));
+  const dir = await mkdtemp(join(parent, `${workPrefix}${process.pid}-`));
   await chmod(dir, mode);
   return dir;
+}
+
+/** In a folder that everybody may write to, somebody else could have chosen the name. */
+async function removeOurs(path: string): Promise<void> {
+  const info = await lstat(path);
+  if (info.isDirectory() && info.uid === process.getuid?.()) await rm(path, { recursive: true, force: true });
 }
 
 function isAlive(pid: number): boolean {

@@ -39,7 +39,7 @@ export async function openCage(dir: string, searchPath: string[], choice: CageCh
   }
   if (choice !== 'bubblewrap') {
     // Another user must be able to go there, and the data folder is closed to everybody.
-    const opened = process.getuid?.() === 0 ? await attempt(join(tmpdir(), 'workbook-data-service'), 0o711, (workDir) => userCage(program, join(workDir, 'app'))) : null;
+    const opened = process.getuid?.() === 0 ? await attempt(tmpdir(), 0o711, (workDir) => userCage(program, join(workDir, 'app'))) : null;
     if (opened) return opened;
     if (process.getuid?.() !== 0) reasons.push('without root, no other user can be used');
   }

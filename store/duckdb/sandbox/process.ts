@@ -74,6 +74,7 @@ export async function startProcess(cage: Cage, workDir: string): Promise<QueryPr
   child.once('error', (error) => end(new ProcessGone('crash', `a query process could not be started: ${error.message}`)));
   child.once('close', (code, signal) => {
     end(new ProcessGone('crash', `a query process ended (${signal ?? `exit code ${code}`}): ${stderr.trim()}`));
+    cage.sweep(folders);
     void folders.remove().catch(() => {}).then(() => {
       removed = true;
       for (const callback of goneCallbacks) callback();

@@ -1,0 +1,69 @@
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rowFormats } from '../../store/duckdb/formats/streamRows.ts';
+import { jsonExpression } from '../../store/duckdb/json.ts';
+import { parseTypeName } from '../../store/duckdb/typeNames.ts';
+import { typeCases } from './cases.ts';
+import { readRows } from './readBack.ts';
+
+let connection: DuckDBConnection;
+
+beforeAll(async () => {
+  const instance = await DuckDBInstance.create(':memory:', { threads: '2' });
+  connection = await instance.connect();
+  // Nothing may depend on the zone of the session.
+  await connection.run("SET TimeZone = 'Asia/Tokyo'");
+});
+
+afterAll(() => connection.closeSync());
+
+describe.each(typeCases)('values of $type', ({ type, values }) => {
+  const literals = [...values.map(([sql]) => sql), 'NULL'].map((sql, i) => `SELECT ${i} AS i, CAST(${sql} AS ${type}) AS v`);
+  const sql = `SELECT v FROM (${literals.join(' UNION ALL ')}) ORDER BY i`;
+  const expected = [...values.map(([, json]) => ({ v: json })), { v: null }];
+
+  it.each(rowFormats)('as %s', async (format) => {
+    expect(await readRows(connection, sql, format)).toEqual(expected);
+  });
+
+  it.each(rowFormats)('as %s, all NULL', async (format) => {
+    expect(await readRows(connection, `SELECT NULL::${type} AS v FROM range(3)`, format)).toEqual([{ v: null }, { v: null }, { v: null }]);
+  });
+
+  it('by the name of the type, as by the type', async () => {
+    const { columnTypes } = await connection.runAndReadAll(`SELECT NULL::${type} AS v`).then((reader) => ({ columnTypes: reader.columnTypes() }));
+    const given = columnTypes[0] as NonNullable<(typeof columnTypes)[0]>;
+    const named = given.alias === 'JSON' ? 'JSON' : String(given);
+    expect(jsonExpression('v', named)).toBe(jsonExpression('v', given));
+  });
+});
+
+describe('columns', () => {
+  const names = ['a', 'A', 'a', 'x.y', 'quo"te', "quo'te", '😀', 'SELECT', 'a b', '日本語', 'a_2', '$1', '%s', '\\', '__proto__'];
+  const list = names.map((name, i) => `${i} AS "${name.replaceAll('"', '""')}"`);
+  const unique = ['a', 'A_2', 'a_3', 'x.y', 'quo"te', "quo'te", '😀', 'SELECT', 'a b', '日本語', 'a_2', '$1', '%s', '\\', '__proto__'];
+
+  it.each(rowFormats)('of odd and of equal names survive as %s', async (format) => {
+    const [row] = await readRows(connection, `SELECT ${list.join(', ')}`, format);
+    const entries = Object.entries(row as object);
+    // `__proto__` as a key of a plain object is not an own property where it is assigned, as it is when Arrow is read here.
+    const kept = (name: string) => format !== 'arrow' || name !== '__proto__';
+    const used = [...new Set(unique.map((name) => name))].filter(kept);
+    expect(entries.map(([name]) => name)).toEqual(used.map((name) => (name === 'A_2' ? expect.stringMatching(/^A_\d$/) : name)));
+    expect(entries.map(([, value]) => value)).toEqual(names.map((_, i) => i).filter((i) => kept(names[i] as string)));
+  });
+
+  it.each(rowFormats)('200 of them as %s', async (format) => {
+    const columns = Array.from({ length: 200 }, (_, i) => `(i + ${i})::${['BIGINT', 'VARCHAR', 'DOUBLE', 'DECIMAL(9,2)'][i % 4]} AS c${i}`);
+    const rows = await readRows(connection, `SELECT ${columns.join(', ')} FROM range(3000) t(i)`, format);
+    expect(rows).toHaveLength(3000);
+    expect(rows[2999]).toMatchObject({ c0: 2999, c1: '3000', c2: 3001, c3: '3002.00', c199: '3198.00' });
+  });
+});
+
+it('knows the type names that DuckDB gives, and no others', () => {
+  expect(String(parseTypeName('STRUCT("a b" MAP(VARCHAR, DECIMAL(5,2)[]), c INTEGER[3][])[]'))).toBe(
+    'STRUCT("a b" MAP(VARCHAR, DECIMAL(5,2)[]), "c" INTEGER[3][])[]',
+  );
+  for (const name of ['', 'NOPE', 'STRUCT(', 'INTEGER[', 'DECIMAL(5,2) x', 'INTEGER; DROP TABLE t']) expect(() => parseTypeName(name)).toThrow(/not a DuckDB type/);
+});

@@ -1,0 +1,157 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
+import { makeWorld, refusal, type World } from './world.ts';
+
+/** Queries that want too much: each ends in time, the service lives on, and others get their turn. */
+
+let world: World;
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  world = await makeWorld();
+  sandbox = await world.open();
+});
+afterAll(async () => {
+  await sandbox?.close();
+  await world?.close();
+});
+
+const bounded = ['query-timeout', 'query-too-large', 'query-failed'];
+
+describe('resource bombs', () => {
+  it.each([
+    ['a long text', "SELECT repeat('a', 1000000000)"],
+    ['many long texts', "SELECT repeat('a', 100000000) || i FROM range(1000) r(i)"],
+    ['a long list', 'SELECT range(2000000000)'],
+    ['lists of lists', 'SELECT list_transform(range(100000), lambda x: range(100000))'],
+    ['padding', "SELECT lpad('x', 2000000000, 'y')"],
+    ['a cross join', 'SELECT count(*) FROM range(1000000) a, range(1000000) b, range(1000000) c'],
+    ['a recursion without end', 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r'],
+    ['a recursion that doubles', 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + x FROM r, (VALUES (1), (2)) v(x)) SELECT count(*) FROM r'],
+    ['a huge sort', 'SELECT * FROM range(500000000) r(i) ORDER BY hash(i)'],
+    ['a huge group', 'SELECT i, count(*) FROM range(500000000) r(i) GROUP BY i'],
+    ['a huge aggregate', 'SELECT list(i) FROM range(500000000) r(i)'],
+    ['a huge string_agg', "SELECT string_agg(repeat('x', 1000), ',') FROM range(10000000)"],
+    ['a window over everything', 'SELECT max(s) FROM (SELECT sum(i) OVER (ORDER BY hash(i)) AS s FROM range(300000000) r(i))'],
+    ['a slow pattern', "SELECT count(*) FROM range(100000000) r(i) WHERE regexp_matches(repeat('a', 1000) || i, '(a+)+b')"],
+    ['a large factor', 'SELECT sum(factorial(i % 30)) FROM range(100000000000) r(i)'],
+    ['a pivot of many values', `PIVOT (SELECT i FROM range(1000000) r(i)) ON i IN (${Array.from({ length: 5000 }, (_, i) => i).join(', ')}) USING list(i)`],
+    ['JSON that grows', "SELECT json_group_array(repeat('x', 100000)) FROM range(100000)"],
+    ['a huge number of columns', `SELECT ${Array.from({ length: 100_000 }, (_, i) => `${i} AS c${i}`).join(', ')}`],
+  ])('%s', async (_, sql) => {
+    const began = Date.now();
+    const error = await refusal(world.run(sandbox, sql, { timeoutMs: 2_500, keepResult: true }));
+    expect(bounded).toContain(error.code);
+    expect(Date.now() - began).toBeLessThan(30_000);
+    expect(await world.rows(sandbox, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
+  });
+
+  it.each([
+    ['parentheses', `SELECT ${'('.repeat(100_000)}1${')'.repeat(100_000)}`],
+    ['brackets', `SELECT ${'['.repeat(100_000)}1${']'.repeat(100_000)}`],
+    ['sums', `SELECT 1${'+1'.repeat(100_000)}`],
+    ['NOT', `SELECT ${'NOT '.repeat(100_000)}true`],
+    ['minus', `SELECT ${'- '.repeat(100_000)}1`],
+    ['CASE', `SELECT ${'CASE WHEN true THEN '.repeat(20_000)}1${' END'.repeat(20_000)}`],
+    ['subqueries', `SELECT * FROM ${'(SELECT * FROM '.repeat(20_000)}売上${')'.repeat(20_000)}`],
+    ['joins', `SELECT * FROM 売上${' JOIN 売上 ON true'.repeat(20_000)}`],
+    ['unions', `SELECT 1${' UNION ALL SELECT 1'.repeat(20_000)}`],
+    ['AND', `SELECT ${'true AND '.repeat(100_000)}true`],
+    ['a list', `SELECT ${'1,'.repeat(400_000)}1`],
+    ['casts', `SELECT 1${'::INTEGER'.repeat(90_000)}`],
+    ['CTEs', `WITH ${Array.from({ length: 5_000 }, (_, i) => `c${i} AS (SELECT * FROM ${i === 0 ? '売上' : `c${i - 1}`})`).join(', ')} SELECT * FROM c4999`],
+    ['CTEs that double', `WITH c0 AS (SELECT 1 AS x), ${Array.from({ length: 40 }, (_, i) => `c${i + 1} AS (SELECT a.x FROM c${i} a, c${i} b)`).join(', ')} SELECT count(*) FROM c40`],
+  ])('SQL that is deep or long: %s', async (_, sql) => {
+    const outcome = await world.run(sandbox, sql, { timeoutMs: 3_000 }).then(() => 'answered', async (error: unknown) => (await refusal(Promise.reject(error))).code);
+    expect(['answered', 'query-refused', ...bounded]).toContain(outcome);
+    expect(await world.rows(sandbox, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
+  });
+
+  it('refuses SQL over a megabyte without a process', async () => {
+    expect((await refusal(world.run(sandbox, `SELECT '${'a'.repeat(1_100_000)}'`))).code).toBe('validation-failed');
+  });
+});
+
+describe('limits of results', () => {
+  it('rows', async () => {
+    const error = await refusal(world.run(sandbox, 'SELECT * FROM range(1000)', { keepResult: true, maxRows: 999 }));
+    expect([error.code, error.detail]).toEqual(['query-too-large', 'The result has more than 999 rows.']);
+  });
+
+  it('bytes', async () => {
+    const error = await refusal(world.run(sandbox, 'SELECT i, md5(i::VARCHAR) AS m FROM range(100000) r(i)', { keepResult: true, maxBytes: 1_000_000 }));
+    expect([error.code, error.detail]).toEqual(['query-too-large', 'The result is larger than 1000000 bytes.']);
+  });
+
+  it('the page', async () => {
+    const error = await refusal(world.run(sandbox, "SELECT repeat('x', 1000000) AS x FROM range(100)"));
+    expect([error.code, error.detail]).toEqual(['query-too-large', expect.stringMatching(/^The page is larger/)]);
+  });
+
+  it('a timeout says so', async () => {
+    const error = await refusal(world.run(sandbox, 'SELECT count(*) FROM range(10000000) a, range(10000000) b', { timeoutMs: 300 }));
+    expect([error.code, error.detail]).toEqual(['query-timeout', 'The query took too long.']);
+  });
+
+  it('leaves nothing on the disk', async () => {
+    await delay(200);
+    const [run] = await readdir(join(world.dir, 'sandbox'));
+    const left = (await readdir(join(world.dir, 'sandbox', run as string))).filter((name) => !name.startsWith('child-'));
+    expect(left).toEqual([]);
+  });
+});
+
+describe('the pool', () => {
+  it('gives an account half of it, and others their turn', async () => {
+    const small = await world.open({ processes: 2 });
+    const slow = (accountId: string) => world.run(small, 'SELECT count(*) FROM range(100000000000)', { accountId, timeoutMs: 1_500 }).catch(() => {});
+    const work = [slow('greedy'), slow('greedy'), slow('greedy')];
+    await delay(300);
+    expect(small.state).toMatchObject({ busy: 1, queued: 2 });
+    const began = Date.now();
+    expect(await world.rows(small, 'SELECT 1 AS x', { accountId: 'patient' })).toEqual([{ x: 1 }]);
+    expect(Date.now() - began).toBeLessThan(1_400);
+    await Promise.all(work);
+    await small.close();
+  });
+
+  it('turns away what it cannot queue', async () => {
+    const small = await world.open({ processes: 1, maxQueue: 2 });
+    const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => world.run(small, 'SELECT count(*) FROM range(300000000)', { timeoutMs: 10_000 })));
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as { code: string; extras: { headers: Record<string, string> } }] : []));
+    expect(refused.length).toBe(3);
+    for (const { code, extras } of refused) expect([code, Number(extras.headers['Retry-After'])]).toEqual(['rate-limited', expect.any(Number)]);
+    await small.close();
+  });
+
+  it('turns away what waits too long', async () => {
+    const small = await world.open({ processes: 1, maxWaitMs: 300 });
+    const first = world.run(small, 'SELECT count(*) FROM range(100000000000)', { timeoutMs: 2_000 }).catch(() => {});
+    expect((await refusal(world.run(small, 'SELECT 1'))).code).toBe('rate-limited');
+    await first;
+    await small.close();
+  });
+
+  it('replaces a process after its share of requests, and goes on', async () => {
+    const small = await world.open({ processes: 1, maxServed: 3 });
+    for (let i = 0; i < 12; i += 1) expect(await world.rows(small, `SELECT ${i} AS i`)).toEqual([{ i }]);
+    await small.close();
+  });
+
+  it('serves many at once', async () => {
+    const answers = await Promise.all(Array.from({ length: 40 }, async (_, i) => world.rows(sandbox, 'SELECT $1 + sum(金額) AS s FROM 売上', { accountId: `acc_${i % 5}`, params: [i] })));
+    expect(answers.map(([row]) => row?.s)).toEqual(Array.from({ length: 40 }, (_, i) => 600 + i));
+  });
+
+  it('closes while queries run, and answers them', async () => {
+    const small = await world.open({ processes: 1 });
+    const running = [1, 2].map(() => refusal(world.run(small, 'SELECT count(*) FROM range(100000000000)', { timeoutMs: 20_000 })));
+    await delay(300);
+    await small.close();
+    expect((await Promise.all(running)).map(({ code }) => code)).toEqual(['unavailable', 'unavailable']);
+    expect((await refusal(world.run(small, 'SELECT 1'))).code).toBe('unavailable');
+  });
+});

@@ -1,0 +1,196 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
+import { driveTable, makeWorkbookWith } from './tableDriver.ts';
+
+let api: TestApi;
+let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
+beforeAll(async () => {
+  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  world = await makeWorkbookWith(api);
+});
+afterAll(() => api.stop());
+
+const oddNames = [
+  `"quoted" 'name'`,
+  'a/b',
+  'a\\b',
+  '...',
+  '%2F',
+  'a?b#c&d=e',
+  '📊 売上 😀',
+  '長'.repeat(200),
+  'select',
+  'ORDER BY',
+  'table; DROP TABLE tables; --',
+  '{name}',
+  '$1',
+  '__proto__',
+  'constructor',
+  'c1',
+  'a,b:desc',
+  'ünï côdé ﷽',
+  'line\nbreak\ttab',
+  '~1~0',
+];
+
+describe('odd names', () => {
+  it.each(oddNames)('%j is a table and a column like any other', async (name) => {
+    const table = await world.makeTable(name, [{ name }, { name: 'n', type: 'BIGINT' }]);
+    ok(await table.upsert([{ [name]: 'x', n: 1 }]));
+    ok(await table.upsert(Array.from({ length: 1001 }, (_, n) => ({ [name]: `v${n}`, n }))));
+    const edit = ok(await table.upsert([{ __svc_row_id: 1, [name]: 'y' }]));
+    expect((await table.read({ limit: 1 })).rows[0]?.[name]).toBe('y');
+    expect((await table.read({ limit: 1, columns: [name], sort: [name] })).rows[0]?.[name]).toBe('v0');
+    expect((await table.columns()).map((column) => column.name)).toEqual([name, 'n', '__svc_row_id']);
+    expect(ok(await table.range('A1:A2')).values).toEqual([[name], ['y']]);
+    expect(ok(await table.history(1)).changes[0]?.cells).toEqual([{ column: name, old: 'x', new: 'y' }]);
+    expect(ok(await table.diff(3)).updated).toEqual([{ row_id: 1, cells: [{ column: name, old: 'x', new: 'y' }] }]);
+    ok(await table.annotate([{ target: { column: name, row_id: 1 }, note: 'odd' }]));
+    ok(await world.undo(edit.op_id));
+    expect(
+      ok(await table.retype(name, 'JSON').then(async (answer) => (refused(answer, 400, 'uncastable-value'), table.rename(name, 'plain'))))
+        .column,
+    ).toBe('plain');
+    ok(await table.rename('plain', name));
+    ok(await table.drop('n'));
+    expect((await table.read({ limit: 1 })).rows[0]).toEqual({ [name]: 'x', __svc_row_id: 1 });
+    refused(await table.upsert([{ [name]: {} }]), 422, 'validation-failed');
+    refused(await table.drop(name), 409, 'in-use');
+  });
+
+  it('blank, too long and duplicate ones are refused', async () => {
+    const make = (name: string, columns: { name: string }[]) =>
+      world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
+        params: { path: { workbook_id: world.workbookId } },
+        body: { name, columns },
+      });
+    refused(await make('', [{ name: 'a' }]), 422, 'validation-failed');
+    refused(await make(' ', [{ name: 'a' }]), 422, 'validation-failed');
+    refused(await make('..', [{ name: 'a' }]), 422, 'validation-failed');
+    refused(await make('t', [{ name: '.' }]), 422, 'validation-failed');
+    refused(await make('x'.repeat(201), [{ name: 'a' }]), 422, 'validation-failed');
+    refused(await make('t', [{ name: 'x'.repeat(201) }]), 422, 'validation-failed');
+    refused(await make('t', [{ name: 'é' }, { name: 'É' }]), 422, 'validation-failed');
+    refused(await make('t', []), 422, 'validation-failed');
+    refused(await make('SELECT', [{ name: 'a' }]), 409, 'name-taken');
+  });
+});
+
+describe('what is not there', () => {
+  it('is 404 for a table, with the nearest name, from every operation', async () => {
+    await world.makeTable('売上明細', [{ name: '得意先名' }]);
+    const missing = driveTable(world.owner, world.workbookId, '売上明紬');
+    const answers = [
+      await missing.upsert([{ a: 1 }]),
+      await missing.remove([1]),
+      await missing.add({ column: 'x' }),
+      await missing.rename('a', 'b'),
+      await missing.retype('a', 'BIGINT'),
+      await missing.drop('a'),
+      await missing.range('A1'),
+      await missing.write('A2', [['x']]),
+      await missing.history(1),
+      await missing.diff(1),
+      await missing.annotate([{ target: {} }]),
+      await missing.unannotate([{}]),
+    ];
+    for (const answer of answers) expect(refused(answer, 404, 'not-found').suggested_fix).toContain('売上明細');
+  });
+
+  it('is 422 for a column in a body, 404 in a path, each with the nearest name', async () => {
+    const table = await world.makeTable('columns', [{ name: '得意先名' }, { name: 'amount', type: 'BIGINT' }]);
+    const problem = refused(await table.upsert([{ 得意先: 'x', amuont: 1 }, { 'a/b~c': 1 }]), 422, 'validation-failed');
+    expect(problem.errors).toEqual([
+      { pointer: '/rows/0/得意先', detail: 'is not a column; did you mean 得意先名?' },
+      { pointer: '/rows/0/amuont', detail: 'is not a column; did you mean amount?' },
+      { pointer: '/rows/1/a~1b~0c', detail: 'is not a column of this table' },
+    ]);
+    for (const answer of [await table.rename('amout', 'x'), await table.retype('amout', 'DOUBLE'), await table.drop('amout')])
+      expect(refused(answer, 404, 'not-found').suggested_fix).toContain('amount');
+    refused(await table.drop('__svc_row_id'), 404, 'not-found');
+  });
+});
+
+describe('values that do not fit', () => {
+  it('are refused with a pointer for each cell, and nothing is changed', async () => {
+    const table = await world.makeTable('typed', [
+      { name: 'i', type: 'BIGINT' },
+      { name: 'd', type: 'DECIMAL(5,2)' },
+      { name: 'b', type: 'BOOLEAN' },
+      { name: 't', type: 'DATE' },
+      { name: 's' },
+    ]);
+    const problem = refused(
+      await table.upsert([
+        { i: 1.5, d: '1.234', b: 'maybe', t: '2024-02-30', s: ['x'] },
+        { i: 9007199254740993, d: '12345' },
+        { i: 1, d: '1.23' },
+      ]),
+      422,
+      'validation-failed',
+    );
+    expect((problem.errors as { pointer: string }[]).map(({ pointer }) => pointer)).toEqual([
+      '/rows/0/i',
+      '/rows/0/d',
+      '/rows/0/b',
+      '/rows/0/t',
+      '/rows/0/s',
+      '/rows/1/i',
+      '/rows/1/d',
+    ]);
+    refused(await table.upsert([{ s: 'a\u0000b' }]), 422, 'validation-failed');
+    refused(await table.upsert([{ s: '\ud800' }]), 422, 'validation-failed');
+    expect(await table.read()).toMatchObject({ edit_version: 1, row_count: 0 });
+  });
+
+  it('10,001 rows, none, rows that are not there, one row twice', async () => {
+    const table = await world.makeTable('counted', [{ name: 'n', type: 'BIGINT' }]);
+    refused(await table.upsert(Array.from({ length: 10_001 }, (_, n) => ({ n }))), 422, 'validation-failed');
+    refused(await table.upsert([]), 422, 'validation-failed');
+    refused(await table.remove(Array.from({ length: 10_001 }, (_, n) => n + 1)), 422, 'validation-failed');
+    refused(await table.upsert([{ __svc_row_id: 5, n: 1 }]), 422, 'validation-failed');
+    refused(await table.upsert([{ __svc_row_id: -1, n: 1 }]), 422, 'validation-failed');
+    ok(await table.upsert([{ n: 1 }]));
+    refused(
+      await table.upsert([
+        { __svc_row_id: 1, n: 2 },
+        { __svc_row_id: 1, n: 3 },
+      ]),
+      422,
+      'validation-failed',
+    );
+    refused(
+      await table.write(
+        'A2',
+        Array.from({ length: 1001 }, (_, n) => [n]),
+      ),
+      422,
+      'validation-failed',
+    );
+    expect((await table.read()).rows).toEqual([{ n: 1, __svc_row_id: 1 }]);
+  });
+});
+
+it('a body without expected_version, with both or neither change, or with unknown fields is refused', async () => {
+  const table = await world.makeTable('bodies', [{ name: 'a' }]);
+  const path = `/api/v1/workbooks/${world.workbookId}/artifacts/bodies/columns/a`;
+  const patch = (body: unknown) =>
+    api.fetch(path, {
+      method: 'PATCH',
+      token: world.owner.session,
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+  for (const body of [
+    { new_name: 'b' },
+    { expected_version: null },
+    { expected_version: null, new_name: 'b', type: 'BIGINT' },
+    { expected_version: null, new_name: null },
+    { expected_version: null, new_name: 'b', extra: 1 },
+    { expected_version: '1', new_name: 'b' },
+    { expected_version: null, type: '' },
+  ])
+    expect([body, (await patch(body)).status]).toEqual([body, 422]);
+  expect((await api.fetch(path, { method: 'DELETE', token: world.owner.session })).status).toBe(422);
+  expect((await table.read()).edit_version).toBe(1);
+});
