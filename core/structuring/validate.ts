@@ -26,7 +26,8 @@ export function validateSpec(grids: Grid[], spec: ParseSpec): SpecProblem[] {
       problems.push({ pointer: `${at}/range`, message: `${region.range} is no range` });
       return;
     }
-    if (region.selected) {
+    // A merged title may reach over a table's columns while its cell does not; doubled cells show in the conservation.
+    if (region.selected && (isTableRegion(region) || region.kind === 'form')) {
       const other = placed.find((candidate) => candidate.sheet === region.sheet && overlaps(candidate.range, range));
       if (other) problems.push({ pointer: `${at}/range`, message: `overlaps with region ${other.index}` });
       placed.push({ sheet: region.sheet, range, index });

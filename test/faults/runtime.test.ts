@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest'
 import {
   findReaper,
   findSurvivors,
+  hasEnded,
   type Product,
   readProcesses,
   readRuntimeFile,

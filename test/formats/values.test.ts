@@ -31,26 +31,20 @@ describe.each(typeCases)('values of $type', ({ type, values }) => {
   });
 
   it('by the name of the type, as by the type', async () => {
-    const { columnTypes } = await connection.runAndReadAll(`SELECT NULL::${type} AS v`).then((reader) => ({ columnTypes: reader.columnTypes() }));
-    const given = columnTypes[0] as NonNullable<(typeof columnTypes)[0]>;
-    const named = given.alias === 'JSON' ? 'JSON' : String(given);
-    expect(jsonExpression('v', named)).toBe(jsonExpression('v', given));
+    const reader = await connection.runAndReadAll(`SELECT v, typeof(v) FROM (SELECT NULL::${type} AS v)`);
+    const [given] = reader.columnTypes();
+    const named = reader.getRows()[0]?.[1] as string;
+    expect(jsonExpression('v', named)).toBe(jsonExpression('v', given as NonNullable<typeof given>));
   });
 });
 
 describe('columns', () => {
-  const names = ['a', 'A', 'a', 'x.y', 'quo"te', "quo'te", '😀', 'SELECT', 'a b', '日本語', 'a_2', '$1', '%s', '\\', '__proto__'];
-  const list = names.map((name, i) => `${i} AS "${name.replaceAll('"', '""')}"`);
-  const unique = ['a', 'A_2', 'a_3', 'x.y', 'quo"te', "quo'te", '😀', 'SELECT', 'a b', '日本語', 'a_2', '$1', '%s', '\\', '__proto__'];
+  const odd = ['x.y', 'quo"te', "quo'te", '😀', 'SELECT', 'a b', '日本語', '$1', '%s', '\\', ' ', 'constructor'];
+  const list = ['a', 'A', 'a', 'a_2', ...odd].map((name, i) => `${i} AS "${name.replaceAll('"', '""')}"`);
 
   it.each(rowFormats)('of odd and of equal names survive as %s', async (format) => {
     const [row] = await readRows(connection, `SELECT ${list.join(', ')}`, format);
-    const entries = Object.entries(row as object);
-    // `__proto__` as a key of a plain object is not an own property where it is assigned, as it is when Arrow is read here.
-    const kept = (name: string) => format !== 'arrow' || name !== '__proto__';
-    const used = [...new Set(unique.map((name) => name))].filter(kept);
-    expect(entries.map(([name]) => name)).toEqual(used.map((name) => (name === 'A_2' ? expect.stringMatching(/^A_\d$/) : name)));
-    expect(entries.map(([, value]) => value)).toEqual(names.map((_, i) => i).filter((i) => kept(names[i] as string)));
+    expect(Object.entries(row as object)).toEqual(['a', 'A_3', 'a_4', 'a_2', ...odd].map((name, i) => [name, i]));
   });
 
   it.each(rowFormats)('200 of them as %s', async (format) => {

@@ -138,6 +138,10 @@ describe.each(cages)('without the first wall, in %s', (_, makeCage) => {
     expect(await world.rows(sandbox, 'SELECT * FROM 売上')).toEqual(before);
   });
 
+  it('really is without it', async () => {
+    expect(await told(run("SELECT column_name FROM duckdb_columns() WHERE table_name = '給与'"))).toContain('年齢');
+  });
+
   it('leaves no file of a query behind', async () => {
     await run('SELECT 1');
     for (const part of ['open', 'governed']) expect(await readdir(join(child.folders.inDir, part))).toEqual([]);
