@@ -67,7 +67,9 @@ function isInstalled() {
 }
 
 function hashLock() {
-  return createHash('sha256').update(readText(lockPath) ?? '').digest('hex');
+  return createHash('sha256')
+    .update(readText(lockPath) ?? '')
+    .digest('hex');
 }
 
 /** Someone may have installed by hand: npm leaves a list of what it put there, written last. */
@@ -88,7 +90,10 @@ async function install() {
   show(`Installing dependencies (npm ci, up to ${total} packages)`, true);
   const beganMs = Date.now();
   let fetched = 0;
-  const timer = setInterval(() => show(`Installing dependencies: ${fetched} packages fetched, ${Math.round((Date.now() - beganMs) / 1000)} s`), 1000);
+  const timer = setInterval(
+    () => show(`Installing dependencies: ${fetched} downloads, ${Math.round((Date.now() - beganMs) / 1000)} s`),
+    1000,
+  );
   const count = () => fetched++;
   let { code, said } = await runNpm(['ci'], count);
   // A lock made against a registry that lacks packages for other platforms lacks them too, and npm ci refuses it.
@@ -111,7 +116,10 @@ function runNpm(command, onFetched) {
   const beside = join(dirname(process.execPath), 'npm');
   const program = existsSync(beside) ? beside : 'npm';
   // Tests, and the tools that set up the embedded servers, are dev dependencies.
-  const child = spawn(program, [...command, '--include=dev', '--loglevel=http', '--no-audit', '--no-fund'], { cwd: projectDir, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(program, [...command, '--include=dev', '--loglevel=http', '--no-audit', '--no-fund'], {
+    cwd: projectDir,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const passOn = (signal) => {
     child.kill(signal);
     child.once('close', () => process.exit(signal === 'SIGINT' ? 130 : 143));
@@ -132,7 +140,9 @@ function runNpm(command, onFetched) {
     });
   }
   return new Promise((done, reject) => {
-    child.once('error', (error) => reject(new Error(`npm could not be started (${error.message}). It comes with Node.js; put it on the PATH.`)));
+    child.once('error', (error) =>
+      reject(new Error(`npm could not be started (${error.message}). It comes with Node.js; put it on the PATH.`)),
+    );
     child.once('close', (code) => {
       for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.off(signal, passOn);
       done({ code, said });

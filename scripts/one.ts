@@ -1,8 +1,7 @@
-import { type Config, configToEnv, inheritEnv, loadConfig, requireServices } from '../store/config.ts';
-import { describeError } from '../store/lifecycle.ts';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { projectDir } from '../store/config.ts';
+import { type Config, configToEnv, inheritEnv, loadConfig, projectDir, requireServices } from '../store/config.ts';
+import { describeError } from '../store/lifecycle.ts';
 import { nodeFlags } from './embedded/nodePart.ts';
 import { readRuntime } from './embedded/runtime.ts';
 import { readServiceSecret } from './embedded/secrets.ts';
@@ -19,8 +18,13 @@ function runOne(name: string | undefined): void {
     env: inheritEnv(configToEnv(config)),
   });
   // The terminal signals both of us; a signal to us alone is passed on. runService takes a second one calmly.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal));
-  child.on('message', () => console.log(name === 'api' ? `The API is running at ${config.publicUrl}` : `The worker is running on task queue ${config.temporal.taskQueue}`));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal));
+  child.on('message', () =>
+    console.log(
+      name === 'api' ? `The API is running at ${config.publicUrl}` : `The worker is running on task queue ${config.temporal.taskQueue}`,
+    ),
+  );
   child.on('exit', (code, signal) => {
     if (signal) console.error(`${name} ended (${signal})`);
     process.exit(code ?? 1);
@@ -32,13 +36,17 @@ function completeConfig(config: Config): Config {
   const completed: Config = {
     ...config,
     databaseUrl: config.databaseUrl ?? runtime?.databaseUrl ?? null,
-    temporal: config.temporal.address ? config.temporal : { ...config.temporal, address: runtime?.temporalAddress ?? null, ...(runtime ? { tls: null, apiKey: null } : {}) },
+    temporal: config.temporal.address
+      ? config.temporal
+      : { ...config.temporal, address: runtime?.temporalAddress ?? null, ...(runtime ? { tls: null, apiKey: null } : {}) },
     secret: config.secret ?? readServiceSecret(config.dataDir),
   };
   try {
     return requireServices(completed);
   } catch (error) {
-    throw new Error(`${describeError(error)}\nSet what is missing, or run \`npm start\` on the same data dir (${config.dataDir}), whose addresses are then used.`);
+    throw new Error(
+      `${describeError(error)}\nSet what is missing, or run \`npm start\` on the same data dir (${config.dataDir}), whose addresses are then used.`,
+    );
   }
 }
 

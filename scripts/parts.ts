@@ -43,7 +43,11 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
 
   const env = inheritEnv(configToEnv(complete));
   const startNode = (name: string, script: string) =>
-    supervisor.start({ name, needs: ['postgres', 'temporal'], start: (signal) => startNodePart({ name, script, env, report, keeper, signal }) });
+    supervisor.start({
+      name,
+      needs: ['postgres', 'temporal'],
+      start: (signal) => startNodePart({ name, script, env, report, keeper, signal }),
+    });
   await Promise.all([startNode('worker', 'activities/worker.ts'), startNode('api', 'api/server.ts')]);
 
   const temporalUiUrl = config.temporal.address ? null : `http://127.0.0.1:${config.temporal.uiPort}`;

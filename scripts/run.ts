@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError, loadConfig } from '../store/config.ts';
 import { describeError } from '../store/lifecycle.ts';
+import { describeFirstLogin, describeRunning, type FirstLogin } from './banner.ts';
 import { createKeeper, stopLeftovers } from './embedded/keeper.ts';
 import { takeLock } from './embedded/lock.ts';
 import { assertPortFree } from './embedded/ports.ts';
 import { createReport, type Report } from './embedded/report.ts';
 import { removeRuntime } from './embedded/runtime.ts';
-import { type FirstLogin, describeFirstLogin, describeRunning } from './banner.ts';
 import { startParts, stopOrder } from './parts.ts';
 import { listenForStop } from './stopSignals.ts';
 import { createSupervisor } from './supervise.ts';
@@ -27,12 +27,21 @@ async function run(report: Report): Promise<number> {
     await stopLeftovers(recordPath, report.say);
     await assertPortsFree(config);
     const keeper = createKeeper(recordPath);
-    const starting = startParts({ config, supervisor, keeper, report, onPrepared: (login) => { firstLogin = login; } });
+    const starting = startParts({
+      config,
+      supervisor,
+      keeper,
+      report,
+      onPrepared: (login) => {
+        firstLogin = login;
+      },
+    });
     started = starting;
     const ending = Promise.race([asked, supervisor.gaveUp.then((why) => new Error(why))]);
     const first = await Promise.race([starting, ending]);
     if (first && 'apiUrl' in first) {
-      for (const line of [...describeRunning(first), ...describeFirstLogin(first.apiUrl, firstLogin), 'Ctrl-C stops all of it.', '']) report.say(line);
+      for (const line of [...describeRunning(first), ...describeFirstLogin(first.apiUrl, firstLogin), 'Ctrl-C stops all of it.', ''])
+        report.say(line);
       firstLogin = null;
     }
     const why = first && 'apiUrl' in first ? await ending : first;
@@ -66,7 +75,8 @@ async function assertPortsFree(config: Config): Promise<void> {
 const report = createReport(process.stdout);
 // A closed terminal makes writes fail; that must not keep us from stopping the others.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-run(report).catch((error: unknown) => {
+const code = await run(report).catch((error: unknown) => {
   report.say(describeError(error));
   return 1;
-}).then((code) => process.exit(code));
+});
+process.exit(code);

@@ -76,7 +76,8 @@ export function createSupervisor(report: Report): Supervisor {
       const deaths = countDeaths(state);
       report.say(deaths > maxDeaths ? `${what}` : `${what}; starting it again`);
       for (const line of details) report.say(line);
-      if (deaths > maxDeaths) return giveUp(`${part.name} ended ${deaths} times within a minute${part.logPath ? `; its log is ${part.logPath}` : ''}`);
+      if (deaths > maxDeaths)
+        return giveUp(`${part.name} ended ${deaths} times within a minute${part.logPath ? `; its log is ${part.logPath}` : ''}`);
       try {
         await delay(Math.min(maxBackoffMs, firstBackoffMs * 2 ** (deaths - 1)), undefined, { signal });
         await waitForNeeds(part);
@@ -84,7 +85,12 @@ export function createSupervisor(report: Report): Supervisor {
         return report.say(`${part.name} is running again`);
       } catch (error) {
         if (signal.aborted) return;
-        [what, ...details] = [`${part.name} could not be started`, ...describeError(error).split('\n').map((line) => `    ${line}`)];
+        [what, ...details] = [
+          `${part.name} could not be started`,
+          ...describeError(error)
+            .split('\n')
+            .map((line) => `    ${line}`),
+        ];
       }
     }
   }

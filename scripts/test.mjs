@@ -19,15 +19,25 @@ const outputFile = join(runDir, 'results.json');
 
 const vitest = spawn(
   process.execPath,
-  [join(projectDir, 'node_modules/vitest/vitest.mjs'), 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${outputFile}`, ...process.argv.slice(2)],
+  [
+    join(projectDir, 'node_modules/vitest/vitest.mjs'),
+    'run',
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${outputFile}`,
+    ...process.argv.slice(2),
+  ],
   // A process group of its own: a Ctrl-C reaches us alone, and we see to it that all of them end.
-  { cwd: projectDir, stdio: ['ignore', 'inherit', 'inherit'], detached: true, env: { ...process.env, TMPDIR: runDir, [markName]: markValue } },
+  {
+    cwd: projectDir,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
+    env: { ...process.env, TMPDIR: runDir, [markName]: markValue },
+  },
 );
 
-let interrupted = null;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
-    interrupted ??= signal;
     vitest.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal);
     setTimeout(() => vitest.kill('SIGKILL'), 15_000).unref();
   });
@@ -53,7 +63,9 @@ function readResults() {
   } catch {
     return { passed: 0, failed: code === 0 ? 0 : 1, skipped: 0 };
   }
-  const broken = results.testResults.filter(({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'));
+  const broken = results.testResults.filter(
+    ({ status, assertionResults }) => status === 'failed' && !assertionResults.some((test) => test.status === 'failed'),
+  );
   const failed = results.numFailedTests + broken.length;
   return {
     passed: results.numPassedTests,
@@ -83,7 +95,9 @@ function sendSignal(pid, signal) {
 
 function findMarked() {
   try {
-    return readdirSync('/proc').map(Number).filter((pid) => pid > 1 && pid !== process.pid && isMarked(pid));
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 1 && pid !== process.pid && isMarked(pid));
   } catch {
     return [];
   }

@@ -179,7 +179,10 @@ function readTemporal(read: Reader): TemporalConfig {
     serverName: read.text('TEMPORAL_TLS_SERVER_NAME'),
   };
   if ((tls.certPath === null) !== (tls.keyPath === null)) {
-    read.refuse(tls.certPath ? 'TEMPORAL_TLS_CLIENT_KEY_PATH' : 'TEMPORAL_TLS_CLIENT_CERT_PATH', 'is needed: a certificate and its key go together');
+    read.refuse(
+      tls.certPath ? 'TEMPORAL_TLS_CLIENT_KEY_PATH' : 'TEMPORAL_TLS_CLIENT_CERT_PATH',
+      'is needed: a certificate and its key go together',
+    );
   }
   const wantsTls = read.flag('TEMPORAL_TLS', apiKey !== null || Object.values(tls).some((value) => value !== null));
   return {

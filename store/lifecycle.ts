@@ -63,6 +63,9 @@ export function describeError(error: unknown): string {
 function describeUnexpected(error: unknown): string {
   if (wantsStacks() || !(error instanceof Error)) return describeError(error);
   const code = (error as NodeJS.ErrnoException).code;
-  const frames = (error.stack ?? '').split('\n').map((line) => line.trim()).filter((line) => line.startsWith('at '));
+  const frames = (error.stack ?? '')
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line.startsWith('at '));
   return [code ? `${error.name} ${code}` : error.name, ...frames.slice(0, 3)].join(' ');
 }

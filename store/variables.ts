@@ -14,8 +14,15 @@ export const variables = {
   HOST: { default: '127.0.0.1', meaning: 'address the API listens on' },
   SVC_PUBLIC_URL: { default: 'http://HOST:PORT', meaning: 'address under which clients reach the API; links are made from it' },
   SVC_TRUST_PROXY: { default: 'off', meaning: 'on: believe X-Forwarded-For and X-Forwarded-Proto, because a proxy of ours sets them' },
-  SVC_DATA_DIR: { default: '.svc in the project', meaning: 'everything the embedded default keeps: database, blobs, file of Temporal, secrets. Deleting it is a fresh start' },
-  SVC_SECRET: { default: 'generated once into the data dir', meaning: 'master secret, at least 32 characters, the same for all processes; sessions and stored secrets depend on it', secret: true },
+  SVC_DATA_DIR: {
+    default: '.svc in the project',
+    meaning: 'everything the embedded default keeps: database, blobs, file of Temporal, secrets. Deleting it is a fresh start',
+  },
+  SVC_SECRET: {
+    default: 'generated once into the data dir',
+    meaning: 'master secret, at least 32 characters, the same for all processes; sessions and stored secrets depend on it',
+    secret: true,
+  },
   SVC_SIGNUP: { default: 'on', meaning: 'off: nobody can sign up' },
   SVC_RATE_LIMITS: { default: 'on', meaning: 'off: requests are not limited' },
   SVC_LOG_LEVEL: { default: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent' },
@@ -36,7 +43,7 @@ export const variables = {
   S3_REGION: { default: 'us-east-1', meaning: 'region of the bucket' },
   S3_ACCESS_KEY_ID: { default: 'none', meaning: 'needed with BLOB_URL=s3://…' },
   S3_SECRET_ACCESS_KEY: { default: 'none', meaning: 'needed with BLOB_URL=s3://…', secret: true },
-  OIDC_ISSUER: { default: 'none', meaning: "address of an OpenID Connect issuer whose tokens are accepted as sessions" },
+  OIDC_ISSUER: { default: 'none', meaning: 'address of an OpenID Connect issuer whose tokens are accepted as sessions' },
   OIDC_AUDIENCE: { default: 'none', meaning: 'audience those tokens must carry; needed with OIDC_ISSUER' },
 } as const satisfies Record<string, Variable>;
 

@@ -10,7 +10,7 @@ import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
 import { decodePlace, type RowsPage, type RowsQuery } from './readRows.ts';
 
-const limits = { timeoutMs: 30_000, maxRows: 10_001, maxBytes: 256 * 1024 * 1024 };
+const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: 256 * 1024 * 1024 };
 
 /** A filter is a stranger's SQL: it runs where theirs runs, over this one table. */
 export async function readFiltered(

@@ -1,4 +1,5 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
 import { applyUndo, prepareUndo } from '../../activities/rows/undoOp.ts';
 import { retryOnMove } from '../../activities/tables/editTable.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
@@ -24,7 +25,7 @@ export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoO
       const opId = Number(call.params.op_id);
       return retryOnMove(async () => {
         const prepared = await prepareUndo(services, call.principal, workbook.id, opId);
-        return call.write(
+        const reply = await call.write(
           call.actor(),
           (tx) => applyUndo(tx, prepared),
           (edited, marks) => ({
@@ -39,6 +40,8 @@ export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoO
             },
           }),
         );
+        compactWhenLong(services, prepared.at.table, prepared.at.table.tailCount + prepared.plan.entries.length);
+        return reply;
       });
     },
   };

@@ -1,4 +1,5 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
 import { readRange } from '../../activities/range/readRange.ts';
 import { prepareRangeWrite } from '../../activities/range/writeRange.ts';
 import { applyEdit, retryOnMove } from '../../activities/tables/editTable.ts';
@@ -21,7 +22,7 @@ export function makeRangeHandlers({ services }: Plant): Handlers<'readRange' | '
       const request = { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase };
       return retryOnMove(async () => {
         const prepared = await prepareRangeWrite(services, call.principal, request, range, values);
-        return call.write(
+        const reply = await call.write(
           call.actor(actor),
           (tx) => applyEdit(tx, prepared.at, prepared.plan),
           (edited, marks) => ({
@@ -36,6 +37,8 @@ export function makeRangeHandlers({ services }: Plant): Handlers<'readRange' | '
             },
           }),
         );
+        compactWhenLong(services, prepared.at.table, prepared.at.table.tailCount + prepared.plan.entries.length);
+        return reply;
       });
     },
   };

@@ -43,9 +43,11 @@ export function analyze(sql: string, serialized: string, known: readonly KnownTa
 
 function judgeParseError(sql: string, { error_type: type, error_message: text = '', position }: SerializedTree): Analysis {
   const where = place(sql, position === undefined ? null : Number(position));
-  if (/memory exhausted|max expression depth/i.test(text)) return { outcome: 'too-large', errors: [{ message: 'The query is nested too deeply.', ...where }] };
+  if (/memory exhausted|max expression depth/i.test(text))
+    return { outcome: 'too-large', errors: [{ message: 'The query is nested too deeply.', ...where }] };
   if (type === 'parser') return { outcome: 'failed', errors: [{ message: text, ...where }] };
-  if (/only select statements/i.test(text)) return { outcome: 'refused', errors: [{ message: describeOtherStatement(sql), line: null, column: null }] };
+  if (/only select statements/i.test(text))
+    return { outcome: 'refused', errors: [{ message: describeOtherStatement(sql), line: null, column: null }] };
   return { outcome: 'failed', errors: [{ message: text, ...where }] };
 }
 

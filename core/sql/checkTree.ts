@@ -1,7 +1,7 @@
-import { nearestName } from '../cells/nearestName.ts';
-import { allowedFunctions, allowedTableFunctions, sessionWords, whyFunctionRefused } from './functions.ts';
-import { expressions, type FieldKind, modifiers, operatorTypes, type PartName, queries, type RecordName, records, type Shape, tables, typeInfos } from './grammar.ts';
+import { allowedFunctions, allowedTableFunctions, sessionWords } from './functions.ts';
+import { type FieldKind, operatorTypes, type PartName, shapeOf } from './grammar.ts';
 import { foldName, showName } from './names.ts';
+import { describeFunction, describeUnknownPart, describeUnknownTable } from './refusals.ts';
 
 /** A table that SQL may name. Its columns only sharpen the check. */
 export interface KnownTable {
@@ -95,7 +95,8 @@ class TreeWalk {
       const kind = Object.hasOwn(shape, field) ? shape[field] : undefined;
       const within = name === 'query' && field === 'right' ? rightScope(part, inner) : inner;
       if (kind) this.visitField(kind, field, content, within, depth, part);
-      else this.refuse(`This kind of SQL is not supported here (${String(part.class ?? part.type ?? name)}: ${field}).`, part.query_location);
+      else
+        this.refuse(`This kind of SQL is not supported here (${String(part.class ?? part.type ?? name)}: ${field}).`, part.query_location);
     }
   }
 
@@ -129,7 +130,10 @@ class TreeWalk {
     const called = part.function as Part | null;
     const name = called?.class === 'FUNCTION' ? foldName(String(called.function_name)) : null;
     if (name !== null && allowedTableFunctions.has(name)) return true;
-    this.refuse(`The table function ${showName(name ?? '?')} is not allowed; only ${[...allowedTableFunctions].join(', ')} are.`, part.query_location);
+    this.refuse(
+      `The table function ${showName(name ?? '?')} is not allowed; only ${[...allowedTableFunctions].join(', ')} are.`,
+      part.query_location,
+    );
     return false;
   }
 
@@ -137,7 +141,10 @@ class TreeWalk {
     const name = String(part.table_name);
     if (part.schema_name !== '' || part.catalog_name !== '') {
       const whole = [part.catalog_name, part.schema_name, name].filter((each) => each !== '').join('.');
-      this.refuse(`${showName(whole)}: tables are named without schema or catalog; a name that holds a dot is written in double quotes.`, part.query_location);
+      this.refuse(
+        `${showName(whole)}: tables are named without schema or catalog; a name that holds a dot is written in double quotes.`,
+        part.query_location,
+      );
       return false;
     }
     if (part.at_clause !== null) {
@@ -147,16 +154,15 @@ class TreeWalk {
     if (scope.names.has(foldName(name))) return true;
     const table = this.known.get(foldName(name));
     if (table) this.tables.add(table.name);
-    else this.refuse(this.describeUnknownTable(name), part.query_location);
+    else
+      this.refuse(
+        describeUnknownTable(
+          name,
+          [...this.known.values()].map((table) => table.name),
+        ),
+        part.query_location,
+      );
     return table !== undefined;
-  }
-
-  private describeUnknownTable(name: string): string {
-    const nearest = suggest(name, [...this.known.values()].map((table) => table.name));
-    if (nearest !== null) return `There is no table ${showName(name)}. Did you mean ${showName(nearest)}?`;
-    if (/[/\\]|:\/\/|\.(csv|tsv|txt|parquet|json|ndjson|jsonl|db|duckdb|xlsx|arrow)(\.\w+)?$/i.test(name)) return `${showName(name)}: files cannot be read; a query reads the workbook's tables.`;
-    if (/^(pg_|duckdb_|sqlite_|pragma_|information_schema)/i.test(name)) return `${showName(name)}: the catalog cannot be read; a query reads the workbook's tables.`;
-    return `There is no table ${showName(name)}.`;
   }
 
   private enterExpression(part: Part): boolean {
@@ -186,11 +192,7 @@ class TreeWalk {
   /** By name alone: no name on the list means anything else in another schema, and `name.upper()` looks like a schema. */
   private checkFunction(part: Part): void {
     const name = foldName(String(part.function_name));
-    if (allowedFunctions.has(name)) return;
-    const why = whyFunctionRefused(name);
-    const nearest = why === null ? suggest(name, [...allowedFunctions].filter((each) => /^[a-z]/.test(each))) : null;
-    const hint = why !== null ? ` It ${why}.` : nearest !== null ? ` Did you mean ${showName(nearest)}?` : '';
-    this.refuse(`The function ${showName(name)} ${why !== null ? 'is not allowed.' : 'does not exist or is not allowed.'}${hint}`, part.query_location);
+    if (!allowedFunctions.has(name)) this.refuse(describeFunction(name), part.query_location);
   }
 
   private noteColumn(part: Part): void {
@@ -215,7 +217,8 @@ class TreeWalk {
     const columns = new Set([...read.flatMap((names) => names ?? []).map(foldName), ...this.named]);
     for (const [name, offset] of this.columns) {
       const word = foldName(name);
-      if (offset !== null && sessionWords.has(word) && !columns.has(word)) this.refuse(`${showName(name)} is not allowed. It shows settings or the session.`, offset);
+      if (offset !== null && sessionWords.has(word) && !columns.has(word))
+        this.refuse(`${showName(name)} is not allowed. It shows settings or the session.`, offset);
     }
   }
 
@@ -223,7 +226,11 @@ class TreeWalk {
     if (kind === 'value') return;
     if (kind === 'empty') {
       const empty = content === null || content === '' || content === false || (Array.isArray(content) && content.length === 0);
-      if (!empty) this.refuse(field === 'pivot_enum' ? 'PIVOT … IN needs a list of values.' : `This kind of SQL is not supported here (${field}).`, part.query_location);
+      if (!empty)
+        this.refuse(
+          field === 'pivot_enum' ? 'PIVOT … IN needs a list of values.' : `This kind of SQL is not supported here (${field}).`,
+          part.query_location,
+        );
     } else if (kind === 'data') {
       this.visitData(field, content, part);
     } else {
@@ -243,40 +250,11 @@ class TreeWalk {
   }
 
   private refuseUnknown(name: string, part: Part | undefined): void {
-    if (part?.type === 'SHOW_REF') {
-      this.refuse('DESCRIBE, SHOW and SUMMARIZE are not allowed; the columns of a table are in its schema.', part.query_location);
-      return;
-    }
-    const kind = String(part?.class ?? part?.type ?? name);
-    this.refuse(`This kind of SQL is not supported here (${kind}${part?.class ? `: ${String(part.type)}` : ''}).`, part?.query_location);
+    this.refuse(describeUnknownPart(name, part), part?.query_location);
   }
 }
 
 function rightScope(part: Part, scope: Scope): Scope {
   if (part.type !== 'RECURSIVE_CTE_NODE' || typeof part.cte_name !== 'string') return scope;
   return { names: new Set([...scope.names, foldName(part.cte_name)]) };
-}
-
-/** For a name of one or two letters anything is near. */
-function suggest(name: string, names: readonly string[]): string | null {
-  return name.length < 3 ? null : nearestName(name, names);
-}
-
-const own = (shapes: Readonly<Record<string, Shape>>, key: unknown): Shape | undefined => (typeof key === 'string' && Object.hasOwn(shapes, key) ? shapes[key] : undefined);
-
-function shapeOf(name: PartName, part: Part): Shape | undefined {
-  switch (name) {
-    case 'expression':
-      return own(expressions, part.class);
-    case 'table':
-      return own(tables, part.type);
-    case 'query':
-      return own(queries, part.type);
-    case 'modifier':
-      return own(modifiers, part.type);
-    case 'typeInfo':
-      return own(typeInfos, part.type);
-    default:
-      return records[name satisfies RecordName];
-  }
 }

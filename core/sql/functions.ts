@@ -95,9 +95,13 @@ const refusedFamilies: [RegExp, string][] = [
 
 const words = (text: string) => text.trim().split(/\s+/);
 
-export const allowedFunctions: ReadonlySet<string> = new Set([operators, scalars, aggregates, macros, special].flatMap(words).map((name) => name.toLowerCase()));
+export const allowedFunctions: ReadonlySet<string> = new Set(
+  [operators, scalars, aggregates, macros, special].flatMap(words).map((name) => name.toLowerCase()),
+);
 
-const refusedFunctions: ReadonlyMap<string, string> = new Map(Object.entries(refused).flatMap(([why, names]) => words(names).map((name) => [name, why] as const)));
+const refusedFunctions: ReadonlyMap<string, string> = new Map(
+  Object.entries(refused).flatMap(([why, names]) => words(names).map((name) => [name, why] as const)),
+);
 
 /** Why a function is refused that exists; null for one nobody has heard of. */
 export function whyFunctionRefused(name: string): string | null {
@@ -108,4 +112,12 @@ export function whyFunctionRefused(name: string): string | null {
 export const allowedTableFunctions: ReadonlySet<string> = new Set(['range', 'generate_series', 'unnest']);
 
 /** Words that DuckDB takes for a function call when no column has the name. */
-export const sessionWords: ReadonlySet<string> = new Set(['current_catalog', 'current_database', 'current_schema', 'current_role', 'current_user', 'session_user', 'user']);
+export const sessionWords: ReadonlySet<string> = new Set([
+  'current_catalog',
+  'current_database',
+  'current_schema',
+  'current_role',
+  'current_user',
+  'session_user',
+  'user',
+]);

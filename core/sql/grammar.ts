@@ -10,7 +10,21 @@ export type FieldKind = 'data' | 'value' | 'empty' | PartName | `${PartName}[]` 
 /** `expression`, `table`, `query`, `modifier` and `typeInfo` say themselves which shape they have. */
 export type PartName = 'expression' | 'table' | 'query' | 'modifier' | 'typeInfo' | RecordName;
 
-export type RecordName = 'statement' | 'ctes' | 'cteEntry' | 'cte' | 'order' | 'caseCheck' | 'sample' | 'replacement' | 'renaming' | 'qualifiedName' | 'pivot' | 'pivotEntry' | 'type' | 'typeField';
+export type RecordName =
+  | 'statement'
+  | 'ctes'
+  | 'cteEntry'
+  | 'cte'
+  | 'order'
+  | 'caseCheck'
+  | 'sample'
+  | 'replacement'
+  | 'renaming'
+  | 'qualifiedName'
+  | 'pivot'
+  | 'pivotEntry'
+  | 'type'
+  | 'typeField';
 
 export type Shape = Readonly<Record<string, FieldKind>>;
 
@@ -48,14 +62,29 @@ export const queries: Readonly<Record<string, Shape>> = {
     qualify: 'expression',
   },
   SET_OPERATION_NODE: { ...queryBase, setop_type: 'data', setop_all: 'data', left: 'query', right: 'query' },
-  RECURSIVE_CTE_NODE: { ...queryBase, cte_name: 'data', union_all: 'data', left: 'query', right: 'query', aliases: 'data', key_targets: 'expression[]' },
+  RECURSIVE_CTE_NODE: {
+    ...queryBase,
+    cte_name: 'data',
+    union_all: 'data',
+    left: 'query',
+    right: 'query',
+    aliases: 'data',
+    key_targets: 'expression[]',
+  },
 };
 
 const tableBase = { type: 'data', alias: 'data', sample: 'sample', query_location: 'data' } as const;
 
 export const tables: Readonly<Record<string, Shape>> = {
   EMPTY: tableBase,
-  BASE_TABLE: { ...tableBase, schema_name: 'data', table_name: 'data', catalog_name: 'data', column_name_alias: 'data', at_clause: 'empty' },
+  BASE_TABLE: {
+    ...tableBase,
+    schema_name: 'data',
+    table_name: 'data',
+    catalog_name: 'data',
+    column_name_alias: 'data',
+    at_clause: 'empty',
+  },
   JOIN: {
     ...tableBase,
     left: 'table',
@@ -150,8 +179,19 @@ export const expressions: Readonly<Record<string, Shape>> = {
 };
 
 export const operatorTypes: ReadonlySet<string> = new Set([
-  'OPERATOR_NOT', 'OPERATOR_IS_NULL', 'OPERATOR_IS_NOT_NULL', 'OPERATOR_COALESCE', 'OPERATOR_TRY', 'OPERATOR_UNPACK', 'COMPARE_IN', 'COMPARE_NOT_IN',
-  'STRUCT_EXTRACT', 'ARRAY_EXTRACT', 'ARRAY_SLICE', 'ARRAY_CONSTRUCTOR', 'GROUPING_FUNCTION',
+  'OPERATOR_NOT',
+  'OPERATOR_IS_NULL',
+  'OPERATOR_IS_NOT_NULL',
+  'OPERATOR_COALESCE',
+  'OPERATOR_TRY',
+  'OPERATOR_UNPACK',
+  'COMPARE_IN',
+  'COMPARE_NOT_IN',
+  'STRUCT_EXTRACT',
+  'ARRAY_EXTRACT',
+  'ARRAY_SLICE',
+  'ARRAY_CONSTRUCTOR',
+  'GROUPING_FUNCTION',
 ]);
 
 const typeInfoBase = { type: 'data', alias: 'data', extension_info: 'empty' } as const;
@@ -165,3 +205,24 @@ export const typeInfos: Readonly<Record<string, Shape>> = {
   STRUCT_TYPE_INFO: { ...typeInfoBase, child_types: 'typeField[]' },
   UNBOUND_TYPE_INFO: { ...typeInfoBase, name: 'data', catalog: 'empty', schema: 'empty', user_type_modifiers: 'value' },
 };
+
+const own = (shapes: Readonly<Record<string, Shape>>, key: unknown): Shape | undefined =>
+  typeof key === 'string' && Object.hasOwn(shapes, key) ? shapes[key] : undefined;
+
+/** The shape that a part must have; undefined when there is none for it. */
+export function shapeOf(name: PartName, part: Readonly<Record<string, unknown>>): Shape | undefined {
+  switch (name) {
+    case 'expression':
+      return own(expressions, part.class);
+    case 'table':
+      return own(tables, part.type);
+    case 'query':
+      return own(queries, part.type);
+    case 'modifier':
+      return own(modifiers, part.type);
+    case 'typeInfo':
+      return own(typeInfos, part.type);
+    default:
+      return records[name satisfies RecordName];
+  }
+}

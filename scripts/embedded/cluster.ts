@@ -1,12 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
 import { runCommand } from './command.ts';
 import type { Keeper } from './keeper.ts';
-import { readStamp, stopProcess, stopSteps } from './processes.ts';
 import { type PostgresBinaries, postgresEnv } from './postgresBinaries.ts';
 import { canEnter, type PostgresUser, sharedDir } from './postgresUser.ts';
+import { readStamp, stopProcess, stopSteps } from './processes.ts';
 import type { Report } from './report.ts';
 
 /**
@@ -25,12 +25,16 @@ export async function placeCluster(dataDir: string, user: PostgresUser | null, r
   await chmod(dataDir, 0o711);
   if (canEnter(user, dataDir)) return usual;
   if (await stat(usual).catch(() => null)) {
-    throw new Error(`The database lies in ${usual}, but user ${user.name}, as which PostgreSQL runs when started by root, may not enter one of the folders above it. Allow that (chmod o+x on the folder) or move the data dir.`);
+    throw new Error(
+      `The database lies in ${usual}, but user ${user.name}, as which PostgreSQL runs when started by root, may not enter one of the folders above it. Allow that (chmod o+x on the folder) or move the data dir.`,
+    );
   }
   const elsewhere = join(sharedDir, 'clusters', randomBytes(6).toString('hex'));
   await mkdir(elsewhere, { recursive: true, mode: 0o755 });
   if (!canEnter(user, elsewhere)) {
-    throw new Error(`User ${user.name}, as which PostgreSQL runs when started by root, can enter neither ${dataDir} nor ${elsewhere}. Set SVC_DATA_DIR to a folder it can enter, start as a normal user, or set DATABASE_URL.`);
+    throw new Error(
+      `User ${user.name}, as which PostgreSQL runs when started by root, can enter neither ${dataDir} nor ${elsewhere}. Set SVC_DATA_DIR to a folder it can enter, start as a normal user, or set DATABASE_URL.`,
+    );
   }
   await writeFile(record, `${elsewhere}/postgres\n`);
   report.say(`The database is kept in ${elsewhere}, since user ${user.name} may not enter ${dataDir}`);
@@ -57,11 +61,16 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
   const version = await readFile(join(dir, 'PG_VERSION'), 'utf8').catch(() => null);
   if (version === null) return initCluster(options, `${dir}.new-${process.pid}`);
   if (version.trim() !== binaries.majorVersion) {
-    throw new Error(`The database in ${dir} was made by PostgreSQL ${version.trim()}; this is PostgreSQL ${binaries.majorVersion}. Dump and restore it, or start with a new SVC_DATA_DIR.`);
+    throw new Error(
+      `The database in ${dir} was made by PostgreSQL ${version.trim()}; this is PostgreSQL ${binaries.majorVersion}. Dump and restore it, or start with a new SVC_DATA_DIR.`,
+    );
   }
 }
 
-async function initCluster({ dir, binaries, user, adminPassword, report, keeper, signal }: ClusterOptions, temporary: string): Promise<void> {
+async function initCluster(
+  { dir, binaries, user, adminPassword, report, keeper, signal }: ClusterOptions,
+  temporary: string,
+): Promise<void> {
   report.say('Making the database files');
   const passwordFile = `${temporary}.password`;
   await mkdir(temporary, { recursive: true, mode: 0o700 });
@@ -71,8 +80,14 @@ async function initCluster({ dir, binaries, user, adminPassword, report, keeper,
     program: binaries.initdb,
     // PostgreSQL's own locale: the same order of text on every machine, and no locale of the system is needed.
     args: [
-      `--pgdata=${temporary}`, '--username=postgres', `--pwfile=${passwordFile}`, '--auth=scram-sha-256', '--encoding=UTF8',
-      '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8',
+      `--pgdata=${temporary}`,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
     ],
     env: postgresEnv(),
     user: user?.ids,
@@ -93,7 +108,10 @@ async function initCluster({ dir, binaries, user, adminPassword, report, keeper,
 export async function chooseUser(dir: string, user: PostgresUser | null): Promise<PostgresUser | null> {
   const owner = await stat(dir).catch(() => null);
   if (!owner || (user === null && owner.uid === process.getuid?.())) return user;
-  if (user === null) throw new Error(`The database in ${dir} belongs to another user (uid ${owner.uid}). Start as that user, or set SVC_DATA_DIR to a folder of your own.`);
+  if (user === null)
+    throw new Error(
+      `The database in ${dir} belongs to another user (uid ${owner.uid}). Start as that user, or set SVC_DATA_DIR to a folder of your own.`,
+    );
   if (owner.uid === 0 || owner.uid === user.ids.uid) return user;
   return { name: `uid ${owner.uid}`, ids: { uid: owner.uid, gid: owner.gid } };
 }
@@ -114,7 +132,9 @@ export async function endClusterProcesses(dir: string, say: (line: string) => vo
 
 function findClusterPids(dir: string): number[] {
   try {
-    return readdirSync('/proc').map(Number).filter((pid) => pid > 1 && servesCluster(pid, dir));
+    return readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 1 && servesCluster(pid, dir));
   } catch {
     return [];
   }
@@ -124,7 +144,9 @@ function servesCluster(pid: number, dir: string): boolean {
   try {
     // PostgreSQL's processes live in the folder of their cluster. A program that was replaced on disk is "postgres (deleted)".
     if (readlinkSync(`/proc/${pid}/cwd`).replace(/ \(deleted\)$/, '') !== dir) return false;
-    return basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('postgres') || readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres';
+    return (
+      basename(readlinkSync(`/proc/${pid}/exe`)).startsWith('postgres') || readFileSync(`/proc/${pid}/comm`, 'utf8').trim() === 'postgres'
+    );
   } catch {
     return false;
   }

@@ -55,7 +55,11 @@ export function createKeeper(recordPath: string | null): Keeper {
       tell();
     },
     async startReaper() {
-      const child = fork(join(projectDir, 'scripts/reaper.mjs'), [], { detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'], execArgv: [] });
+      const child = fork(join(projectDir, 'scripts/reaper.mjs'), [], {
+        detached: true,
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+        execArgv: [],
+      });
       const ended = new Promise<string>((done) => {
         child.once('error', (error) => done(error.message));
         child.once('exit', (code, signal) => done(describeEnding(code, signal)));

@@ -15,7 +15,7 @@ export function takeLock(dataDir: string): () => void {
   const release = () => {
     if (readHolder(path)?.pid === process.pid) rmSync(path, { force: true });
   };
-  for (let attempt = 0; attempt < 10; attempt++) {
+  for (let attempt = 0; attempt < 200; attempt++) {
     if (createWhole(path, mine)) return release;
     const holder = readHolder(path);
     if (holder && isRunning(holder.pid, holder.stamp)) throw new Error(explainHolder(dataDir, holder.pid));
@@ -43,7 +43,9 @@ function createWhole(path: string, holder: Holder): boolean {
 function removeStale(path: string): void {
   const guard = `${path}.takeover`;
   if (!createWhole(guard, { pid: process.pid, stamp: '' })) {
-    if (Date.now() - statSync(guard, { throwIfNoEntry: false })!.mtimeMs > 10_000) rmSync(guard, { force: true });
+    const sinceMs = statSync(guard, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    // Whoever made it was killed in that moment.
+    if (Date.now() - sinceMs > 5_000) rmSync(guard, { force: true });
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
     return;
   }

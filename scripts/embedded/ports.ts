@@ -22,10 +22,14 @@ export async function assertPortFree(variable: VariableName, host: string, port:
   const code = await tryListen(host, port);
   if (code === null) return;
   if (code === 'EADDRINUSE') {
-    throw new Error(`Port ${port} on ${host} is in use by another program. Set ${variable} to a free port, for example: ${variable}=${await findFreePort()} npm start`);
+    throw new Error(
+      `Port ${port} on ${host} is in use by another program. Set ${variable} to a free port, for example: ${variable}=${await findFreePort()} npm start`,
+    );
   }
-  if (code === 'EACCES') throw new Error(`Port ${port} may not be used by this user (ports below 1024 need special rights). Set ${variable} to a higher one.`);
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') throw new Error(`${host} is not an address of this machine. Set HOST to one that is, such as 127.0.0.1 or 0.0.0.0.`);
+  if (code === 'EACCES')
+    throw new Error(`Port ${port} may not be used by this user (ports below 1024 need special rights). Set ${variable} to a higher one.`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    throw new Error(`${host} is not an address of this machine. Set HOST to one that is, such as 127.0.0.1 or 0.0.0.0.`);
   throw new Error(`Cannot listen on ${host}:${port} (${code}). Change ${variable}.`);
 }
 

@@ -100,7 +100,13 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   }
 }
 
-async function connectWhenReady(running: Running, login: { port: number; password: string }, dataDir: string, report: Report, signal?: AbortSignal): Promise<pg.Client> {
+async function connectWhenReady(
+  running: Running,
+  login: { port: number; password: string },
+  dataDir: string,
+  report: Report,
+  signal?: AbortSignal,
+): Promise<pg.Client> {
   const ended = running.ended.then((how) => new Error(`PostgreSQL ended while starting (${how}):\n${running.readTail().join('\n')}`));
   const beganMs = Date.now();
   for (;;) {
@@ -110,7 +116,9 @@ async function connectWhenReady(running: Running, login: { port: number; passwor
     signal?.throwIfAborted();
     const code = (result as { code?: string }).code ?? '';
     if (code === '28P01') {
-      throw new Error(`PostgreSQL does not accept the password in ${dataDir}/secrets.json: that file and the database do not belong together. Restore it, or delete the data dir for a fresh start.`);
+      throw new Error(
+        `PostgreSQL does not accept the password in ${dataDir}/secrets.json: that file and the database do not belong together. Restore it, or delete the data dir for a fresh start.`,
+      );
     }
     const seconds = Math.round((Date.now() - beganMs) / 1000);
     // After a crash it first replays its log, which takes as long as it takes.
@@ -121,7 +129,15 @@ async function connectWhenReady(running: Running, login: { port: number; passwor
 }
 
 async function tryConnect({ port, password }: { port: number; password: string }): Promise<pg.Client | Error> {
-  const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', password, database: 'postgres', ssl: false, connectionTimeoutMillis: 2000 });
+  const client = new pg.Client({
+    host: '127.0.0.1',
+    port,
+    user: 'postgres',
+    password,
+    database: 'postgres',
+    ssl: false,
+    connectionTimeoutMillis: 2000,
+  });
   // It says so when the server dies later; the supervisor sees that by itself.
   client.on('error', () => {});
   try {

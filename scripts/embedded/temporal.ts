@@ -46,7 +46,16 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
       name: 'temporal',
       program: options.program,
       args: [
-        'server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--namespace', options.namespace, '--log-level', 'warn',
+        'server',
+        'start-dev',
+        '--ip',
+        '127.0.0.1',
+        '--port',
+        String(port),
+        '--namespace',
+        options.namespace,
+        '--log-level',
+        'warn',
         ...(uiPort === null ? ['--headless'] : ['--ui-port', String(uiPort)]),
         ...options.searchAttributes.flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
         ...storage.args,
@@ -65,7 +74,8 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
     } catch (error) {
       await running.stop();
       // Someone else took the port between our looking and Temporal's listening.
-      if (attempt < 5 && !options.port && running.readTail().some((line) => line.includes(`:${port}: bind: address already in use`))) continue;
+      if (attempt < 5 && !options.port && running.readTail().some((line) => line.includes(`:${port}: bind: address already in use`)))
+        continue;
       throw error;
     }
     storage.markComplete();

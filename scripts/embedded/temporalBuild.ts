@@ -17,7 +17,13 @@ export async function buildTemporal({ config, report, keeper, signal, workDir, v
   const work = runCommand({
     program: go.program,
     args: ['install', '-v', '-ldflags=-s -w', `github.com/temporalio/cli/cmd/temporal@${version}`],
-    env: inheritEnv({ GOBIN: workDir, GOFLAGS: '-buildvcs=false', GO111MODULE: 'on', ...chooseToolchain(go.minor), ...chooseFolders(join(config.dataDir, 'cache')) }),
+    env: inheritEnv({
+      GOBIN: workDir,
+      GOFLAGS: '-buildvcs=false',
+      GO111MODULE: 'on',
+      ...chooseToolchain(go.minor),
+      ...chooseFolders(join(config.dataDir, 'cache')),
+    }),
     keeper,
     signal,
     onLine: (line) => {
@@ -26,7 +32,11 @@ export async function buildTemporal({ config, report, keeper, signal, workDir, v
       else counts.built++;
     },
   });
-  const finished = await showProgress(report, (seconds) => `Building Temporal: ${counts.downloaded} modules downloaded, ${counts.built} packages built, ${seconds} s`, work);
+  const finished = await showProgress(
+    report,
+    (seconds) => `Building Temporal: ${counts.downloaded} modules downloaded, ${counts.built} packages built, ${seconds} s`,
+    work,
+  );
   const program = join(workDir, 'temporal');
   const problem = finished.ok ? findProblem(program) : finished.tail.slice(-5).join('\n    ');
   return problem === null ? { ok: true, program } : { ok: false, why: `build: ${problem}` };

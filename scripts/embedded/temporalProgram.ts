@@ -76,14 +76,21 @@ async function downloadTemporal({ report, keeper, signal, workDir, version }: Ma
   });
   let bytes = -1;
   let grownMs = Date.now();
-  const finished = await showProgress(report, (seconds) => {
-    const now = readdirSync(workDir).reduce((sum, name) => sum + (statSync(join(workDir, name), { throwIfNoEntry: false })?.size ?? 0), 0);
-    if (now !== bytes) grownMs = Date.now();
-    bytes = now;
-    // Connecting may hang behind a firewall; a transfer may stall.
-    if (Date.now() - grownMs > (bytes === 0 ? 20_000 : 60_000)) patience.abort();
-    return `Downloading Temporal, ${Math.round(bytes / 1e6)} MB, ${seconds} s`;
-  }, work);
+  const finished = await showProgress(
+    report,
+    (seconds) => {
+      const now = readdirSync(workDir).reduce(
+        (sum, name) => sum + (statSync(join(workDir, name), { throwIfNoEntry: false })?.size ?? 0),
+        0,
+      );
+      if (now !== bytes) grownMs = Date.now();
+      bytes = now;
+      // Connecting may hang behind a firewall; a transfer may stall.
+      if (Date.now() - grownMs > (bytes === 0 ? 20_000 : 60_000)) patience.abort();
+      return `Downloading Temporal, ${Math.round(bytes / 1e6)} MB, ${seconds} s`;
+    },
+    work,
+  );
   // The SDK also starts it once, with little patience; what counts is the file, which appears when it is complete.
   const program = join(workDir, `temporal-${version}`);
   const problem = existsSync(program) ? findProblem(program) : 'it could not be reached';

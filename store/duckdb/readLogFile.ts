@@ -25,7 +25,8 @@ export async function readLogFile(storage: Storage, file: LogFile, query: LogFil
       const names = (await readAll(connection, `DESCRIBE SELECT * FROM ${from}`)).map(([name]) => name as string);
       const ids = names.flatMap((name) => cellColumn.exec(name)?.[1] ?? []);
       const isDelta = names.includes('__svc_op');
-      const version = names.includes('__svc_version') ? '__svc_version' : String(file.upTo);
+      // As an expression: a bare number would be a column's position to ORDER BY.
+      const version = names.includes('__svc_version') ? '__svc_version' : `CAST(${file.upTo} AS BIGINT)`;
       const cells = `json_object(${ids.map((id) => `${quoteText(id)}, CAST(${quoteName(`c${id}`)} AS VARCHAR)`).join(', ')})`;
       const wanted = query.rowIds ? ` AND ${rowIdColumn} IN (${query.rowIds.join(', ')})` : '';
       const rows = await readAll(

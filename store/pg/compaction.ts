@@ -46,7 +46,7 @@ export async function listLongTables(
        FROM jsonb_array_elements(m.layers) AS part(entry)
      ) AS made
      WHERE t.deleted_at IS NULL AND (
-       t.tail_count > $1 OR made.deltas >= $2 OR made.files > $3 OR (made.deltas > 0 AND made.delta_rows > $4 * t.row_count)
+       t.tail_count > $1 OR made.deltas >= $2 OR made.files > $3 OR (made.deltas > 0 AND made.delta_rows > $4::float8 * t.row_count)
      )
      ORDER BY t.tail_count DESC LIMIT 1000`,
     [limits.tail, limits.deltas, limits.files, limits.deltaShare],

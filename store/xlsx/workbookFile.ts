@@ -134,7 +134,7 @@ export class WorkbookFile {
     await this.feed(scanner, entry, name).next();
     const listObjects = await readTables(this.pack, path, scanner.tableIds);
     const grid = makeGrid(scanner, context, { sheet: name, state, names, listObjects });
-    this.returnPool(context.pool);
+    this.idlePool = context.pool;
     return grid;
   }
 
@@ -145,7 +145,7 @@ export class WorkbookFile {
     const scanner = new SheetScanner(context, { rows: options.batchRows ?? BATCH_ROWS, cells: BATCH_CELLS });
     for await (const _ of this.feed(scanner, entry, name)) yield* drain(scanner, context);
     yield* drain(scanner, context);
-    this.returnPool(context.pool);
+    this.idlePool = context.pool;
   }
 
   async close(): Promise<void> {
@@ -173,12 +173,8 @@ export class WorkbookFile {
   private takePool(): StringPool {
     const pool = this.idlePool ?? new StringPool(this.strings);
     this.idlePool = null;
-    return pool;
-  }
-
-  private returnPool(pool: StringPool): void {
     pool.reset();
-    this.idlePool = pool;
+    return pool;
   }
 
   /** Scans the whole sheet; yields whenever the scanner pauses. */

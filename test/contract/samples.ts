@@ -1,6 +1,7 @@
 import type { Operation } from '../../api/http/contract.ts';
 import { makeId } from '../../store/services.ts';
 import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
+import { tableSamples } from './tableSamples.ts';
 import { type ImplementedOperation, makeJob, type World } from './world.ts';
 
 /** A request that succeeds when the owner's session sends it. */
@@ -21,6 +22,7 @@ const runningJob = (world: World) =>
 
 /** One for each operation that is built. Those that consume something make it first. */
 export const samples: Record<ImplementedOperation, MakeSample> = {
+  ...tableSamples,
   signUp: () => ({
     path: '/api/auth/signup',
     body: { email: `${makeId('usr')}@example.com`, password: 'long enough to pass' },

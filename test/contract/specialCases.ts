@@ -5,6 +5,7 @@ import { ok } from '../setup/api.ts';
 import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
 import type { Case } from './genericCases.ts';
 import { makeSample, type Sample, sendSample } from './samples.ts';
+import { tableCases } from './tableCases.ts';
 import { type ImplementedOperation, makeJob, unknownId, type World } from './world.ts';
 
 const send =
@@ -18,6 +19,7 @@ const unknownAccount = unknownId('acc');
 
 /** Cases of one operation: where the generic one does not fit, or there is none. */
 export const specialCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
+  ...tableCases,
   signUp: {
     'idempotency-mismatch': async (world, operation) => {
       const sample = await makeSample(world, operation);

@@ -54,7 +54,7 @@ describe.each(rowFormats)('%s', (format) => {
 
   it('fails where the query fails on the way, and leaves the connection usable', async () => {
     const sql = "SELECT CASE WHEN i = 200000 THEN error('too far') ELSE i END AS i FROM range(300000) t(i)";
-    await expect(collect(streamRows(connection, sql, undefined, format))).rejects.toThrow(/too far/);
+    await expect(collect(streamRows(connection, sql, undefined, format))).rejects.toThrow(/failed or was stopped/);
     expect(await readRows(connection, 'SELECT 1 AS a', format)).toEqual([{ a: 1 }]);
   });
 
@@ -82,16 +82,19 @@ describe.each(rowFormats)('%s', (format) => {
     expect(body.readableLength).toBeLessThan(2_000_000);
     const before = process.memoryUsage().rss;
     let bytes = 0;
-    for await (const piece of body) {
+    body.on('data', (piece: Buffer) => {
       bytes += piece.length;
-      if (bytes > 200_000_000) break;
-    }
+      if (bytes > 200_000_000) body.destroy();
+    });
+    await once(body, 'close');
     expect(process.memoryUsage().rss - before).toBeLessThan(150_000_000);
   });
 
   it('gives pieces of a handy size', async () => {
     const sizes: number[] = [];
-    for await (const piece of streamRows(connection, 'SELECT i, i AS j FROM range(200000) t(i)', undefined, format)) sizes.push(piece.length);
+    const body = streamRows(connection, 'SELECT i, i AS j FROM range(200000) t(i)', undefined, format);
+    body.on('data', (piece: Buffer) => sizes.push(piece.length));
+    await once(body, 'close');
     expect(Math.max(...sizes)).toBeLessThanOrEqual(256 * 1024);
     expect(sizes.length).toBeLessThan(80);
   });

@@ -23,7 +23,11 @@ afterAll(async () => {
   await world?.close();
 });
 
-const told = async (work: Promise<{ pageJson: string }>): Promise<string> => work.then(({ pageJson }) => pageJson, (error: unknown) => `${JSON.stringify(error)} ${String(error)}`);
+const told = async (work: Promise<{ pageJson: string }>): Promise<string> =>
+  work.then(
+    ({ pageJson }) => pageJson,
+    (error: unknown) => `${JSON.stringify(error)} ${String(error)}`,
+  );
 
 describe('hidden columns', () => {
   it.each([
@@ -70,7 +74,9 @@ describe('hidden columns', () => {
       { 名前: '鈴木', 部署: '開発', 電話: null, 年齢: 45, __svc_row_id: 2 },
       { 名前: '高橋', 部署: '営業', 電話: null, 年齢: 52, __svc_row_id: 3 },
     ]);
-    expect(await world.rows(sandbox, "SELECT count(*) AS n, max(s.県) AS 県 FROM 給与 p, 店舗 s WHERE p.部署 = '営業' AND s.店 = '大阪'")).toEqual([{ n: 2, 県: '大阪府' }]);
+    expect(
+      await world.rows(sandbox, "SELECT count(*) AS n, max(s.県) AS 県 FROM 給与 p, 店舗 s WHERE p.部署 = '営業' AND s.店 = '大阪'"),
+    ).toEqual([{ n: 2, 県: '大阪府' }]);
     expect(await world.rows(sandbox, 'SELECT count(*) AS n FROM 給与')).toEqual([{ n: 3 }]);
   });
 
@@ -83,7 +89,9 @@ describe('hidden columns', () => {
 const bwrap = findBubblewrap(searchPath);
 const cages: [string, () => Promise<Cage>][] = [
   ...(bwrap ? [['bubblewrap', async () => bubblewrapCage(bwrap, await findChildProgram())] as [string, () => Promise<Cage>]] : []),
-  ...(process.getuid?.() === 0 ? [['another user', async () => userCage(await findChildProgram(), join(workDir, 'app'))] as [string, () => Promise<Cage>]] : []),
+  ...(process.getuid?.() === 0
+    ? [['another user', async () => userCage(await findChildProgram(), join(workDir, 'app'))] as [string, () => Promise<Cage>]]
+    : []),
 ];
 let workDir: string;
 
@@ -101,7 +109,18 @@ describe.each(cages)('without the first wall, in %s', (_, makeCage) => {
   afterAll(() => child?.kill());
 
   const run = (sql: string) =>
-    runQuery(child, { sql, params: {}, relations: world.relations, pathOf: world.pathOf, plan: { columns: [], allColumns: true }, deadlineMs: Date.now() + 10_000, pageLimit: 1000, maxRows: 100_000, maxBytes: 1e8, resultPath: null });
+    runQuery(child, {
+      sql,
+      params: {},
+      relations: world.relations,
+      pathOf: world.pathOf,
+      plan: { columns: [], allColumns: true },
+      deadlineMs: Date.now() + 10_000,
+      pageLimit: 1000,
+      maxRows: 100_000,
+      maxBytes: 1e8,
+      resultPath: null,
+    });
 
   it.each([
     ['governed files', "SELECT content::VARCHAR AS c FROM read_blob('{in}/governed/*')"],

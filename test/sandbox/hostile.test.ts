@@ -52,7 +52,7 @@ const files = [
   "COPY 売上 FROM '/etc/passwd'",
   "ATTACH '/in/x.db' AS x",
   "EXPORT DATABASE '/out/all'",
-  "INSTALL httpfs",
+  'INSTALL httpfs',
   "LOAD '/out/evil.duckdb_extension'",
 ];
 
@@ -85,7 +85,7 @@ const catalogs = [
   "SELECT json_serialize_plan('SELECT * FROM 給与')",
   "SELECT json_serialize_sql('SELECT 1')",
   "SELECT * FROM json_execute_serialized_sql(json_serialize_sql('SELECT 1'))",
-  "SELECT pg_get_viewdef(1)",
+  'SELECT pg_get_viewdef(1)',
   'SELECT stats(金額) FROM 売上',
   'SELECT * FROM (WITH duckdb_views AS (SELECT 1) FROM duckdb_views), duckdb_views',
   'WITH pg_views AS (SELECT * FROM pg_views) SELECT * FROM pg_views',
@@ -111,12 +111,12 @@ const settings = [
   'SELECT txid_current()',
   "SELECT write_log('x')",
   "SET memory_limit = '100GB'",
-  "SET VARIABLE x = 1",
+  'SET VARIABLE x = 1',
   'RESET lock_configuration',
-  "PRAGMA enable_external_access = true",
+  'PRAGMA enable_external_access = true',
   'SELECT * FROM enable_logging()',
   'SELECT * FROM force_checkpoint()',
-  "CALL enable_profiling()",
+  'CALL enable_profiling()',
 ];
 
 const byName = [
@@ -127,7 +127,7 @@ const byName = [
   "FROM histogram_values('給与', 年齢)",
   'FROM seq_scan()',
   "SELECT * FROM sql_auto_complete('SELECT * FROM ')",
-  "SELECT * FROM summary(TABLE 給与)",
+  'SELECT * FROM summary(TABLE 給与)',
   "SELECT * FROM duckdb_table_sample('給与')",
   "EXECUTE x('a')",
   'PREPARE x AS SELECT 1',
@@ -148,7 +148,7 @@ const statements = [
   "SELECT 1 /* ; */ ; -- \n COPY 売上 TO '/out/x'",
   'DROP TABLE 売上',
   'CREATE TABLE x AS SELECT 1',
-  "CREATE MACRO f(x) AS getenv(x)",
+  'CREATE MACRO f(x) AS getenv(x)',
   'INSERT INTO 売上 VALUES (1)',
   "UPDATE 売上 SET 店 = 'x'",
   'DELETE FROM 売上',
@@ -160,7 +160,7 @@ const statements = [
   'USE system',
   'MERGE INTO 売上 USING 店舗 ON true WHEN MATCHED THEN DELETE',
   'SELECT 1 INTO x',
-  "SELECT * FROM 売上 AT (TIMESTAMP => now())",
+  'SELECT * FROM 売上 AT (TIMESTAMP => now())',
   'SELECT sum(金額) EXPORT_STATE FROM 売上',
 ];
 
@@ -173,11 +173,11 @@ const tricks = [
   "SELECT * FROM read_text(E'\\x2fetc/passwd')",
   'SELECT * FROM read_text($$/etc/passwd$$)',
   "SELECT GETENV('PATH')",
-  "SELECT \"getenv\"('PATH')",
+  'SELECT "getenv"(\'PATH\')',
   "SELECT 'PATH'.getenv()",
   "SELECT pg_catalog.current_setting('threads')",
   "SELECT system.main.getvariable('x')",
-  "SELECT operator(pg_catalog.+)(1, 2)",
+  'SELECT operator(pg_catalog.+)(1, 2)',
   'SELECT * FROM "DUCKDB_SETTINGS"',
   'SELECT * FROM ｄｕｃｋｄｂ_settings',
   'SELECT * FROM duckdb\u200b_settings',
@@ -187,7 +187,15 @@ const tricks = [
   'SELECT * FROM 売上 -- \r; DROP TABLE 売上\nUNION ALL FROM duckdb_settings()',
 ];
 
-const groups: [string, string[]][] = Object.entries({ files, catalogs, settings, 'tables by name': byName, 'other workbooks': others, 'other statements': statements, tricks });
+const groups: [string, string[]][] = Object.entries({
+  files,
+  catalogs,
+  settings,
+  'tables by name': byName,
+  'other workbooks': others,
+  'other statements': statements,
+  tricks,
+});
 
 it('is a fair collection', () => {
   expect(groups.flatMap(([, list]) => list).length).toBeGreaterThanOrEqual(120);

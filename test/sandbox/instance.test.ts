@@ -31,7 +31,12 @@ async function prepare(relation: Relation) {
   const dir = relation.governed ? folders.governedDir : folders.openDir;
   for (const key of relation.files) await copyFile(world.pathOf(key), join(dir, key));
   const name = `__svc_tail_${relation.name}`;
-  return { name: relation.name, governed: relation.governed, select: relation.select((key) => join(dir, key), name), tail: relation.tail && { name, create: createTailTable(name, relation.tail), json: relation.tail.json } };
+  return {
+    name: relation.name,
+    governed: relation.governed,
+    select: relation.select((key) => join(dir, key), name),
+    tail: relation.tail && { name, create: createTailTable(name, relation.tail), json: relation.tail.json },
+  };
 }
 
 const read = async (sql: string) => JSON.stringify((await session.user.runAndReadAll(sql)).getRowsJson());
@@ -72,12 +77,30 @@ describe('an instance without the other walls', () => {
 
   it('shows in its catalog no hidden column and no secret, whatever is asked', async () => {
     await load(['売上', '給与']);
-    const catalog = await Promise.all(['duckdb_columns()', 'duckdb_tables()', 'duckdb_views()', 'information_schema.columns', 'pg_attribute', "pragma_storage_info('給与')", '(SUMMARIZE 給与)', '(DESCRIBE 給与)', "query_table('給与')"].map((from) => read(`SELECT * FROM ${from}`)));
+    const catalog = await Promise.all(
+      [
+        'duckdb_columns()',
+        'duckdb_tables()',
+        'duckdb_views()',
+        'information_schema.columns',
+        'pg_attribute',
+        "pragma_storage_info('給与')",
+        '(SUMMARIZE 給与)',
+        '(DESCRIBE 給与)',
+        "query_table('給与')",
+      ].map((from) => read(`SELECT * FROM ${from}`)),
+    );
     const text = catalog.join('\n');
     expect(text).toContain('年齢');
     expect(text).toContain('電話');
     for (const hidden of ['月給', ...Object.values(secrets)]) expect(text.includes(hidden)).toBe(false);
-    expect(JSON.parse(await read("SELECT column_name FROM duckdb_columns() WHERE table_name = '給与' ORDER BY column_index"))).toEqual([['名前'], ['部署'], ['電話'], ['年齢'], ['__svc_row_id']]);
+    expect(JSON.parse(await read("SELECT column_name FROM duckdb_columns() WHERE table_name = '給与' ORDER BY column_index"))).toEqual([
+      ['名前'],
+      ['部署'],
+      ['電話'],
+      ['年齢'],
+      ['__svc_row_id'],
+    ]);
   });
 
   it('still runs what it is for', async () => {
@@ -85,6 +108,8 @@ describe('an instance without the other walls', () => {
     expect(await read('SELECT sum(金額) FROM 売上')).toBe('[["600"]]');
     expect(await read('SELECT 名前, 電話 FROM 給与 ORDER BY 年齢')).toBe('[["佐藤",null],["鈴木",null],["高橋",null]]');
     expect(await read('SELECT v FROM "Edited" ORDER BY v')).toBe('[["1"],["3"],["4"],["20"]]');
-    expect(await read("SELECT current_setting('threads'), current_setting('temp_directory'), current_setting('lock_configuration')")).toBe('[["1","",true]]');
+    expect(await read("SELECT current_setting('threads'), current_setting('temp_directory'), current_setting('lock_configuration')")).toBe(
+      '[["1","",true]]',
+    );
   });
 });

@@ -30,7 +30,10 @@ describe('resource bombs', () => {
     ['padding', "SELECT lpad('x', 2000000000, 'y')"],
     ['a cross join', 'SELECT count(*) FROM range(1000000) a, range(1000000) b, range(1000000) c'],
     ['a recursion without end', 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r'],
-    ['a recursion that doubles', 'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + x FROM r, (VALUES (1), (2)) v(x)) SELECT count(*) FROM r'],
+    [
+      'a recursion that doubles',
+      'WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + x FROM r, (VALUES (1), (2)) v(x)) SELECT count(*) FROM r',
+    ],
     ['a huge sort', 'SELECT * FROM range(500000000) r(i) ORDER BY hash(i)'],
     ['a huge group', 'SELECT i, count(*) FROM range(500000000) r(i) GROUP BY i'],
     ['a huge aggregate', 'SELECT list(i) FROM range(500000000) r(i)'],
@@ -38,7 +41,10 @@ describe('resource bombs', () => {
     ['a window over everything', 'SELECT max(s) FROM (SELECT sum(i) OVER (ORDER BY hash(i)) AS s FROM range(300000000) r(i))'],
     ['a slow pattern', "SELECT count(*) FROM range(100000000) r(i) WHERE regexp_matches(repeat('a', 1000) || i, '(a+)+b')"],
     ['a large factor', 'SELECT sum(factorial(i % 30)) FROM range(100000000000) r(i)'],
-    ['a pivot of many values', `PIVOT (SELECT i FROM range(1000000) r(i)) ON i IN (${Array.from({ length: 5000 }, (_, i) => i).join(', ')}) USING list(i)`],
+    [
+      'a pivot of many values',
+      `PIVOT (SELECT i FROM range(1000000) r(i)) ON i IN (${Array.from({ length: 5000 }, (_, i) => i).join(', ')}) USING list(i)`,
+    ],
     ['JSON that grows', "SELECT json_group_array(repeat('x', 100000)) FROM range(100000)"],
     ['a huge number of columns', `SELECT ${Array.from({ length: 50_000 }, (_, i) => `${i} AS c${i}`).join(', ')}`],
   ])('%s', async (_, sql) => {
@@ -62,10 +68,19 @@ describe('resource bombs', () => {
     ['AND', `SELECT ${'true AND '.repeat(100_000)}true`],
     ['a list', `SELECT ${'1,'.repeat(400_000)}1`],
     ['casts', `SELECT 1${'::INTEGER'.repeat(90_000)}`],
-    ['CTEs', `WITH ${Array.from({ length: 5_000 }, (_, i) => `c${i} AS (SELECT * FROM ${i === 0 ? '売上' : `c${i - 1}`})`).join(', ')} SELECT * FROM c4999`],
-    ['CTEs that double', `WITH c0 AS (SELECT 1 AS x), ${Array.from({ length: 40 }, (_, i) => `c${i + 1} AS (SELECT a.x FROM c${i} a, c${i} b)`).join(', ')} SELECT count(*) FROM c40`],
+    [
+      'CTEs',
+      `WITH ${Array.from({ length: 5_000 }, (_, i) => `c${i} AS (SELECT * FROM ${i === 0 ? '売上' : `c${i - 1}`})`).join(', ')} SELECT * FROM c4999`,
+    ],
+    [
+      'CTEs that double',
+      `WITH c0 AS (SELECT 1 AS x), ${Array.from({ length: 40 }, (_, i) => `c${i + 1} AS (SELECT a.x FROM c${i} a, c${i} b)`).join(', ')} SELECT count(*) FROM c40`,
+    ],
   ])('SQL that is deep or long: %s', async (_, sql) => {
-    const outcome = await world.run(sandbox, sql, { timeoutMs: 3_000 }).then(() => 'answered', async (error: unknown) => (await refusal(Promise.reject(error))).code);
+    const outcome = await world.run(sandbox, sql, { timeoutMs: 3_000 }).then(
+      () => 'answered',
+      async (error: unknown) => (await refusal(Promise.reject(error))).code,
+    );
     expect(['answered', 'query-refused', ...bounded]).toContain(outcome);
     expect(await world.rows(sandbox, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
   });
@@ -82,7 +97,9 @@ describe('limits of results', () => {
   });
 
   it('bytes', async () => {
-    const error = await refusal(world.run(sandbox, 'SELECT i, md5(i::VARCHAR) AS m FROM range(100000) r(i)', { keepResult: true, maxBytes: 1_000_000 }));
+    const error = await refusal(
+      world.run(sandbox, 'SELECT i, md5(i::VARCHAR) AS m FROM range(100000) r(i)', { keepResult: true, maxBytes: 1_000_000 }),
+    );
     expect([error.code, error.detail]).toEqual(['query-too-large', 'The result is larger than 1000000 bytes.']);
   });
 
@@ -107,7 +124,8 @@ describe('limits of results', () => {
 describe('the pool', () => {
   it('gives an account half of it, and others their turn', async () => {
     const small = await world.open({ processes: 2 });
-    const slow = (accountId: string) => world.run(small, 'SELECT count(*) FROM range(100000000000)', { accountId, timeoutMs: 1_500 }).catch(() => {});
+    const slow = (accountId: string) =>
+      world.run(small, 'SELECT count(*) FROM range(100000000000)', { accountId, timeoutMs: 1_500 }).catch(() => {});
     const work = [slow('greedy'), slow('greedy'), slow('greedy')];
     await delay(300);
     expect(small.state).toMatchObject({ busy: 1, queued: 2 });
@@ -120,10 +138,15 @@ describe('the pool', () => {
 
   it('turns away what it cannot queue', async () => {
     const small = await world.open({ processes: 1, maxQueue: 2 });
-    const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => world.run(small, 'SELECT count(*) FROM range(300000000)', { timeoutMs: 10_000 })));
-    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as { code: string; extras: { headers: Record<string, string> } }] : []));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 6 }, () => world.run(small, 'SELECT count(*) FROM range(300000000)', { timeoutMs: 10_000 })),
+    );
+    const refused = outcomes.flatMap((outcome) =>
+      outcome.status === 'rejected' ? [outcome.reason as { code: string; extras: { headers: Record<string, string> } }] : [],
+    );
     expect(refused.length).toBe(3);
-    for (const { code, extras } of refused) expect([code, Number(extras.headers['Retry-After'])]).toEqual(['rate-limited', expect.any(Number)]);
+    for (const { code, extras } of refused)
+      expect([code, Number(extras.headers['Retry-After'])]).toEqual(['rate-limited', expect.any(Number)]);
     await small.close();
   });
 
@@ -142,7 +165,11 @@ describe('the pool', () => {
   });
 
   it('serves many at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 40 }, async (_, i) => world.rows(sandbox, 'SELECT $1 + sum(金額) AS s FROM 売上', { accountId: `acc_${i % 5}`, params: [i] })));
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, async (_, i) =>
+        world.rows(sandbox, 'SELECT $1 + sum(金額) AS s FROM 売上', { accountId: `acc_${i % 5}`, params: [i] }),
+      ),
+    );
     expect(answers.map(([row]) => row?.s)).toEqual(Array.from({ length: 40 }, (_, i) => 600 + i));
   });
 

@@ -33,7 +33,7 @@ const reach = (port, host) =>
 
 /** DuckDB without a single restriction. */
 async function runSql(sql) {
-  const duckdb = createRequire(import.meta.url)('@duckdb/node-bindings');
+  const duckdb = createRequire(import.meta.url)('./native/duckdb.node');
   const connection = await duckdb.connect(await duckdb.open(':memory:'));
   const result = await duckdb.query(connection, sql);
   const chunk = await duckdb.fetch_chunk(result);

@@ -49,9 +49,13 @@ interface Tried {
 }
 
 async function enter(cage: Cage): Promise<(trick: string, more?: object) => Promise<Tried>> {
-  current = await startProcess(cage, workDir);
-  await shareFile(world.pathOf('t0.parquet'), join(current.folders.inDir, 'open', '0.parquet'), current.folders.owner);
-  return async (trick, more) => ((await current?.ask({ trick, ...more } as never, 20_000))?.reply as unknown as { value: Tried }).value;
+  const prison = await startProcess(cage, workDir);
+  current = prison;
+  await shareFile(world.pathOf('t0.parquet'), join(prison.folders.inDir, 'open', '0.parquet'), prison.folders.owner);
+  return async (trick, more) => {
+    const { reply } = await prison.ask({ trick, ...more } as never, 20_000);
+    return (reply as { value: Tried }).value;
+  };
 }
 
 describe.skipIf(!bwrap)('bubblewrap', () => {
@@ -59,9 +63,23 @@ describe.skipIf(!bwrap)('bubblewrap', () => {
 
   it('shows nothing of the machine', async () => {
     const tries = await enter(cage());
-    expect((await tries('root')).value?.split(' ').filter((name) => !['app', 'in', 'out', 'lib', 'lib64', 'usr'].includes(name))).toEqual([]);
+    expect((await tries('root')).value?.split(' ').filter((name) => !['app', 'in', 'out', 'lib', 'lib64', 'usr'].includes(name))).toEqual(
+      [],
+    );
     for (const trick of ['passwd', 'parentEnvironment']) expect(await tries(trick)).toMatchObject({ did: false, why: 'ENOENT' });
-    for (const path of [world.pathOf('foreign.parquet'), join(world.dir, 'blobs'), '/etc/ld.so.cache', '/etc/shadow', '/root', '/home', '/var', '/tmp', '/proc/self/maps', '/sys', '/dev/sda']) {
+    for (const path of [
+      world.pathOf('foreign.parquet'),
+      join(world.dir, 'blobs'),
+      '/etc/ld.so.cache',
+      '/etc/shadow',
+      '/root',
+      '/home',
+      '/var',
+      '/tmp',
+      '/proc/self/maps',
+      '/sys',
+      '/dev/sda',
+    ]) {
       expect([path, await tries('path', { path })]).toMatchObject([path, { did: false, why: 'ENOENT' }]);
     }
     const environment = JSON.parse((await tries('environment')).value as string) as Record<string, string>;
@@ -83,14 +101,25 @@ describe.skipIf(!bwrap)('bubblewrap', () => {
     for (const trick of ['writeIn', 'overwriteIn', 'writeRoot']) expect(await tries(trick)).toMatchObject({ did: false, why: 'EROFS' });
     expect(await tries('writeOut')).toMatchObject({ did: true });
     // With nothing but DuckDB's own settings in the way, this would have replaced the file of the store.
-    expect(await tries('sql', { sql: "COPY (SELECT 1) TO '/in/open/0.parquet' (FORMAT parquet, USE_TMP_FILE false)" })).toMatchObject({ did: false });
+    expect(await tries('sql', { sql: "COPY (SELECT 1) TO '/in/open/0.parquet' (FORMAT parquet, USE_TMP_FILE false)" })).toMatchObject({
+      did: false,
+    });
     expect(await readFile(world.pathOf('t0.parquet'))).toEqual(before);
   });
 
   it('gives an unrestricted DuckDB only the files of the query', async () => {
     const tries = await enter(cage());
     expect(await tries('sql', { sql: "SELECT * FROM '/in/open/0.parquet'" })).toEqual({ did: true, value: 3 });
-    for (const sql of ["SELECT * FROM read_text('/etc/passwd')", "SELECT * FROM glob('/etc/**')", "SELECT * FROM read_text('/proc/self/environ')", "SELECT * FROM glob('/in/governed/*')", `SELECT * FROM '${world.pathOf('foreign.parquet')}'`, "SELECT * FROM 'http://127.0.0.1:1/x.csv'", 'INSTALL httpfs', "ATTACH '/app/x.db'"]) {
+    for (const sql of [
+      "SELECT * FROM read_text('/etc/passwd')",
+      "SELECT * FROM glob('/etc/**')",
+      "SELECT * FROM read_text('/proc/self/environ')",
+      "SELECT * FROM glob('/in/governed/*')",
+      `SELECT * FROM '${world.pathOf('foreign.parquet')}'`,
+      "SELECT * FROM 'http://127.0.0.1:1/x.csv'",
+      'INSTALL httpfs',
+      "ATTACH '/app/x.db'",
+    ]) {
       const tried = await tries('sql', { sql });
       expect([sql, tried.did === false || tried.value === (0 as never)]).toEqual([sql, true]);
     }
@@ -131,9 +160,15 @@ describe.skipIf(!isRoot)('another user', () => {
   it('reads only what it is given, and writes only its own folder', async () => {
     const tries = await enter(await cage());
     expect((await tries('ids')).value).toMatch(/^6[01]\d{3} 6[01]\d{3}$/);
-    expect(Object.keys(JSON.parse((await tries('environment')).value as string) as object).sort()).toEqual(['MALLOC_ARENA_MAX', 'PWD', 'UV_THREADPOOL_SIZE']);
-    for (const path of [world.pathOf('foreign.parquet'), join(world.dir, 'blobs'), '/etc/shadow', `/proc/${process.pid}/environ`]) expect([path, await tries('path', { path })]).toMatchObject([path, { did: false, why: 'EACCES' }]);
-    for (const trick of ['writeIn', 'overwriteIn', 'writeRoot']) expect([trick, await tries(trick)]).toMatchObject([trick, { did: false, why: 'EACCES' }]);
+    expect(Object.keys(JSON.parse((await tries('environment')).value as string) as object).sort()).toEqual([
+      'MALLOC_ARENA_MAX',
+      'PWD',
+      'UV_THREADPOOL_SIZE',
+    ]);
+    for (const path of [world.pathOf('foreign.parquet'), join(world.dir, 'blobs'), '/etc/shadow', `/proc/${process.pid}/environ`])
+      expect([path, await tries('path', { path })]).toMatchObject([path, { did: false, why: 'EACCES' }]);
+    for (const trick of ['writeIn', 'overwriteIn', 'writeRoot'])
+      expect([trick, await tries(trick)]).toMatchObject([trick, { did: false, why: 'EACCES' }]);
     expect(await tries('writeOut')).toMatchObject({ did: true });
     expect(await tries('kill', { pid: process.pid })).toMatchObject({ did: false, why: 'EPERM' });
     expect(await tries('sql', { sql: `SELECT * FROM '${current?.folders.inDir}/open/0.parquet'` })).toEqual({ did: true, value: 3 });

@@ -18,9 +18,16 @@ afterAll(() => {
   instance?.closeSync();
 });
 
-const column = async (sql: string, params?: string[]) => (await connection.runAndReadAll(sql, params)).getRows().map(([value]) => String(value));
-const serialize = async (sql: string) => (await column('SELECT CAST(json_serialize_sql(CAST($1 AS VARCHAR)) AS VARCHAR)', [sql]))[0] as string;
-const known: KnownTable[] = [{ name: 't', columns: ['a', 'b', 'user'] }, { name: '売上', columns: ['金額'] }, { name: 'Té' }, { name: 'a.b/c.csv', columns: ['x'] }];
+const column = async (sql: string, params?: string[]) =>
+  (await connection.runAndReadAll(sql, params)).getRows().map(([value]) => String(value));
+const serialize = async (sql: string) =>
+  (await column('SELECT CAST(json_serialize_sql(CAST($1 AS VARCHAR)) AS VARCHAR)', [sql]))[0] as string;
+const known: KnownTable[] = [
+  { name: 't', columns: ['a', 'b', 'user'] },
+  { name: '売上', columns: ['金額'] },
+  { name: 'Té' },
+  { name: 'a.b/c.csv', columns: ['x'] },
+];
 const judge = async (sql: string, tables = known) => analyze(sql, await serialize(sql), tables);
 
 describe('what passes', () => {
@@ -37,11 +44,17 @@ describe('what passes', () => {
     ['SELECT * FROM t WHERE EXISTS (SELECT 1 FROM 売上) AND a IN (SELECT 金額 FROM 売上)', ['t', '売上']],
     ['SELECT (SELECT max(金額) FROM 売上)', ['売上']],
     ['SELECT sum(a) FILTER (b > 1) OVER (PARTITION BY b ORDER BY a ROWS BETWEEN 1 PRECEDING AND CURRENT ROW EXCLUDE TIES) FROM t', ['t']],
-    ['SELECT count(DISTINCT a), string_agg(b, \',\' ORDER BY a) FROM t GROUP BY ALL HAVING count(*) > 1', ['t']],
+    ["SELECT count(DISTINCT a), string_agg(b, ',' ORDER BY a) FROM t GROUP BY ALL HAVING count(*) > 1", ['t']],
     ['SELECT DISTINCT ON (a) a FROM t ORDER BY a DESC NULLS LAST LIMIT 10% OFFSET 1', ['t']],
-    ['SELECT CASE a WHEN 1 THEN 2 END, a BETWEEN 1 AND 2, a IS NULL, NOT b, a COLLATE nocase, TRY(a / 0), #1, grouping(a) FROM t GROUP BY CUBE (a)', ['t']],
-    ["SELECT CAST(a AS DECIMAL(9,2)), a::STRUCT(x INTEGER[], y MAP(VARCHAR, JSON)), a::ENUM('x'), TRY_CAST(a AS UUID), INTERVAL 3 DAY FROM t", ['t']],
-    ['SELECT * EXCLUDE (a) REPLACE (b AS b) RENAME (user AS c), t.*, COLUMNS(c -> c LIKE \'a%\'), COLUMNS(\'x\'), *COLUMNS(*) FROM t', ['t']],
+    [
+      'SELECT CASE a WHEN 1 THEN 2 END, a BETWEEN 1 AND 2, a IS NULL, NOT b, a COLLATE nocase, TRY(a / 0), #1, grouping(a) FROM t GROUP BY CUBE (a)',
+      ['t'],
+    ],
+    [
+      "SELECT CAST(a AS DECIMAL(9,2)), a::STRUCT(x INTEGER[], y MAP(VARCHAR, JSON)), a::ENUM('x'), TRY_CAST(a AS UUID), INTERVAL 3 DAY FROM t",
+      ['t'],
+    ],
+    ["SELECT * EXCLUDE (a) REPLACE (b AS b) RENAME (user AS c), t.*, COLUMNS(c -> c LIKE 'a%'), COLUMNS('x'), *COLUMNS(*) FROM t", ['t']],
     ['SELECT a FROM t UNION BY NAME SELECT a FROM t INTERSECT ALL SELECT 1', ['t']],
     ['SELECT * FROM t JOIN 売上 ON true LEFT JOIN t AS u USING (a) ASOF JOIN t AS v ON t.a >= v.a POSITIONAL JOIN t AS w', ['t', '売上']],
     ['SELECT * FROM t, LATERAL (SELECT t.a) l(x), range(3), generate_series(1, 2), unnest([1]) WITH ORDINALITY', ['t']],
@@ -52,7 +65,7 @@ describe('what passes', () => {
     ['VALUES (1), (2)', []],
     ['SELECT user FROM t', ['t']],
     ['SELECT 1 AS user, user', []],
-    ['SELECT list_reduce([1], lambda x, y: x + y), [x FOR x IN [1]], {\'k\': [1]}, MAP {1: 2}, a[1:2], a->>\'$.x\' FROM t', ['t']],
+    ["SELECT list_reduce([1], lambda x, y: x + y), [x FOR x IN [1]], {'k': [1]}, MAP {1: 2}, a[1:2], a->>'$.x' FROM t", ['t']],
     ['SELECT a FROM t USING SAMPLE 10%', ['t']],
   ] as [string, string[] | null][])('%s', async (sql, tables) => {
     const analysis = await judge(sql);
@@ -62,9 +75,21 @@ describe('what passes', () => {
   });
 
   it('tells parameters, columns, and whether all columns are meant', async () => {
-    expect(await judge('SELECT a, t.b, $x FROM t WHERE a = $y')).toMatchObject({ parameters: ['x', 'y'], columns: ['a', 't', 'b'], allColumns: false });
+    expect(await judge('SELECT a, t.b, $x FROM t WHERE a = $y')).toMatchObject({
+      parameters: ['x', 'y'],
+      columns: ['a', 't', 'b'],
+      allColumns: false,
+    });
     expect(await judge('SELECT ?, ?')).toMatchObject({ parameters: ['1', '2'] });
-    for (const sql of ['SELECT * FROM t', 'SELECT x FROM t AS x', 'SELECT t.a FROM t NATURAL JOIN 売上', "SELECT COLUMNS('a') FROM t", 'PIVOT t ON a IN (1) USING sum(b)', 'SELECT (t).a FROM t', 'SELECT count(t) FROM t']) {
+    for (const sql of [
+      'SELECT * FROM t',
+      'SELECT x FROM t AS x',
+      'SELECT t.a FROM t NATURAL JOIN 売上',
+      "SELECT COLUMNS('a') FROM t",
+      'PIVOT t ON a IN (1) USING sum(b)',
+      'SELECT (t).a FROM t',
+      'SELECT count(t) FROM t',
+    ]) {
       expect([sql, await judge(sql)]).toMatchObject([sql, { allColumns: true }]);
     }
     expect(await judge('SELECT 1 FROM t JOIN 売上 USING (a)')).toMatchObject({ columns: ['a'], allColumns: false });
@@ -97,7 +122,7 @@ describe('what is refused', () => {
     ['SELECT user FROM 売上', 'It shows settings or the session'],
     ["SELECT nextval('s')", 'changes state'],
     ['SELECT pg_sleep(1)', 'only waits'],
-    ["SELECT pg_get_viewdef(1)", "PostgreSQL's catalog"],
+    ['SELECT pg_get_viewdef(1)', "PostgreSQL's catalog"],
     ['SELECT sum(1) EXPORT_STATE', 'not supported'],
     ['SELECT stats(a) FROM t', 'works inside'],
     ['SELECT 1; SELECT 2', 'Only one statement'],
@@ -113,7 +138,10 @@ describe('what is refused', () => {
     ['SELECT * FROM 売り', 'There is no table "売り"'],
   ])('%s', async (sql, text) => {
     const analysis = await judge(sql);
-    expect(analysis).toMatchObject({ outcome: 'refused', errors: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining(text) })]) });
+    expect(analysis).toMatchObject({
+      outcome: 'refused',
+      errors: expect.arrayContaining([expect.objectContaining({ message: expect.stringContaining(text) })]),
+    });
   });
 
   it.each([
@@ -130,45 +158,102 @@ describe('what is refused', () => {
   });
 
   it('says where', async () => {
-    expect(await judge("SELECT 'あ',\n  getenv('x')\nFROM t, nope")).toMatchObject({ errors: [{ line: 2, column: 3 }, { line: 3, column: 9 }].map((place) => expect.objectContaining(place)) });
+    expect(await judge("SELECT 'あ',\n  getenv('x')\nFROM t, nope")).toMatchObject({
+      errors: [
+        { line: 2, column: 3 },
+        { line: 3, column: 9 },
+      ].map((place) => expect.objectContaining(place)),
+    });
   });
 
   it('says what is not SQL', async () => {
-    expect(await judge('SELECT\n FROM')).toMatchObject({ outcome: 'failed', errors: [{ message: expect.stringContaining('syntax error') }] });
+    expect(await judge('SELECT\n FROM')).toMatchObject({
+      outcome: 'failed',
+      errors: [{ message: expect.stringContaining('syntax error') }],
+    });
     expect(await judge(`SELECT ${'('.repeat(100_000)}`)).toMatchObject({ outcome: 'too-large' });
   });
 
   it('fails closed on trees nobody has seen', async () => {
     const tree = (change: (statement: never) => void) => {
-      const statement = { node: { type: 'SELECT_NODE', modifiers: [], cte_map: { map: [] }, select_list: [{ class: 'CONSTANT', type: 'VALUE_CONSTANT', alias: '', query_location: 7, value: {} }], from_table: { type: 'EMPTY', alias: '', sample: null, query_location: 0 } }, named_param_map: [] };
+      const statement = {
+        node: {
+          type: 'SELECT_NODE',
+          modifiers: [],
+          cte_map: { map: [] },
+          select_list: [{ class: 'CONSTANT', type: 'VALUE_CONSTANT', alias: '', query_location: 7, value: {} }],
+          from_table: { type: 'EMPTY', alias: '', sample: null, query_location: 0 },
+        },
+        named_param_map: [],
+      };
       change(statement as never);
       return checkTree([statement], known).refusals.length;
     };
     expect(tree(() => {})).toBe(0);
-    expect(tree((s: { node: { type: string } }) => { s.node.type = 'CTE_NODE'; })).toBe(1);
-    expect(tree((s: { node: { new_clause?: string } }) => { s.node.new_clause = 'x'; })).toBe(1);
-    expect(tree((s: { node: { select_list: { class: string }[] } }) => { (s.node.select_list[0] as { class: string }).class = 'constructor'; })).toBe(1);
-    expect(tree((s: { node: { select_list: unknown[] } }) => { s.node.select_list = ['text']; })).toBe(1);
-    expect(tree((s: { node: { select_list: unknown } }) => { s.node.select_list = { class: 'STAR' }; })).toBe(1);
-    expect(tree((s: { node: { select_list: { alias: unknown }[] } }) => { (s.node.select_list[0] as { alias: unknown }).alias = { class: 'SUBQUERY' }; })).toBe(1);
-    expect(tree((s: { node: { from_table: { type: string } } }) => { s.node.from_table.type = 'COLUMN_DATA'; })).toBe(1);
-    expect(tree((s: { node: { modifiers: unknown[] } }) => { s.node.modifiers = [{ type: 'SOME_MODIFIER' }]; })).toBe(1);
+    expect(
+      tree((s: { node: { type: string } }) => {
+        s.node.type = 'CTE_NODE';
+      }),
+    ).toBe(1);
+    expect(
+      tree((s: { node: { new_clause?: string } }) => {
+        s.node.new_clause = 'x';
+      }),
+    ).toBe(1);
+    expect(
+      tree((s: { node: { select_list: { class: string }[] } }) => {
+        (s.node.select_list[0] as { class: string }).class = 'constructor';
+      }),
+    ).toBe(1);
+    expect(
+      tree((s: { node: { select_list: unknown[] } }) => {
+        s.node.select_list = ['text'];
+      }),
+    ).toBe(1);
+    expect(
+      tree((s: { node: { select_list: unknown } }) => {
+        s.node.select_list = { class: 'STAR' };
+      }),
+    ).toBe(1);
+    expect(
+      tree((s: { node: { select_list: { alias: unknown }[] } }) => {
+        (s.node.select_list[0] as { alias: unknown }).alias = { class: 'SUBQUERY' };
+      }),
+    ).toBe(1);
+    expect(
+      tree((s: { node: { from_table: { type: string } } }) => {
+        s.node.from_table.type = 'COLUMN_DATA';
+      }),
+    ).toBe(1);
+    expect(
+      tree((s: { node: { modifiers: unknown[] } }) => {
+        s.node.modifiers = [{ type: 'SOME_MODIFIER' }];
+      }),
+    ).toBe(1);
   });
 });
 
 describe('the lists of functions', () => {
   it('name every function of this DuckDB, each as allowed or as refused', async () => {
-    const names = await column("SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('scalar', 'aggregate', 'macro') ORDER BY 1");
+    const names = await column(
+      "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('scalar', 'aggregate', 'macro') ORDER BY 1",
+    );
     expect(names.filter((name) => !allowedFunctions.has(name) && whyFunctionRefused(name) === null)).toEqual([]);
     expect([...allowedFunctions].filter((name) => !names.includes(name))).toEqual(['unnest']);
-    expect([...allowedFunctions].filter((name) => whyFunctionRefused(name) !== null && !/^pg_(typeof|size_pretty)$/.test(name))).toEqual([]);
+    expect([...allowedFunctions].filter((name) => whyFunctionRefused(name) !== null && !/^pg_(typeof|size_pretty)$/.test(name))).toEqual(
+      [],
+    );
   });
 
   it('allow no macro that reads a table or calls what is refused', async () => {
-    const rows = (await connection.runAndReadAll("SELECT lower(function_name), macro_definition FROM duckdb_functions() WHERE function_type = 'macro'")).getRows();
+    const rows = (
+      await connection.runAndReadAll("SELECT lower(function_name), macro_definition FROM duckdb_functions() WHERE function_type = 'macro'")
+    ).getRows();
     for (const [name, definition] of rows.filter(([each]) => allowedFunctions.has(String(each)))) {
       const body = String(definition).replace(/"([^"]*)"/g, '$1');
-      const called = [...body.matchAll(/\b([a-z_]\w*)\(/g)].map(([, each]) => each as string).filter((each) => !['cast', 'when', 'then', 'coalesce', 'bit', 'and', 'or', 'else', 'in'].includes(each));
+      const called = [...body.matchAll(/\b([a-z_]\w*)\(/g)]
+        .map(([, each]) => each as string)
+        .filter((each) => !['cast', 'when', 'then', 'coalesce', 'bit', 'and', 'or', 'else', 'in'].includes(each));
       expect([name, called.filter((each) => !allowedFunctions.has(each)), /\b(FROM|getvariable)\b/.test(body)]).toEqual([name, [], false]);
     }
   });

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import createClient, { type Client } from 'openapi-fetch';
 import pg from 'pg';
 import { expect, inject } from 'vitest';
@@ -98,6 +99,7 @@ export function testConfig(databaseUrl: string, env: Record<string, string> = {}
   const temporalAddress = inject('temporalAddress');
   const config = loadServiceConfig({
     DATABASE_URL: databaseUrl,
+    SVC_DATA_DIR: join(inject('dataDir'), new URL(databaseUrl).pathname.slice(1)),
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_TASK_QUEUE: `test-${randomBytes(4).toString('hex')}`,
     SVC_SECRET: 'a secret that only the tests know, long enough',

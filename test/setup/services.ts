@@ -13,6 +13,8 @@ declare module 'vitest' {
     /** Of a role that may create databases, so that each test file can have its own. */
     postgresUrl: string;
     temporalAddress: string;
+    /** A folder for what the services under test keep; it goes with the run. */
+    dataDir: string;
     /** Temporal's program; empty when TEMPORAL_ADDRESS stands in for it. */
     temporalCli: string;
   }
@@ -54,6 +56,7 @@ export default async function startServices(project: TestProject): Promise<() =>
     config.temporal.address ? null : startOwnTemporal(),
   ]);
   project.provide('postgresUrl', postgres?.url ?? config.databaseUrl ?? '');
+  project.provide('dataDir', join(dataDir, 'data'));
   project.provide('temporalAddress', temporal?.address ?? config.temporal.address ?? '');
   project.provide('temporalCli', temporal?.program ?? config.temporal.cliPath ?? '');
   return stopAll;

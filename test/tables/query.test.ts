@@ -1,5 +1,6 @@
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '../../schema/contract.ts';
 import { ok, type Person, refused, startTestApi, type TestApi } from '../setup/api.ts';
 
 let api: TestApi;
@@ -15,21 +16,34 @@ beforeAll(async () => {
   [owner, stranger] = [await api.signUp(), await api.signUp()];
   workbookId = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '決算' } })).id;
   const columns = [{ name: '品目' }, { name: '金額', type: 'DECIMAL(18,2)' }, { name: '数', type: 'BIGINT' }];
-  ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: { path: { workbook_id: workbookId } }, body: { name: '売上', columns } }));
+  ok(
+    await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
+      params: { path: { workbook_id: workbookId } },
+      body: { name: '売上', columns },
+    }),
+  );
   const rows = Array.from({ length: 3000 }, (_, i) => ({ 品目: `品${i % 7}`, 金額: `${i}.50`, 数: i === 0 ? '9223372036854775807' : i }));
-  ok(await owner.client.POST(rowsPath, { params: { path: { workbook_id: workbookId, name: '売上' } }, body: { expected_version: 1, rows } }));
+  ok(
+    await owner.client.POST(rowsPath, { params: { path: { workbook_id: workbookId, name: '売上' } }, body: { expected_version: 1, rows } }),
+  );
 });
 afterAll(() => api.stop());
 
-const run = (body: Record<string, unknown> & { sql: string }, who = owner) => who.client.POST(queryPath, { params: { path: { workbook_id: workbookId } }, body: body as never });
+const run = (body: Record<string, unknown> & { sql: string }, who = owner) =>
+  who.client.POST(queryPath, { params: { path: { workbook_id: workbookId } }, body: body as never });
+type QueryResult = components['schemas']['QueryResult'];
+/** JSON was asked for, so JSON it is. */
+const read = (answer: Parameters<typeof ok>[0]) => ok(answer) as QueryResult;
 const path = () => `/api/v1/workbooks/${workbookId}`;
 
 describe('query', () => {
   it('answers with a durable result that can be paged', async () => {
-    const answer = ok(await run({ sql: 'SELECT 品目, sum(金額) AS 計, max(数) AS n FROM 売上 GROUP BY 品目 ORDER BY 品目', limit: 2 }));
+    const answer = read(await run({ sql: 'SELECT 品目, sum(金額) AS 計, max(数) AS n FROM 売上 GROUP BY 品目 ORDER BY 品目', limit: 2 }));
     expect(answer).toMatchObject({ row_count: 7, next_offset: 2, tables: [{ name: '売上', edit_version: 2 }], masked_columns: [] });
     expect(answer.rows[0]).toMatchObject({ 品目: '品0', n: '9223372036854775807' });
-    const next = ok(await owner.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id: answer.id }, query: { limit: 5, offset: 2 } } }));
+    const next = read(
+      await owner.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id: answer.id }, query: { limit: 5, offset: 2 } } }),
+    );
     expect(next.rows.map((row) => row.品目)).toEqual(['品2', '品3', '品4', '品5', '品6']);
     expect(next.next_offset).toBeNull();
     refused(await stranger.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id: answer.id } } }), 404, 'not-found');
@@ -39,26 +53,52 @@ describe('query', () => {
 
   it('gives the same rows as NDJSON and Arrow', async () => {
     const sql = 'SELECT * FROM 売上 ORDER BY __svc_row_id';
-    const post = (format: string) => api.fetch(`${path()}/query`, { method: 'POST', token: owner.session, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ sql, format, limit: 10 }) });
-    const [json, ndjson, arrow] = [ok(await run({ sql, limit: 10 })), await post('ndjson'), await post('arrow')];
-    const lines = (await ndjson.text()).trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
+    const post = (format: string) =>
+      api.fetch(`${path()}/query`, {
+        method: 'POST',
+        token: owner.session,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ sql, format, limit: 10 }),
+      });
+    const [json, ndjson, arrow] = [read(await run({ sql, limit: 10 })), await post('ndjson'), await post('arrow')];
+    const lines = (await ndjson.text())
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as unknown);
     expect(lines).toEqual(json.rows);
     expect(ndjson.headers.get('x-svc-row-count')).toBe('3000');
     const table = tableFromIPC(new Uint8Array(await arrow.arrayBuffer()));
     expect(table.numRows).toBe(10);
     expect(table.schema.fields.map((field) => field.name)).toEqual(['品目', '金額', '数', '__svc_row_id']);
     expect(table.getChild('数')?.get(0)).toBe(9223372036854775807n);
-    const result = await api.fetch(`/api/v1/results/${ndjson.headers.get('x-svc-result-id')}?limit=3&offset=5`, { token: owner.session, headers: { accept: 'application/x-ndjson' } });
-    expect((await result.text()).trimEnd().split('\n').map((line) => JSON.parse(line) as unknown)).toEqual(json.rows.slice(5, 8));
+    const result = await api.fetch(`/api/v1/results/${ndjson.headers.get('x-svc-result-id')}?limit=3&offset=5`, {
+      token: owner.session,
+      headers: { accept: 'application/x-ndjson' },
+    });
+    expect(
+      (await result.text())
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as unknown),
+    ).toEqual(json.rows.slice(5, 8));
   });
 
   it('binds parameters', async () => {
-    expect(ok(await run({ sql: 'SELECT count(*) AS n FROM 売上 WHERE 品目 = $1 AND 数 > $2', params: ['品1', 1000] })).rows).toEqual([{ n: 286 }]);
-    expect(ok(await run({ sql: 'SELECT $who AS who', params: { who: "o'x" } })).rows).toEqual([{ who: "o'x" }]);
+    expect(read(await run({ sql: 'SELECT count(*) AS n FROM 売上 WHERE 品目 = $1 AND 数 > $2', params: ['品1', 1000] })).rows).toEqual([
+      { n: 286 },
+    ]);
+    expect(read(await run({ sql: 'SELECT $who AS who', params: { who: "o'x" } })).rows).toEqual([{ who: "o'x" }]);
   });
 
   it('refuses what is not a SELECT over its own tables, and says why', async () => {
-    for (const sql of ["SELECT * FROM read_csv('/etc/passwd')", "SELECT * FROM '/etc/passwd'", 'SELECT * FROM duckdb_tables()', 'SELECT 1; SELECT 2', 'DROP TABLE 売上', 'SELECT * FROM 売り上']) {
+    for (const sql of [
+      "SELECT * FROM read_csv('/etc/passwd')",
+      "SELECT * FROM '/etc/passwd'",
+      'SELECT * FROM duckdb_tables()',
+      'SELECT 1; SELECT 2',
+      'DROP TABLE 売上',
+      'SELECT * FROM 売り上',
+    ]) {
       const problem = refused(await run({ sql }), 400, 'query-refused');
       expect(problem.detail).not.toContain('/blobs');
     }
@@ -68,8 +108,21 @@ describe('query', () => {
   });
 
   it('validates without running', async () => {
-    const validate = async (sql: string) => ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/query/validate', { params: { path: { workbook_id: workbookId } }, body: { sql } }));
-    expect(await validate('SELECT 品目, 数 + 1 AS n FROM 売上')).toEqual({ valid: true, errors: [], columns: [{ name: '品目', type: 'VARCHAR' }, { name: 'n', type: 'BIGINT' }] });
+    const validate = async (sql: string) =>
+      ok(
+        await owner.client.POST('/api/v1/workbooks/{workbook_id}/query/validate', {
+          params: { path: { workbook_id: workbookId } },
+          body: { sql },
+        }),
+      );
+    expect(await validate('SELECT 品目, 数 + 1 AS n FROM 売上')).toEqual({
+      valid: true,
+      errors: [],
+      columns: [
+        { name: '品目', type: 'VARCHAR' },
+        { name: 'n', type: 'BIGINT' },
+      ],
+    });
     const wrong = await validate('SELECT 品目,\n  FROM 売上 WHERE');
     expect(wrong.valid).toBe(false);
     expect(wrong.errors[0]?.line).toBe(2);
@@ -78,18 +131,26 @@ describe('query', () => {
 });
 
 describe('filter of rows', () => {
-  const read = (query: Record<string, unknown>) => owner.client.GET(rowsPath, { params: { path: { workbook_id: workbookId, name: '売上' }, query } });
+  const readRows = (query: Record<string, unknown>) =>
+    owner.client.GET(rowsPath, { params: { path: { workbook_id: workbookId, name: '売上' }, query } });
+
+  const rowsOf = (answer: Parameters<typeof ok>[0]) => ok(answer) as components['schemas']['RowsPage'];
 
   it('is a boolean expression over the table', async () => {
-    const page = ok(await read({ filter: "品目 = '品3' AND 数 < 50", sort: ['数:desc'], columns: ['数'], limit: 3 }));
+    const page = rowsOf(await readRows({ filter: "品目 = '品3' AND 数 < 50", sort: ['数:desc'], columns: ['数'], limit: 3 }));
     expect(page).toMatchObject({ row_count: 7, rows: [{ 数: 45 }, { 数: 38 }, { 数: 31 }] });
-    const next = ok(await read({ filter: "品目 = '品3' AND 数 < 50", sort: ['数:desc'], columns: ['数'], limit: 3, cursor: page.next_cursor }));
+    const next = rowsOf(
+      await readRows({ filter: "品目 = '品3' AND 数 < 50", sort: ['数:desc'], columns: ['数'], limit: 3, cursor: page.next_cursor }),
+    );
     expect(next.rows.map((row) => row.数)).toEqual([24, 17, 10]);
   });
 
-  it.each(['1=1) UNION ALL SELECT * FROM 売上 WHERE (1=1', '1=1) GROUP BY (品目', '1=1; SELECT 1', '/* ', 'a) THEN 1 WHEN (b', 'SELECT 1'])('refuses %j', async (filter) => {
-    const { error, response } = await read({ filter });
-    expect(response.status).toBe(400);
-    expect((error as { type: string }).type).toMatch(/query-(refused|failed)$/);
-  });
+  it.each(['1=1) UNION ALL SELECT * FROM 売上 WHERE (1=1', '1=1) GROUP BY (品目', '1=1; SELECT 1', '/* ', 'a) THEN 1 WHEN (b', 'SELECT 1'])(
+    'refuses %j',
+    async (filter) => {
+      const { error, response } = await readRows({ filter });
+      expect(response.status).toBe(400);
+      expect((error as { type: string }).type).toMatch(/query-(refused|failed)$/);
+    },
+  );
 });

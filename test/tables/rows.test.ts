@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '../../schema/contract.ts';
 import { ok, type Person, refused, startTestApi, type TestApi } from '../setup/api.ts';
 
 let api: TestApi;
@@ -22,7 +23,8 @@ async function makeTable(name: string, columns: { name: string; type?: string }[
     path,
     upsert: (rows: Record<string, unknown>[], expected_version: number | null = null) =>
       owner.client.POST(rowsPath, { params: { path }, body: { rows, expected_version } }),
-    read: async (query: Record<string, unknown> = {}) => ok(await owner.client.GET(rowsPath, { params: { path, query } })),
+    read: async (query: Record<string, unknown> = {}) =>
+      ok(await owner.client.GET(rowsPath, { params: { path, query } })) as components['schemas']['RowsPage'],
   };
 }
 

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compactTable } from '../../activities/compaction/compactTable.ts';
+import { compactionLimits } from '../../activities/compaction/limits.ts';
 import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbookWith } from './tableDriver.ts';
 
@@ -137,6 +139,31 @@ describe('undo', () => {
     ok(await world.undo(inserted.op_id));
     expect(await table.read()).toMatchObject({ rows: [], row_count: 0 });
     expect((await table.read({ at_version: 2, limit: 10000 })).rows).toEqual(before.rows);
+  });
+
+  it('and history read on after compaction has folded the files', async () => {
+    const table = await world.makeTable('folded', columns);
+    const { row_ids: ids, op_id: insertion } = ok(await table.upsert(Array.from({ length: 1200 }, (_, n) => ({ n }))));
+    const update = ok(await table.upsert(ids.slice(0, 1100).map((id) => ({ __svc_row_id: id, a: 'all' }))));
+    const small = ok(await table.upsert([{ __svc_row_id: ids[7], n: -7 }]));
+    const { rows } = await api.sql.query<{ id: string }>("SELECT id FROM tables WHERE name = 'folded'");
+    const limits = { ...compactionLimits, tail: 0, deltas: 1 };
+    expect(await compactTable(api.running.services, rows[0]?.id ?? '', { heartbeat() {} }, limits)).toBe('compacted');
+    const before = await table.read({ limit: 2000 });
+    const told = ok(await table.history(ids[7] as number)).changes.map(({ kind, cells }) => [kind, cells.map((cell) => cell.column)]);
+    expect(told).toEqual([
+      ['update', ['n']],
+      ['update', ['a']],
+      ['insert', ['n']],
+    ]);
+    for (const op of [small.op_id, update.op_id]) ok(await world.undo(op));
+    expect((await table.read({ limit: 2000 })).rows.every((row, i) => row.a === null && row.n === i)).toBe(true);
+    expect((await table.read({ limit: 2000, at_version: 4 })).rows).toEqual(before.rows);
+    expect(ok(await table.diff(4)).updated_count).toBe(1100);
+    ok(await table.retype('a', 'BIGINT'));
+    expect(ok(await table.diff(2)).updated_count).toBe(0);
+    ok(await world.undo(insertion));
+    expect((await table.read()).row_count).toBe(0);
   });
 
   it('tells of a large edit what changed in the 409, and lets a rebase through', async () => {

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
-import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { makeArrowWriter } from './arrowStream.ts';
+import { ChunkReader, interruptUntilStopped } from './chunkReader.ts';
 import { describeQuery, type QueryColumn, type QueryParams } from './describeQuery.ts';
 import { makeJsonWriter, makeNdjsonWriter } from './jsonStream.ts';
 import type { RowWriter } from './rowWriter.ts';
@@ -22,18 +23,17 @@ const writers: Record<RowFormat, (columns: QueryColumn[]) => RowWriter> = {
 
 /** How much is handed on at once, and how much may wait for a slow reader. */
 const pieceBytes = 256 * 1024;
-const interruptMs = 50;
 
 /**
- * The rows of a trusted SELECT as a response body. The engine is asked for the next chunk only when the reader has
- * taken the last, so memory is bounded by a few chunks. The connection is the stream's own until `close`: a reader that goes
- * away (`destroy`) interrupts the query, and `close` comes only when the engine has let go.
+ * The rows of a trusted SELECT as a response body. The engine is asked for more only when the reader has taken what was
+ * there, so memory is bounded by a few chunks. The connection is the stream's own until `close`: a reader that goes away
+ * (`destroy`) interrupts the query, and `close` comes only when the engine has let go.
  */
 export function streamRows(connection: DuckDBConnection, sql: string, params: QueryParams | undefined, format: RowFormat): Readable {
-  return new RowStream(connection, async () => (await openRows(connection, sql, params, format)).source);
+  return new RowStream(connection, () => openRows(connection, sql, params, format));
 }
 
-export interface OpenedRows {
+export interface StartedRows {
   columns: QueryColumn[];
   body: Readable;
 }
@@ -45,14 +45,15 @@ export async function startRows(
   params: QueryParams | undefined,
   format: RowFormat,
   knownColumns?: QueryColumn[],
-): Promise<OpenedRows> {
-  const { columns, source } = await openRows(connection, sql, params, format, knownColumns);
-  return { columns, body: new RowStream(connection, async () => source) };
+): Promise<StartedRows> {
+  const opened = await openRows(connection, sql, params, format, knownColumns);
+  return { columns: opened.columns, body: new RowStream(connection, async () => opened) };
 }
 
-interface ChunkSource {
+interface OpenedRows {
+  columns: QueryColumn[];
   writer: RowWriter;
-  result: DuckDBResult;
+  reader: ChunkReader;
 }
 
 async function openRows(
@@ -61,112 +62,90 @@ async function openRows(
   params: QueryParams | undefined,
   format: RowFormat,
   knownColumns?: QueryColumn[],
-): Promise<{ columns: QueryColumn[]; source: ChunkSource }> {
+): Promise<OpenedRows> {
   const select = sql.replace(/[\s;]+$/, '');
-  const columns = knownColumns ?? (await describeQuery(connection, select, params));
-  const writer = writers[format](columns);
-  // Columns by position: two may have the same name. The line break ends a comment at the end of the text.
-  const list = writer.select((i) => `q.c${i}`);
-  const names = columns.map((_, i) => `c${i}`).join(', ');
-  const result = await connection.stream(`SELECT ${list} FROM (${select}\n) AS q(${names})`, params);
-  return { columns, source: { writer, result } };
+  let columns = knownColumns ?? [];
+  let writer = writers[format](columns);
+  const makeSql = async () => {
+    if (!knownColumns) columns = await describeQuery(connection, select, params);
+    writer = writers[format](columns);
+    // Columns by position: two may have the same name. The line break ends a comment at the end of the text.
+    const names = columns.map((_, i) => `c${i}`).join(', ');
+    return `SELECT ${writer.select((i) => `q.c${i}`)} FROM (${select}\n) AS q(${names})`;
+  };
+  const reader = await ChunkReader.open(connection, makeSql, params);
+  return { columns, writer, reader };
 }
 
 class RowStream extends Readable {
-  private source: ChunkSource | null = null;
-  private chunks: AsyncGenerator<Buffer> | null = null;
-  /** What of the last chunk has not been handed on. */
-  private rest: Buffer = Buffer.alloc(0);
+  private opened: OpenedRows | null = null;
+  /** What has been written and not handed on. */
+  private ready: Buffer = Buffer.alloc(0);
+  private written = false;
   private working: Promise<void> | null = null;
-  private ended = false;
 
   constructor(
     private readonly connection: DuckDBConnection,
-    private readonly start: () => Promise<ChunkSource>,
+    private readonly open: () => Promise<OpenedRows>,
   ) {
     super({ highWaterMark: pieceBytes });
   }
 
   override _read(): void {
-    if (this.pushRest() || this.working) return;
-    this.working = this.pull().then(
-      (ended) => {
-        this.working = null;
-        if (this.destroyed) return;
-        if (!ended) return this._read();
-        this.ended = true;
-        this.push(null);
-      },
-      (error: Error) => {
-        this.working = null;
-        this.destroy(error);
-      },
-    );
+    if (this.ready.length > 0) this.handOn();
+    else if (this.written) this.push(null);
+    else this.working ??= this.work();
   }
 
   /** Waits for the engine, so that whoever sees `close` can use the connection again. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    if (this.ended) return done(error);
-    // Again and again: an interrupt that comes before the query has begun is forgotten when it begins.
-    this.connection.interrupt();
-    const interrupting = setInterval(() => this.connection.interrupt(), interruptMs);
-    const finish = () => {
-      clearInterval(interrupting);
-      done(error);
-    };
-    void Promise.resolve(this.working)
-      .then(() => this.chunks?.return(undefined))
-      .then(finish, finish);
+    const finish = () => done(error);
+    this.stopQuery().then(finish, finish);
   }
 
-  /** True when something was handed on. */
-  private pushRest(): boolean {
-    if (this.rest.length === 0) return false;
-    const piece = this.rest.subarray(0, pieceBytes);
-    this.rest = this.rest.subarray(piece.length);
+  private async stopQuery(): Promise<void> {
+    if (!this.opened && this.working) {
+      const stop = interruptUntilStopped(this.connection);
+      await this.working;
+      stop();
+    }
+    await this.opened?.reader.close(this.working ?? undefined);
+  }
+
+  private handOn(): void {
+    const piece = this.ready.subarray(0, pieceBytes);
+    this.ready = this.ready.subarray(piece.length);
     this.push(piece);
-    return true;
   }
 
-  /** Collects at least one piece; true at the end of the rows. */
-  private async pull(): Promise<boolean> {
-    this.source ??= await this.start();
-    this.chunks ??= writeChunks(this.source);
-    const bytes: Buffer[] = [];
-    let size = 0;
-    while (size < pieceBytes && !this.destroyed) {
-      const next = await this.chunks.next();
-      if (next.done) break;
-      bytes.push(next.value);
-      size += next.value.length;
+  /** Never fails: what goes wrong ends the stream. */
+  private async work(): Promise<void> {
+    try {
+      this.ready = await this.writeMore();
+    } catch (error) {
+      this.destroy(error as Error);
     }
-    this.rest = bytes.length === 1 ? (bytes[0] as Buffer) : Buffer.concat(bytes);
-    return this.rest.length === 0;
+    this.working = null;
+    if (!this.destroyed) this._read();
   }
-}
 
-/** The engine works on the next chunk while this one is written. */
-async function* writeChunks({ writer, result }: ChunkSource): AsyncGenerator<Buffer> {
-  let coming = fetchAhead(result);
-  try {
-    yield writer.begin();
-    for (let chunk = await coming; hasRows(chunk); chunk = await coming) {
-      coming = fetchAhead(result);
-      yield writer.write(chunk);
+  /** At least a piece, if there is as much. */
+  private async writeMore(): Promise<Buffer> {
+    const pieces: Buffer[] = [];
+    if (!this.opened) {
+      this.opened = await this.open();
+      pieces.push(this.opened.writer.begin());
     }
-    yield writer.end();
-  } finally {
-    await coming.catch(() => null);
+    const { reader, writer } = this.opened;
+    for (let bytes = 0; bytes < pieceBytes && !this.destroyed; bytes += pieces.at(-1)?.length ?? 0) {
+      const chunk = await reader.next();
+      if (chunk === null) {
+        pieces.push(writer.end());
+        this.written = true;
+        break;
+      }
+      pieces.push(writer.write(chunk));
+    }
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces);
   }
-}
-
-/** A failure is seen when the chunk is awaited, which may be later than it happens: until then it is no unhandled one. */
-function fetchAhead(result: DuckDBResult): Promise<DuckDBDataChunk | null> {
-  const coming = result.fetchChunk();
-  coming.catch(() => null);
-  return coming;
-}
-
-function hasRows(chunk: DuckDBDataChunk | null): chunk is DuckDBDataChunk {
-  return chunk !== null && chunk.rowCount > 0;
 }

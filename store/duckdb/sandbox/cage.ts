@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
-import { chmod, copyFile, cp, mkdir } from 'node:fs/promises';
+import { chmod, copyFile, cp, readdir } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import type { ChildFolders, FileOwner } from './folders.ts';
 import type { ChildProgram } from './program.ts';
@@ -38,38 +38,75 @@ function run(command: string[], owner: FileOwner | null) {
   return spawn('/bin/sh', ['-c', limits, 'sh', ...command], { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'], ...owner });
 }
 
-export function findBubblewrap(searchPath: string[]): string | null {
-  for (const dir of [...searchPath, '/usr/bin', '/bin', '/usr/local/bin']) {
-    try {
-      accessSync(join(dir, 'bwrap'), constants.X_OK);
-      return join(dir, 'bwrap');
-    } catch {
-      // Not there.
-    }
+export function findProgram(name: string, searchPath: string[]): string | null {
+  const paths = searchPath.map((dir) => join(dir, name));
+  return paths.find((path) => isExecutable(path)) ?? null;
+}
+
+export const findBubblewrap = (searchPath: string[]): string | null => findProgram('bwrap', searchPath);
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
-  return null;
 }
 
 /** Nothing of the machine but what is listed, nothing writable but one folder, no network, nobody else's processes. */
 export function bubblewrapCage(bwrap: string, program: ChildProgram): Cage {
   const bind = (from: string, to = from) => ['--ro-bind', from, to];
   const fixed = [
-    '--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try',
-    '--die-with-parent', '--new-session', '--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534', '--hostname', 'query',
+    '--unshare-user',
+    '--unshare-pid',
+    '--unshare-net',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    '--die-with-parent',
+    '--new-session',
+    '--cap-drop',
+    'ALL',
+    '--uid',
+    '65534',
+    '--gid',
+    '65534',
+    '--hostname',
+    'query',
     ...(hasOption(bwrap, '--disable-userns') ? ['--disable-userns'] : []),
     ...program.libraries.flatMap((path) => bind(path)),
     ...program.extraDirs.flatMap((dir) => ['--ro-bind-try', dir, dir]),
-    ...program.packages.flatMap(({ name, dir }) => bind(dir, `/app/node_modules/${name}`)),
-    ...bind(program.node, '/app/node'), ...bind(program.bundle, '/app/child.mjs'),
+    ...bind(program.nativeDir, '/app/native'),
+    ...bind(program.node, '/app/node'),
+    ...bind(program.bundle, '/app/child.mjs'),
     // There is no loader's cache inside.
-    '--setenv', 'LD_LIBRARY_PATH', [...new Set(program.libraries.map(dirname))].join(delimiter),
+    '--setenv',
+    'LD_LIBRARY_PATH',
+    [...new Set(program.libraries.map(dirname))].join(delimiter),
   ];
   return {
     kind: 'bubblewrap',
     nextOwner: () => null,
     seen: () => ({ inDir: '/in', outDir: '/out' }),
     spawn: ({ inDir, outDir }) => {
-      const command = [bwrap, ...fixed, ...bind(inDir, '/in'), '--bind', outDir, '/out', '--remount-ro', '/', '--chdir', '/', '/app/node', ...nodeFlags, '/app/child.mjs', '/in', '/out'];
+      const command = [
+        bwrap,
+        ...fixed,
+        ...bind(inDir, '/in'),
+        '--bind',
+        outDir,
+        '/out',
+        '--remount-ro',
+        '/',
+        '--chdir',
+        '/',
+        '/app/node',
+        ...nodeFlags,
+        '/app/child.mjs',
+        '/in',
+        '/out',
+      ];
       return run(command, null);
     },
     // Everything inside has ended with it.
@@ -88,10 +125,9 @@ let usersGiven = 0;
 
 /** Without bubblewrap, as root: another user, who owns nothing and may write to one folder. `appDir` must be one he can enter. */
 export async function userCage(program: ChildProgram, appDir: string): Promise<Cage> {
-  await mkdir(join(appDir, 'node_modules'), { recursive: true });
+  await cp(program.nativeDir, join(appDir, 'native'), { recursive: true, dereference: true });
   await copyFile(program.bundle, join(appDir, 'child.mjs'));
-  for (const { name, dir } of program.packages) await cp(dir, join(appDir, 'node_modules', name), { recursive: true, dereference: true });
-  await openToAll(appDir, program);
+  await openToAll(appDir);
   return {
     kind: 'user',
     nextOwner() {
@@ -107,8 +143,11 @@ export async function userCage(program: ChildProgram, appDir: string): Promise<C
   };
 }
 
-async function openToAll(appDir: string, program: ChildProgram): Promise<void> {
-  const scopes = program.packages.map(({ name }) => join(appDir, 'node_modules', dirname(name)));
-  for (const dir of new Set([appDir, join(appDir, 'node_modules'), ...scopes])) await chmod(dir, 0o755);
-  await chmod(join(appDir, 'child.mjs'), 0o644);
+async function openToAll(dir: string): Promise<void> {
+  await chmod(dir, 0o755);
+  for (const entry of await readdir(dir, { withFileTypes: true })) {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) await openToAll(path);
+    else await chmod(path, 0o644);
+  }
 }

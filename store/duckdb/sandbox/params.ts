@@ -22,7 +22,11 @@ export function readParams(given: GivenParams | undefined): Params {
 }
 
 function findProblem(value: unknown): string | null {
-  if (Array.isArray(value)) return value.map((item) => (Array.isArray(item) ? 'A list holds scalars only.' : findProblem(item))).find((problem) => problem !== null) ?? null;
+  if (Array.isArray(value))
+    return (
+      value.map((item) => (Array.isArray(item) ? 'A list holds scalars only.' : findProblem(item))).find((problem) => problem !== null) ??
+      null
+    );
   if (value === null || typeof value === 'boolean') return null;
   if (typeof value === 'number') return Number.isFinite(value) ? null : 'A number must be finite.';
   if (typeof value !== 'string') return 'A parameter is text, a number, true, false, null, or a list of those.';
@@ -44,5 +48,10 @@ export function matchParams(used: string[], params: Params): void {
 }
 
 function invalid(errors: ProblemItem[]): DomainError {
-  return new DomainError('validation-failed', errors[0]?.detail ?? 'The parameters are not valid.', 'Give params as a list for $1, $2 … or as an object for $name.', { errors });
+  return new DomainError(
+    'validation-failed',
+    errors[0]?.detail ?? 'The parameters are not valid.',
+    'Give params as a list for $1, $2 … or as an object for $name.',
+    { errors },
+  );
 }

@@ -71,7 +71,12 @@ export class ProcessPool {
   private take(accountId: string): Promise<QueryProcess> {
     if (this.closed) return Promise.reject(closing());
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { accountId, go: resolve, refuse: reject, timer: setTimeout(() => this.refuse(waiting, tooMany()), this.options.maxWaitMs) };
+      const waiting: Waiting = {
+        accountId,
+        go: resolve,
+        refuse: reject,
+        timer: setTimeout(() => this.refuse(waiting, tooMany()), this.options.maxWaitMs),
+      };
       this.queue.push(waiting);
       this.dispatch();
       if (this.queue.length > this.options.maxQueue) this.refuse(waiting, tooMany());
@@ -148,7 +153,12 @@ export class ProcessPool {
 }
 
 function tooMany(): DomainError {
-  return new DomainError('rate-limited', 'Too many queries are running or waiting.', 'Try again in a moment, or run fewer queries at a time.', { headers: { 'Retry-After': '2' } });
+  return new DomainError(
+    'rate-limited',
+    'Too many queries are running or waiting.',
+    'Try again in a moment, or run fewer queries at a time.',
+    { headers: { 'Retry-After': '2' } },
+  );
 }
 
 function closing(): DomainError {

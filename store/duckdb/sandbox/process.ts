@@ -61,10 +61,12 @@ export async function startProcess(cage: Cage, workDir: string): Promise<QueryPr
     new Promise<{ header: unknown; body: Buffer }>((resolve, reject) => {
       if (gone) return reject(gone);
       const timer = setTimeout(() => end(new ProcessGone('timeout', `no answer from a query process within ${timeoutMs} ms`)), timeoutMs);
-      const settle = <T>(pass: (value: T) => void) => (value: T) => {
-        clearTimeout(timer);
-        pass(value);
-      };
+      const settle =
+        <T>(pass: (value: T) => void) =>
+        (value: T) => {
+          clearTimeout(timer);
+          pass(value);
+        };
       waiting = { resolve: settle(resolve), reject: settle(reject) };
     });
 
@@ -75,10 +77,13 @@ export async function startProcess(cage: Cage, workDir: string): Promise<QueryPr
   child.once('close', (code, signal) => {
     end(new ProcessGone('crash', `a query process ended (${signal ?? `exit code ${code}`}): ${stderr.trim()}`));
     cage.sweep(folders);
-    void folders.remove().catch(() => {}).then(() => {
-      removed = true;
-      for (const callback of goneCallbacks) callback();
-    });
+    void folders
+      .remove()
+      .catch(() => {})
+      .then(() => {
+        removed = true;
+        for (const callback of goneCallbacks) callback();
+      });
   });
   socket.on('error', () => {});
   socket.on('data', (chunk: Buffer) => {

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectDir } from '../../config.ts';
 
@@ -11,8 +11,8 @@ export interface ChildProgram {
   node: string;
   /** One file with the child's code and DuckDB's JavaScript. */
   bundle: string;
-  /** npm packages that hold DuckDB itself, by name. */
-  packages: { name: string; dir: string }[];
+  /** The folder that holds DuckDB itself; the bundle asks for it as `./native`. */
+  nativeDir: string;
   /** Shared libraries that Node and DuckDB load, the loader among them. */
   libraries: string[];
   /** Parts of Node that some distributions keep in files of their own. */
@@ -24,9 +24,8 @@ const childEntry = join(projectDir, 'store/duckdb/sandbox/child/main.ts');
 const sourceDirs = ['core/sql', 'core/cells', 'store/duckdb', 'store/duckdb/sandbox', 'store/duckdb/sandbox/child'];
 
 export async function findChildProgram(): Promise<ChildProgram> {
-  const packages = findPackages();
-  const [bundle, libraries] = await Promise.all([prepareChildBundle(), listLibraries(packages)]);
-  return { node: process.execPath, bundle, packages, libraries, extraDirs: findExtraDirs() };
+  const [bundle, loaded] = await Promise.all([prepareChildBundle(), listLoaded()]);
+  return { node: process.execPath, bundle, ...loaded, extraDirs: findExtraDirs() };
 }
 
 /** The child as one file, made when its sources have changed since: it starts in a fraction of the time. */
@@ -44,8 +43,9 @@ export async function prepareChildBundle(entry: string = childEntry): Promise<st
     target: 'node20',
     minify: true,
     keepNames: true,
-    external: ['@duckdb/node-bindings'],
-    // DuckDB's JavaScript is CommonJS and asks for its binding by `require`.
+    // What DuckDB's own package does to find its binding looks at more of the machine than a cage shows.
+    alias: { '@duckdb/node-bindings': './native/duckdb.node' },
+    external: ['./native/duckdb.node'],
     banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },
   });
   mkdirSync(buildDir, { recursive: true });
@@ -67,30 +67,16 @@ function hashSources(entry: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** The JavaScript that picks the binding, and the package of this platform that holds it. */
-function findPackages(): ChildProgram['packages'] {
-  const require = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-api'));
-  const binding = require.resolve('@duckdb/node-bindings');
-  const scope = '@duckdb';
-  const manifest = JSON.parse(readFileSync(join(dirname(binding), 'package.json'), 'utf8')) as { optionalDependencies?: Record<string, string> };
-  const names = Object.keys(manifest.optionalDependencies ?? {}).filter((name) => name.startsWith(`${scope}/`));
-  const native = names.flatMap((name) => {
-    try {
-      return [{ name, dir: dirname(createRequire(binding).resolve(`${name}/duckdb.node`)) }];
-    } catch {
-      return [];
-    }
-  });
-  if (native.length === 0) throw new Error('DuckDB is not installed for this platform: run npm ci again.');
-  return [{ name: '@duckdb/node-bindings', dir: dirname(binding) }, ...native];
-}
-
 /** Asked of a process that has loaded DuckDB: it works with glibc and musl, and wherever Node itself came from. */
-async function listLibraries(packages: ChildProgram['packages']): Promise<string[]> {
-  const script = `require(${JSON.stringify(packages[0]?.dir)}); process.report.excludeNetwork = true; console.log(JSON.stringify(process.report.getReport().sharedObjects))`;
-  const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], { cwd: '/' });
-  const paths = JSON.parse(stdout) as string[];
-  return paths.filter((path) => path.startsWith('/') && !packages.some(({ dir }) => path.startsWith(`${dir}/`)));
+async function listLoaded(): Promise<Pick<ChildProgram, 'nativeDir' | 'libraries'>> {
+  const binding = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-api')).resolve('@duckdb/node-bindings');
+  const report = 'process.report.excludeNetwork = true; console.log(JSON.stringify(process.report.getReport().sharedObjects))';
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', `require(${JSON.stringify(binding)}); ${report}`], { cwd: '/' });
+  const paths = (JSON.parse(stdout) as string[]).filter((path) => path.startsWith('/'));
+  const native = paths.find((path) => basename(path) === 'duckdb.node');
+  if (native === undefined) throw new Error(`DuckDB's library is not among those that are loaded: ${paths.join(', ')}`);
+  const nativeDir = dirname(native);
+  return { nativeDir, libraries: paths.filter((path) => dirname(path) !== nativeDir) };
 }
 
 function findExtraDirs(): string[] {

@@ -120,6 +120,9 @@ export class FrameReader {
     const whole = Buffer.concat(this.chunks);
     this.chunks = [whole.subarray(end)];
     this.size -= end;
-    return { header: JSON.parse(whole.toString('utf8', prefixBytes, prefixBytes + headerBytes)), body: whole.subarray(prefixBytes + headerBytes, end) };
+    return {
+      header: JSON.parse(whole.toString('utf8', prefixBytes, prefixBytes + headerBytes)),
+      body: whole.subarray(prefixBytes + headerBytes, end),
+    };
   }
 }

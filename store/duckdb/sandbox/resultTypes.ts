@@ -1,4 +1,4 @@
-import { DuckDBTypeId as Id, type DuckDBType } from '@duckdb/node-api';
+import { type DuckDBType, DuckDBTypeId as Id } from '@duckdb/node-api';
 import { quoteName, quoteText } from '../relation.ts';
 import { parseTypeName } from '../typeNames.ts';
 import type { ResultColumn } from './protocol.ts';

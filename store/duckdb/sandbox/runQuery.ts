@@ -38,7 +38,15 @@ export async function runQuery(process: QueryProcess, query: CheckedQuery): Prom
     // What hides columns has been loaded without them: from here on its files cannot be reached by any means.
     await removeFiles(files, 'governed');
     const { value, body } = await ask(process, {
-      op: 'execute', sql, params, pageLimit, maxRows, maxBytes, maxPageBytes, resultFile: resultPath === null ? null : resultName, timeoutMs: leftMs(),
+      op: 'execute',
+      sql,
+      params,
+      pageLimit,
+      maxRows,
+      maxBytes,
+      maxPageBytes,
+      resultFile: resultPath === null ? null : resultName,
+      timeoutMs: leftMs(),
     });
     if (resultPath !== null) await takeFile(join(process.folders.outDir, resultName), resultPath);
     return { ...value, pageJson: body.toString('utf8'), resultFile: resultPath };
@@ -55,7 +63,10 @@ export async function runQuery(process: QueryProcess, query: CheckedQuery): Prom
   }
 }
 
-async function ask<R extends LoadRequest | ExecuteRequest>(process: QueryProcess, request: R): Promise<{ value: Replies[R['op']]; body: Buffer }> {
+async function ask<R extends LoadRequest | ExecuteRequest>(
+  process: QueryProcess,
+  request: R,
+): Promise<{ value: Replies[R['op']]; body: Buffer }> {
   const { reply, body } = await process.ask(request, request.timeoutMs + graceMs);
   if (!reply.ok) throw childProblem(reply.error);
   return { value: reply.value as Replies[R['op']], body };
@@ -76,14 +87,24 @@ function describeRelations(process: QueryProcess, query: CheckedQuery): { relati
     const part: InPart = relation.governed ? 'governed' : 'open';
     const pathOf = (key: string) => {
       const name = `${files.size}.parquet`;
-      const file = files.get(`${part} ${key}`) ?? { part, from: query.pathOf(key), to: join(process.folders.inDir, part, name), seen: join(process.seen.inDir, part, name) };
+      const file = files.get(`${part} ${key}`) ?? {
+        part,
+        from: query.pathOf(key),
+        to: join(process.folders.inDir, part, name),
+        seen: join(process.seen.inDir, part, name),
+      };
       files.set(`${part} ${key}`, file);
       return file.seen;
     };
     const tailName = `__svc_tail_${mark}_${i}`;
     const { name, governed, tail } = relation;
     const select = relation.select(pathOf, tailName);
-    return { name, governed, select: governed ? pruneColumns(select, relation, query.plan) : select, tail: tail && { name: tailName, create: createTailTable(tailName, tail), json: tail.json } };
+    return {
+      name,
+      governed,
+      select: governed ? pruneColumns(select, relation, query.plan) : select,
+      tail: tail && { name: tailName, create: createTailTable(tailName, tail), json: tail.json },
+    };
   });
   return { relations, files: [...files.values()] };
 }

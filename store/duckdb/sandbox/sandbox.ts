@@ -21,7 +21,12 @@ export interface Sandbox {
   analyze(query: { accountId: string; sql: string; tables: KnownTable[] }): Promise<QueryPlan>;
   run(query: SandboxQuery): Promise<SandboxResult>;
   /** Binds the query against the tables' columns; nothing is read or run. */
-  validate(query: { accountId: string; sql: string; params?: GivenParams; relations: Pick<Relation, 'name' | 'columns'>[] }): Promise<Validation>;
+  validate(query: {
+    accountId: string;
+    sql: string;
+    params?: GivenParams;
+    relations: Pick<Relation, 'name' | 'columns'>[];
+  }): Promise<Validation>;
   readonly cage: 'bubblewrap' | 'user';
   readonly state: { alive: number; busy: number; queued: number };
   close(): Promise<void>;
@@ -105,7 +110,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   /** Checks the text and hands it to a process; what goes wrong there is told in the caller's words. */
   async function withProcess<T>(accountId: string, sql: string, work: (process: QueryProcess) => Promise<T>): Promise<T> {
     const problem = checkText(sql);
-    if (problem !== null) throw new DomainError('validation-failed', problem, 'Send one SELECT as text.', { errors: [{ pointer: '/sql', detail: problem }] });
+    if (problem !== null)
+      throw new DomainError('validation-failed', problem, 'Send one SELECT as text.', { errors: [{ pointer: '/sql', detail: problem }] });
     return pool.use(accountId, work).catch((error: unknown) => {
       throw goneProblem(error);
     });
@@ -142,7 +148,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         if (given) matchParams(analysis.parameters, given);
         const used = new Set(analysis.tables.map(foldName));
         const tables = relations.filter(({ name }) => used.has(foldName(name)));
-        const { reply } = await process.ask({ op: 'validate', sql, params: given ?? {}, tables, timeoutMs: bindTimeoutMs }, bindTimeoutMs + graceMs);
+        const { reply } = await process.ask(
+          { op: 'validate', sql, params: given ?? {}, tables, timeoutMs: bindTimeoutMs },
+          bindTimeoutMs + graceMs,
+        );
         if (reply.ok) return { valid: true, errors: [], columns: reply.value.columns };
         if (reply.error.kind === 'broken') throw childProblem(reply.error);
         return { valid: false, errors: [reply.error].map(({ message, line, column }) => ({ message, line, column })), columns: [] };

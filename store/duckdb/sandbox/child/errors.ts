@@ -23,7 +23,8 @@ export function describeError(error: unknown, sql: string): ChildError {
   if (!engine) return describePlain(text);
   const { exception_type: type, exception_message: message } = engine;
   const where = place(sql, engine.position === undefined ? null : Number(engine.position));
-  if (/^out of memory$/i.test(type) || isMemory(message)) return { kind: 'too-large', message: 'The query needs more memory than one query may use.', ...where };
+  if (/^out of memory$/i.test(type) || isMemory(message))
+    return { kind: 'too-large', message: 'The query needs more memory than one query may use.', ...where };
   if (/^interrupt$/i.test(type)) return { kind: 'timeout', message: 'The query took too long.', ...where };
   // Files that cannot be read and faults of the engine are not the query's doing, as far as the caller is concerned.
   if (/^(io|internal|fatal|serialization|permission)$/i.test(type)) return { kind: 'broken', message: `${type}: ${message}`, ...where };
@@ -42,7 +43,8 @@ function readEngineError(text: string): EngineError | null {
 }
 
 function describePlain(text: string): ChildError {
-  if (isMemory(text)) return { kind: 'too-large', message: 'The query needs more memory than one query may use.', line: null, column: null };
+  if (isMemory(text))
+    return { kind: 'too-large', message: 'The query needs more memory than one query may use.', line: null, column: null };
   if (/interrupt/i.test(text)) return { kind: 'timeout', message: 'The query took too long.', line: null, column: null };
   return { kind: 'broken', message: text, line: null, column: null };
 }

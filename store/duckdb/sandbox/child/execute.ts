@@ -25,7 +25,12 @@ async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckD
 }
 
 /** Runs the query once; rows go into a table of ours, from which page and file are made. */
-export async function execute(session: Session, request: ExecuteRequest, outDir: string, deadline: Deadline): Promise<{ value: Replies['execute']; page: Buffer }> {
+export async function execute(
+  session: Session,
+  request: ExecuteRequest,
+  outDir: string,
+  deadline: Deadline,
+): Promise<{ value: Replies['execute']; page: Buffer }> {
   const began = performance.now();
   const statement = await prepare(session.user, request.sql);
   bindParams(statement, request.params);
@@ -85,14 +90,18 @@ async function collect(own: DuckDBConnection, result: DuckDBResult, columns: Res
 
 async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteRequest): Promise<Buffer> {
   const text = `SELECT string_agg(CAST(${rowJson(columns)} AS VARCHAR), ',' ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
-  const reader = await own.runAndReadAll(`SELECT strlen(rows) <= ${maxPageBytes}, CASE WHEN strlen(rows) <= ${maxPageBytes} THEN rows END FROM (${text})`);
+  const reader = await own.runAndReadAll(
+    `SELECT strlen(rows) <= ${maxPageBytes}, CASE WHEN strlen(rows) <= ${maxPageBytes} THEN rows END FROM (${text})`,
+  );
   const [fits, rows] = reader.getRows()[0] ?? [];
   if (fits === false) throw new TooLarge(`The page is larger than ${maxPageBytes} bytes; ask for fewer rows or columns.`);
   return Buffer.from(`[${rows ?? ''}]`);
 }
 
 async function writeFile(own: DuckDBConnection, columns: ResultColumn[], path: string, maxBytes: number): Promise<void> {
-  await own.run(`COPY (SELECT ${columns.map(storeColumn).join(', ')} FROM ${resultTable}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 20480)`);
+  await own.run(
+    `COPY (SELECT ${columns.map(storeColumn).join(', ')} FROM ${resultTable}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 20480)`,
+  );
   if ((await stat(path)).size > maxBytes) throw new TooLarge(`The result is larger than ${maxBytes} bytes.`);
 }
 

@@ -27,7 +27,9 @@ async function makeTail({ user }: Session, { tail }: LoadedRelation): Promise<vo
 /** To bind a query, empty tables are enough: no files, no rows. */
 export async function loadEmpty(session: Session, tables: ValidateRequest['tables']): Promise<void> {
   for (const { name, columns } of tables) {
-    await session.user.run(`CREATE TEMP TABLE ${quoteName(name)} (${columns.map((column) => `${quoteName(column.name)} ${column.type}`).join(', ')})`);
+    await session.user.run(
+      `CREATE TEMP TABLE ${quoteName(name)} (${columns.map((column) => `${quoteName(column.name)} ${column.type}`).join(', ')})`,
+    );
   }
   // The optimizer would already work out what is constant, however long that takes.
   await session.user.run('PRAGMA disable_optimizer');

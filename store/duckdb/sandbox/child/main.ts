@@ -41,9 +41,14 @@ async function answer(request: Request): Promise<{ value: Replies[keyof Replies]
 }
 
 async function check({ own }: Session, { sql, tables, normalise }: CheckRequest): Promise<Replies['check']> {
-  const tree = String((await own.runAndReadAll('SELECT CAST(json_serialize_sql(CAST($1 AS VARCHAR)) AS VARCHAR)', [sql])).getRows()[0]?.[0]);
+  const tree = String(
+    (await own.runAndReadAll('SELECT CAST(json_serialize_sql(CAST($1 AS VARCHAR)) AS VARCHAR)', [sql])).getRows()[0]?.[0],
+  );
   const analysis = analyze(sql, tree, tables);
-  const normalised = normalise && analysis.outcome === 'ok' ? String((await own.runAndReadAll('SELECT json_deserialize_sql(CAST($1 AS JSON))', [tree])).getRows()[0]?.[0]) : null;
+  const normalised =
+    normalise && analysis.outcome === 'ok'
+      ? String((await own.runAndReadAll('SELECT json_deserialize_sql(CAST($1 AS JSON))', [tree])).getRows()[0]?.[0])
+      : null;
   return { analysis, normalised };
 }
 

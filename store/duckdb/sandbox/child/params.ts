@@ -1,4 +1,15 @@
-import { BIGINT, BOOLEAN, type DuckDBPreparedStatement, type DuckDBType, type DuckDBValue, DOUBLE, INTEGER, LIST, listValue, VARCHAR } from '@duckdb/node-api';
+import {
+  BIGINT,
+  BOOLEAN,
+  DOUBLE,
+  type DuckDBPreparedStatement,
+  type DuckDBType,
+  type DuckDBValue,
+  INTEGER,
+  LIST,
+  listValue,
+  VARCHAR,
+} from '@duckdb/node-api';
 import type { Params, Scalar } from '../protocol.ts';
 
 /** Values come as JSON has them; each is bound with the narrowest type that holds it, as a literal would be. */

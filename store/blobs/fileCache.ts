@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import { rmSync } from 'node:fs';
+import { link, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { errorCode, removeOldFiles, syncPath } from './files.ts';
+import { createGate, type Gate } from './gate.ts';
+
+/** Writes the content of a blob into a new file, verified, or throws. */
+export type Download = (key: string, path: string) => Promise<void>;
+
+interface Pin {
+  count: number;
+  path: Promise<string>;
+}
+
+const heartbeatMs = 60_000;
+const deadAfterMs = 3_600_000;
+
+/**
+ * Whole files of a remote store in a folder, least recently used first out. Names carry the hash of the content, so what is
+ * there is right for ever; half a file never gets such a name.
+ *
+ * Several processes may share the folder. A pin is a hard link in a folder of the process's own: the kernel counts them, so
+ * every process sees that a file is in use, and a file that is evicted all the same stays readable by who had it pinned.
+ * Linking and unlinking set the file's time of last status change: that is when it was last used, also after a restart.
+ */
+export class FileCache {
+  private readonly pins = new Map<string, Pin>();
+  private readonly gate: Gate = createGate(6);
+  private bytes = 0;
+  private evicting: Promise<void> = Promise.resolve();
+  private readonly heartbeat: NodeJS.Timeout;
+
+  private constructor(
+    private readonly folder: string,
+    private readonly maxBytes: number,
+    private readonly download: Download,
+    private readonly pinFolder: string,
+  ) {
+    this.heartbeat = setInterval(() => void utimes(pinFolder, new Date(), new Date()).catch(() => {}), heartbeatMs);
+    this.heartbeat.unref();
+  }
+
+  static async open(folder: string, maxBytes: number, download: Download): Promise<FileCache> {
+    const pinFolder = join(folder, 'pins', randomUUID());
+    for (const path of [join(folder, 'files'), join(folder, 'drafts'), pinFolder]) await mkdir(path, { recursive: true });
+    const cache = new FileCache(folder, maxBytes, download, pinFolder);
+    await cache.sweepPins();
+    await cache.evict();
+    return cache;
+  }
+
+  draft(): string {
+    return join(this.folder, 'drafts', randomUUID());
+  }
+
+  /** The local path, good until `unpin`. However many ask at once, there is one download. */
+  pin(key: string, name: string): Promise<string> {
+    let pin = this.pins.get(name);
+    if (!pin) {
+      pin = { count: 0, path: this.linkFile(key, name) };
+      this.pins.set(name, pin);
+      // A failure is not remembered: the next one tries again.
+      pin.path.catch(() => this.pins.delete(name));
+    }
+    pin.count += 1;
+    return pin.path;
+  }
+
+  /** Once for each `pin` that gave a path. */
+  unpin(name: string): void {
+    const pin = this.pins.get(name);
+    if (!pin) return;
+    pin.count -= 1;
+    if (pin.count > 0) return;
+    this.pins.delete(name);
+    // At once, so that it cannot meet the link of the next `pin`.
+    rmSync(join(this.pinFolder, name), { force: true });
+    if (this.bytes > this.maxBytes) void this.evict();
+  }
+
+  /** Keeps a file whose content has just been uploaded. */
+  async adopt(localPath: string, name: string, size: number): Promise<void> {
+    await syncPath(localPath);
+    await this.admit(localPath, name, size);
+  }
+
+  async forget(name: string): Promise<void> {
+    await rm(this.pathOf(name), { force: true });
+  }
+
+  async sweepDrafts(olderThan: Date): Promise<number> {
+    await this.sweepPins();
+    return removeOldFiles(join(this.folder, 'drafts'), olderThan);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.heartbeat);
+    await Promise.allSettled([...this.pins.values()].map(({ path }) => path));
+    await this.evicting;
+    await rm(this.pinFolder, { recursive: true, force: true });
+  }
+
+  private pathOf(name: string): string {
+    return join(this.folder, 'files', name);
+  }
+
+  private async linkFile(key: string, name: string): Promise<string> {
+    const pinned = join(this.pinFolder, name);
+    for (let tries = 0; ; tries++) {
+      try {
+        await link(this.pathOf(name), pinned);
+        return pinned;
+      } catch (error) {
+        // More than once only when another process evicts it as soon as it is there.
+        if (errorCode(error) !== 'ENOENT' || tries === 3) throw error;
+        await this.gate(() => this.fetch(key, name));
+      }
+    }
+  }
+
+  private async fetch(key: string, name: string): Promise<void> {
+    const draft = this.draft();
+    try {
+      await this.download(key, draft);
+      await syncPath(draft);
+      await this.admit(draft, name, (await stat(draft)).size);
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
+
+  private async admit(localPath: string, name: string, size: number): Promise<void> {
+    await rename(localPath, this.pathOf(name));
+    this.bytes += size;
+    if (this.bytes > this.maxBytes) void this.evict(name);
+  }
+
+  /** `spared`: a file that has just come and is about to be pinned. */
+  private evict(spared?: string): Promise<void> {
+    this.evicting = this.evicting.then(() => this.removeLeastUsed(spared)).catch(() => {});
+    return this.evicting;
+  }
+
+  /** The folder is the truth: other processes fill it too. Somewhat below the limit, so that this is not needed each time. */
+  private async removeLeastUsed(spared?: string): Promise<void> {
+    const files = await this.scan();
+    this.bytes = files.reduce((sum, { size }) => sum + size, 0);
+    if (this.bytes <= this.maxBytes) return;
+    for (const { name, size, links } of files.sort((a, b) => a.usedAt - b.usedAt)) {
+      if (this.bytes <= this.maxBytes * 0.9) return;
+      if (links > 1 || this.pins.has(name) || name === spared) continue;
+      await rm(this.pathOf(name), { force: true });
+      this.bytes -= size;
+    }
+  }
+
+  private async scan(): Promise<{ name: string; size: number; links: number; usedAt: number }[]> {
+    const names = await readdir(join(this.folder, 'files'));
+    const found = await Promise.all(
+      names.map(async (name) => {
+        const info = await stat(this.pathOf(name)).catch(() => null);
+        return info ? [{ name, size: info.size, links: info.nlink, usedAt: info.ctimeMs }] : [];
+      }),
+    );
+    return found.flat();
+  }
+
+  /** Of processes that ended without tidying up. A living one touches its folder every minute. */
+  private async sweepPins(): Promise<void> {
+    await removeOldFiles(join(this.folder, 'pins'), new Date(Date.now() - deadAfterMs));
+  }
+}

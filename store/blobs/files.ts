@@ -1,0 +1,99 @@
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Transform, type TransformCallback } from 'node:stream';
+import { BlobError } from './blobStore.ts';
+
+/** What both drivers do with local files. */
+
+const readBytes = 1024 * 1024;
+
+export async function hashFile(path: string): Promise<{ sha256: string; size: number }> {
+  const hash = createHash('sha256');
+  const buffer = Buffer.allocUnsafe(readBytes);
+  let size = 0;
+  const handle = await open(path, 'r');
+  try {
+    for (let { bytesRead } = await handle.read(buffer); bytesRead > 0; { bytesRead } = await handle.read(buffer)) {
+      hash.update(buffer.subarray(0, bytesRead));
+      size += bytesRead;
+    }
+  } finally {
+    await handle.close();
+  }
+  return { sha256: hash.digest('hex'), size };
+}
+
+/** To the disk itself; a folder too, which makes the names in it durable. */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** A folder somewhere below `root`. New ones are durable in their parents before a file in them counts as kept. */
+export async function makeFolder(path: string, root: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true });
+  if (first === undefined) return;
+  // All the way up: what is above may be as new, made by someone who has not got to its sync.
+  for (let parent = dirname(path); parent.length >= root.length; parent = dirname(parent)) await syncPath(parent);
+}
+
+/** A rename where that is possible; from another file system by way of a draft, so that nobody sees half a file. */
+export async function moveFile(from: string, to: string, draft: () => Promise<string>): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if (errorCode(error) !== 'EXDEV') throw error;
+    const copy = await draft();
+    await copyFile(from, copy);
+    await syncPath(copy);
+    await rename(copy, to);
+    await rm(from, { force: true });
+  }
+}
+
+/** Files directly in a folder whose time of last change is before `olderThan`; returns how many there were. */
+export async function removeOldFiles(folder: string, olderThan: Date): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const info = await stat(path).catch(() => null);
+    if (!info || info.mtime >= olderThan) continue;
+    await rm(path, { force: true, recursive: true });
+    removed += 1;
+  }
+  return removed;
+}
+
+/** Passes bytes on and holds the last of them back until the hash is known to be right. */
+export class VerifyHash extends Transform {
+  private readonly hash = createHash('sha256');
+  private held: Buffer | null = null;
+
+  constructor(
+    private readonly key: string,
+    private readonly sha256: string,
+  ) {
+    super();
+  }
+
+  override _transform(piece: Buffer, _encoding: BufferEncoding, done: TransformCallback): void {
+    this.hash.update(piece);
+    if (this.held) this.push(this.held);
+    this.held = piece;
+    done();
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (this.hash.digest('hex') !== this.sha256) return done(new BlobError('corrupt', this.key));
+    done(null, this.held);
+  }
+}
+
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error ? (error as NodeJS.ErrnoException).code : undefined;
+}

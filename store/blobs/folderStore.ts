@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, opendir, rm, stat, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { BlobError, type BlobStore, type OpenedBlobs } from './blobStore.ts';
+import { errorCode, hashFile, makeFolder, moveFile, removeOldFiles, syncPath } from './files.ts';
+import { checkPrefix, makeKey, parseKey, tryParseKey } from './keys.ts';
+import { readVerified } from './readVerified.ts';
+
+/** Names that begin with a dot are never part of a key. */
+const draftsName = '.drafts';
+
+export async function openFolderStore(root: string): Promise<BlobStore> {
+  await mkdir(join(root, draftsName), { recursive: true });
+  return new FolderStore(root);
+}
+
+class FolderStore implements BlobStore {
+  private readonly drafts: string;
+  /** Folders that are being made: several puts into a new one wait for the same sync. */
+  private readonly folders = new Map<string, Promise<void>>();
+
+  constructor(private readonly root: string) {
+    this.drafts = join(root, draftsName);
+  }
+
+  async draft(): Promise<string> {
+    return join(this.drafts, randomUUID());
+  }
+
+  /** The order is what makes it safe: content, then name, then the folder that holds the name. */
+  async put(prefix: string, localPath: string, ext: string): Promise<{ key: string; size: number; sha256: string }> {
+    const { sha256, size } = await hashFile(localPath);
+    const key = makeKey(prefix, sha256, ext);
+    const now = new Date();
+    await utimes(localPath, now, now);
+    await syncPath(localPath);
+    await this.moveIn(localPath, this.pathOf(key));
+    return { key, size, sha256 };
+  }
+
+  async open(keys: string[]): Promise<OpenedBlobs> {
+    for (const key of keys) if (!existsSync(this.pathOf(key))) throw new BlobError('missing', key);
+    // Files are never changed, and removed only long after the last that could read them was forgotten: no pins.
+    return { pathOf: (key) => this.pathOf(key), release() {} };
+  }
+
+  async read(key: string): Promise<Readable> {
+    return readVerified(this.pathOf(key), key, () => {});
+  }
+
+  async exists(key: string): Promise<boolean> {
+    return existsSync(this.pathOf(key));
+  }
+
+  async remove(key: string): Promise<void> {
+    await rm(this.pathOf(key), { force: true });
+  }
+
+  async *list(prefix: string): AsyncGenerator<{ key: string; size: number; modifiedAt: Date }> {
+    for await (const key of this.walk(checkPrefix(prefix))) {
+      const info = await stat(this.pathOf(key)).catch(() => null);
+      if (info) yield { key, size: info.size, modifiedAt: info.mtime };
+    }
+  }
+
+  async sweepDrafts(olderThan: Date): Promise<number> {
+    return removeOldFiles(this.drafts, olderThan);
+  }
+
+  async close(): Promise<void> {}
+
+  private pathOf(key: string): string {
+    parseKey(key);
+    return join(this.root, key);
+  }
+
+  private async moveIn(localPath: string, target: string): Promise<void> {
+    const folder = dirname(target);
+    await this.ensureFolder(folder);
+    try {
+      await moveFile(localPath, target, () => this.draft());
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT' || existsSync(folder)) throw error;
+      // Someone has tidied up the empty folder.
+      await this.ensureFolder(folder);
+      await moveFile(localPath, target, () => this.draft());
+    }
+    await syncPath(folder);
+  }
+
+  private ensureFolder(folder: string): Promise<void> {
+    const making = this.folders.get(folder) ?? makeFolder(folder, this.root).finally(() => this.folders.delete(folder));
+    this.folders.set(folder, making);
+    return making;
+  }
+
+  private async *walk(prefix: string): AsyncGenerator<string> {
+    const folder = await opendir(join(this.root, prefix)).catch((error: unknown) => {
+      if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null;
+      throw error;
+    });
+    if (!folder) return;
+    for await (const entry of folder) {
+      if (entry.name.startsWith('.')) continue;
+      const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+      if (entry.isDirectory()) yield* this.walk(path);
+      else if (tryParseKey(path)) yield path;
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import { S3Client, S3ServiceException } from '@aws-sdk/client-s3';
+import { DomainError } from '../../core/errors.ts';
+import type { BlobConfig } from '../config.ts';
+
+export type S3Config = Extract<BlobConfig, { kind: 's3' }>;
+
+export interface S3Options {
+  /** Addresses as `endpoint/bucket/key` instead of `bucket.endpoint/key`. */
+  pathStyle: boolean;
+  /** Of one request, the first try included. */
+  maxAttempts: number;
+  connectTimeoutMs: number;
+  /** Until the answer begins, and between its pieces. */
+  requestTimeoutMs: number;
+  cacheBytes: number;
+  /** Larger files are sent in parts of this size. */
+  partBytes: number;
+}
+
+export function defaultOptions(config: S3Config): S3Options {
+  return {
+    // What has an address of its own mostly knows no names below it.
+    pathStyle: config.endpoint !== null,
+    maxAttempts: 4,
+    connectTimeoutMs: 3_000,
+    requestTimeoutMs: 30_000,
+    cacheBytes: 20 * 1024 ** 3,
+    partBytes: 16 * 1024 ** 2,
+  };
+}
+
+export function createS3Client(config: S3Config, options: S3Options): S3Client {
+  return new S3Client({
+    region: config.region,
+    ...(config.endpoint ? { endpoint: config.endpoint } : {}),
+    forcePathStyle: options.pathStyle,
+    credentials: { accessKeyId: config.accessKeyId, secretAccessKey: config.secretAccessKey },
+    maxAttempts: options.maxAttempts,
+    requestHandler: {
+      connectionTimeout: options.connectTimeoutMs,
+      requestTimeout: options.requestTimeoutMs,
+      socketTimeout: options.requestTimeoutMs,
+    },
+    // We send SHA-256 with every upload and check it on every download; the SDK's own checksums need a form of
+    // request that many compatible stores do not know.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+}
+
+export function isNotFound(error: unknown): boolean {
+  return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404 && error.name !== 'NoSuchBucket';
+}
+
+/** Away, overloaded or too slow: it is worth trying again. A refusal (wrong key, no such bucket) is not. */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const status = (error as Partial<S3ServiceException>).$metadata?.httpStatusCode;
+  return status === undefined || status === 408 || status === 429 || status >= 500;
+}
+
+/** The error that leaves the store; what the SDK said is its cause. */
+export function explainError(error: unknown, doing: string): Error {
+  if (isAway(error)) {
+    return new DomainError('unavailable', 'The file store cannot be reached at the moment.', 'Try again in a few seconds.', {
+      headers: { 'Retry-After': '5' },
+      cause: error,
+    });
+  }
+  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+  return new Error(`the file store refused while ${doing}: ${reason}`, { cause: error });
+}

@@ -1,0 +1,134 @@
+import { pendingOperations } from '../../api/handlers/pending.ts';
+import type { OperationId } from '../../api/http/contract.ts';
+import type { ProblemCode } from '../../core/errors.ts';
+import { ok } from '../setup/api.ts';
+import type { Case } from './genericCases.ts';
+import { makeSample, type Sample, sendSample } from './samples.ts';
+import { makeLabel, makeSampleTable, type SampleTable } from './tableSamples.ts';
+import type { ImplementedOperation, World } from './world.ts';
+
+const base = '/api/v1/workbooks/{workbook_id}' as const;
+
+/** The operation's own sample, changed. */
+const changed =
+  (change: (sample: Sample, world: World) => Partial<Sample> | Promise<Partial<Sample>>): Case =>
+  async (world, operation) => {
+    const sample = await makeSample(world, operation);
+    return sendSample(world, operation, { ...sample, ...(await change(sample, world)) });
+  };
+
+const body = (fields: Record<string, unknown>): Case => changed((sample) => ({ body: { ...(sample.body as object), ...fields } }));
+const staleVersion: Case = changed((sample) =>
+  sample.body === undefined
+    ? { path: sample.path.replace('expected_version=2', 'expected_version=1') }
+    : { body: { ...(sample.body as object), expected_version: 1 } },
+);
+
+/** The table named in a path of its own. */
+function tableName(path: string): string {
+  return decodeURIComponent(/(?:tables|artifacts)\/([^/?]+)/.exec(path)?.[1] ?? '');
+}
+
+const archived: Case = changed(async (sample, { owner, workbook }) => {
+  ok(
+    await owner.client.POST(`${base}/artifacts/{name}/archive`, {
+      params: { path: { workbook_id: workbook, name: tableName(sample.path) } },
+    }),
+  );
+  return {};
+});
+
+const withTable = (make: (made: SampleTable, world: World) => Partial<Sample> | Promise<Partial<Sample>>): Case =>
+  changed(async (_, world) => make(await makeSampleTable(world), world));
+
+/** A version that was there and is not kept any more. */
+const forgottenVersion = (path: (made: SampleTable) => string): Case =>
+  withTable(async (made, { api }) => {
+    await api.sql.query('DELETE FROM table_versions v USING tables t WHERE t.id = v.table_id AND t.name = $1 AND v.edit_version = 1', [
+      made.name,
+    ]);
+    return { path: path(made) };
+  });
+
+const filter = (text: string): Case => withTable(({ table }) => ({ path: `${table}/rows?filter=${encodeURIComponent(text)}` }));
+const endless = '(SELECT count(*) FROM range(100000) a, range(100000) b, range(1000) c) > 0';
+const huge = "length(repeat('a', 4000000000)) > 0";
+
+export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
+  createTable: { 'name-taken': withTable(({ name }) => ({ body: { name: name.toUpperCase(), columns: [{ name: 'a' }] } })) },
+  unarchiveArtifact: {
+    'name-taken': changed(async (sample, { owner, workbook }) => {
+      const path = { workbook_id: workbook, name: tableName(sample.path) };
+      ok(await owner.client.POST(`${base}/artifacts/{name}/archive`, { params: { path } }));
+      ok(await owner.client.POST(`${base}/tables`, { params: { path }, body: { name: path.name, columns: [{ name: 'a' }] } }));
+      ok(await owner.client.POST(`${base}/artifacts/{name}/archive`, { params: { path } }));
+      ok(await owner.client.POST(`${base}/tables`, { params: { path }, body: { name: `${path.name} 2`, columns: [{ name: 'a' }] } }));
+      return {};
+    }),
+  },
+  deleteTable: { 'version-conflict': staleVersion },
+  addColumn: { 'version-conflict': staleVersion, 'name-taken': body({ column: '数' }), 'in-use': archived },
+  alterColumn: {
+    'uncastable-value': withTable(({ artifact }) => ({
+      path: `${artifact}/columns/${encodeURIComponent('品目')}`,
+      body: { type: 'BIGINT', expected_version: 2 },
+    })),
+    'version-conflict': staleVersion,
+    'name-taken': body({ new_name: '品目' }),
+    'in-use': archived,
+  },
+  dropColumn: { 'version-conflict': staleVersion, 'in-use': archived },
+  readRows: {
+    'query-refused': filter("品目 IN (SELECT * FROM read_csv('/etc/hosts'))"),
+    'query-failed': filter('品名 = 1'),
+    'query-timeout': filter(endless),
+    'query-too-large': filter(huge),
+    expired: forgottenVersion(({ table }) => `${table}/rows?at_version=1`),
+  },
+  upsertRows: { 'version-conflict': staleVersion, 'in-use': archived },
+  deleteRows: { 'version-conflict': staleVersion, 'in-use': archived },
+  writeRange: { 'version-conflict': staleVersion, 'in-use': archived },
+  diffTable: { expired: forgottenVersion(({ table }) => `${table}/diff?from=1&to=2`) },
+  undoOp: {
+    'version-conflict': withTable(async ({ name, workbook: address, opId }, { owner, workbook }) => {
+      const path = { workbook_id: workbook, name };
+      ok(
+        await owner.client.POST(`${base}/tables/{name}/rows`, {
+          params: { path },
+          body: { expected_version: 2, rows: [{ __svc_row_id: 1, 数: 7 }] },
+        }),
+      );
+      return { path: `${address}/ops/${opId}/undo` };
+    }),
+    'in-use': withTable(async ({ workbook: address, opId }, { owner, workbook }) => {
+      ok(await owner.client.POST(`${base}/ops/{op_id}/undo`, { params: { path: { workbook_id: workbook, op_id: String(opId) } } }));
+      return { path: `${address}/ops/${opId}/undo` };
+    }),
+  },
+  runQuery: {
+    'query-refused': body({ sql: 'SELECT * FROM duckdb_settings()' }),
+    'query-failed': body({ sql: "SELECT CAST('x' AS INTEGER)" }),
+    'query-timeout': body({ sql: `SELECT ${endless}`, timeout_ms: 300 }),
+    'query-too-large': body({ sql: `SELECT ${huge}` }),
+  },
+  getResult: {
+    expired: changed(async (sample, { api }) => {
+      await api.sql.query("UPDATE results SET expires_at = now() - interval '1 second' WHERE id = $1", [sample.path.split('/').at(-1)]);
+      return {};
+    }),
+  },
+  restoreSnapshot: {
+    'in-use': changed(async (_, { owner, workbook }) => {
+      const { snapshots } = ok(await owner.client.GET(`${base}/snapshots`, { params: { path: { workbook_id: workbook } } }));
+      return { path: `/api/v1/workbooks/${workbook}/snapshots/${snapshots.find(({ state }) => state === 'editing')?.id}/restore` };
+    }),
+  },
+  createVersion: { 'name-taken': changed(async (_, world) => ({ body: { label: await makeLabel(world) } })) },
+};
+
+/** Problems that only something still to be built can bring about. */
+const awaited: [ImplementedOperation, ProblemCode, OperationId][] = [['deleteTable', 'in-use', 'createTransform']];
+
+export function isAwaited(operation: OperationId, slug: ProblemCode): boolean {
+  return awaited.some(([id, code, cause]) => id === operation && code === slug && (pendingOperations as readonly string[]).includes(cause));
+}

@@ -1,0 +1,193 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { inheritEnv, projectDir } from '../store/config.ts';
+import { startTestApi, type TestApi } from './setup/api.ts';
+
+/** The rules of the house, as tests: a broken one fails the run as any other fault does. */
+
+interface Outcome {
+  code: number;
+  text: string;
+}
+
+/** Runs a program of the project's own, in its folder. */
+function run(program: string, args: string[], input = ''): Promise<Outcome> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [join(projectDir, 'node_modules/.bin', program), ...args],
+      {
+        cwd: projectDir,
+        maxBuffer: 64 * 1024 * 1024,
+        env: inheritEnv({ NO_COLOR: '1', CI: '1', REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }),
+      },
+      (error, stdout, stderr) =>
+        resolve({ code: typeof error?.code === 'number' ? error.code : error ? 1 : 0, text: `${stdout}${stderr}` }),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+const expectClean = async (program: string, args: string[]) => {
+  const { code, text } = await run(program, args);
+  expect(code === 0 ? '' : text).toBe('');
+};
+
+const folders: string[] = [];
+async function makeFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-test-house-'));
+  folders.push(folder);
+  return folder;
+}
+afterAll(async () => {
+  for (const folder of folders) await rm(folder, { recursive: true, force: true });
+});
+
+const parts = ['api', 'activities', 'core', 'store', 'schema', 'workflows', 'scripts'];
+
+async function readSources(dirs: string[]): Promise<{ path: string; text: string }[]> {
+  const found = await Promise.all(dirs.map((dir) => readdir(join(projectDir, dir), { recursive: true, withFileTypes: true })));
+  const files = found.flat().filter((entry) => entry.isFile() && /\.(ts|mts|mjs|json|sql|md|yaml)$/.test(entry.name));
+  return Promise.all(
+    files.map(async (entry) => {
+      const path = join(entry.parentPath, entry.name);
+      return { path: relative(projectDir, path), text: await readFile(path, 'utf8') };
+    }),
+  );
+}
+
+describe('the checks', () => {
+  it('format and lint', () => expectClean('biome', ['ci', '.', '--diagnostic-level=error']), 120_000);
+  it('types', () => expectClean('tsc', ['--noEmit']), 180_000);
+  it('the contract', () => expectClean('redocly', ['lint', 'openapi.yaml']), 120_000);
+});
+
+describe('what is generated is fresh', () => {
+  it('the types of the contract', async () => {
+    const { scripts } = JSON.parse(await readFile(join(projectDir, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
+    const [program = '', ...args] = (scripts.generate ?? '').split(' ');
+    const target = args.indexOf('schema/contract.ts');
+    expect(target).toBeGreaterThan(0);
+    args[target] = join(await makeFolder(), 'contract.ts');
+    const { code, text } = await run(program, args);
+    expect([code, code === 0 ? '' : text]).toEqual([0, '']);
+    const fresh = await readFile(args[target] as string, 'utf8');
+    const kept = await readFile(join(projectDir, 'schema/contract.ts'), 'utf8');
+    // Not toEqual: a difference in a megabyte of text would be printed in full.
+    expect(fresh === kept ? 'fresh' : 'run npm run generate').toBe('fresh');
+  }, 120_000);
+
+  it('the migrations: they make exactly the tables that the code knows', async () => {
+    await expectClean('drizzle-kit', ['check']);
+    const copy = join(await makeFolder(), 'migrations');
+    await cp(join(projectDir, 'schema/migrations'), copy, { recursive: true });
+    const before = (await readdir(copy)).sort();
+    const out = relative(projectDir, copy);
+    const { code, text } = await run('drizzle-kit', [
+      'generate',
+      '--dialect=postgresql',
+      '--schema=./schema/index.ts',
+      `--out=${out}`,
+      '--prefix=index',
+    ]);
+    expect([code, code === 0 ? '' : text]).toEqual([0, '']);
+    expect((await readdir(copy)).sort()).toEqual(before);
+    expect(text).toContain('No schema changes');
+  }, 120_000);
+});
+
+describe('imports go one way', () => {
+  const lint = (path: string, line: string) => run('biome', ['lint', `--stdin-file-path=${path}`, '--diagnostic-level=error'], `${line}\n`);
+  const use = (what: string) => `import * as it from '${what}';\nexport default it;`;
+
+  it.each([
+    ['core/probe.ts', '../store/log.ts'],
+    ['core/probe.ts', '../schema/index.ts'],
+    ['core/probe.ts', '../activities/index.ts'],
+    ['core/probe.ts', '../api/server.ts'],
+    ['core/access/probe.ts', '../../store/pg/database.ts'],
+    ['core/probe.ts', 'node:fs'],
+    ['core/probe.ts', 'node:fs/promises'],
+    ['core/probe.ts', 'node:child_process'],
+    ['schema/probe.ts', '../store/log.ts'],
+    ['schema/probe.ts', '../activities/index.ts'],
+    ['store/probe.ts', '../activities/index.ts'],
+    ['store/pg/probe.ts', '../../api/http/app.ts'],
+    ['store/probe.ts', '../workflows/index.ts'],
+    ['activities/probe.ts', '../api/http/app.ts'],
+    ['activities/jobs/probe.ts', '../../workflows/index.ts'],
+    ['activities/probe.ts', 'koa'],
+    ['workflows/probe.ts', '../store/log.ts'],
+    ['workflows/probe.ts', '../schema/index.ts'],
+    ['workflows/probe.ts', '../api/server.ts'],
+    ['workflows/probe.ts', 'node:crypto'],
+    ['api/handlers/probe.ts', '../../workflows/index.ts'],
+    ['api/handlers/probe.ts', 'drizzle-orm'],
+    ['api/handlers/probe.ts', 'drizzle-orm/pg-core'],
+    ['api/handlers/probe.ts', 'pg'],
+    ['api/probe.ts', '../scripts/run.ts'],
+  ])('%s may not import %s', async (path, what) => {
+    const { code, text } = await lint(path, use(what));
+    expect([code, text]).toEqual([1, expect.stringContaining('noRestrictedImports')]);
+  });
+
+  it.each([
+    ['core/probe.ts', './errors.ts'],
+    ['store/probe.ts', '../core/errors.ts'],
+    ['store/probe.ts', '../schema/index.ts'],
+    ['activities/probe.ts', '../store/log.ts'],
+    ['api/probe.ts', '../activities/access.ts'],
+    ['workflows/probe.ts', '../core/errors.ts'],
+  ])('%s may import %s', async (path, what) => {
+    expect(await lint(path, use(what))).toMatchObject({ code: 0 });
+  });
+});
+
+describe('the sources', () => {
+  it('read environment variables in one file', async () => {
+    const readers = (await readSources(parts))
+      .filter(({ text }) => /process\.env\b|import\.meta\.env\b/.test(text))
+      .map(({ path }) => path);
+    // What runs before anything is installed cannot import it.
+    expect(readers.filter((path) => !/^scripts\/[^/]+\.mjs$/.test(path))).toEqual(['store/config.ts']);
+  });
+
+  it('name no folder of the machine they were written on', async () => {
+    const all = await readSources([...parts, 'test', 'bench']);
+    expect(all.length).toBeGreaterThan(100);
+    const known = [`${projectDir}/`, `${dirname(projectDir)}/shared`];
+    expect(all.filter(({ text }) => known.some((folder) => text.includes(folder))).map(({ path }) => path)).toEqual([]);
+  });
+});
+
+describe('the reference page', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startTestApi();
+  });
+  afterAll(() => api.stop());
+
+  it('works without any other network', async () => {
+    const html = await (await api.fetch('/docs')).text();
+    expect([...html.matchAll(/(?:https?:)?\/\/[^\s'"<>)]+/g)].map(([address]) => address)).toEqual([]);
+    const own = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path]) => path as string);
+    expect(own.length).toBeGreaterThanOrEqual(3);
+    for (const path of [...own, '/openapi.yaml']) {
+      expect(path).toMatch(/^\/[^/]/);
+      const answer = await api.fetch(path);
+      expect([path, answer.status, (await answer.text()).length > 500]).toEqual([path, 200, true]);
+    }
+    expect(html).toContain('tryItOutEnabled:true');
+    expect(html).toContain('validatorUrl:null');
+    const style = await (await api.fetch('/docs/swagger-ui.css')).text();
+    expect([...style.matchAll(/url\(["']?https?:[^)]*/g), ...style.matchAll(/@import/g)]).toEqual([]);
+  });
+
+  it('shows the contract that is in force', async () => {
+    const served = await (await api.fetch('/openapi.yaml')).text();
+    expect(served === (await readFile(join(projectDir, 'openapi.yaml'), 'utf8'))).toBe(true);
+  });
+});

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
+import { makeWorld, refusal, type World } from './world.ts';
+
+/** What callers are told of queries that do not run, and of those that would. */
+
+let world: World;
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  world = await makeWorld();
+  sandbox = await world.open();
+});
+afterAll(async () => {
+  await sandbox?.close();
+  await world?.close();
+});
+
+describe('errors', () => {
+  it.each([
+    ['an unknown column', 'SELECT 1,\n  金学 FROM 売上', 'query-failed', /金学.*\(line 2, column 3\)/s],
+    ['an unknown table', 'SELECT * FROM 売り上げ', 'query-refused', /no table "売り上げ"/],
+    ['a near table', 'SELECT * FROM edted', 'query-refused', /Did you mean "Edited"\?.*line 1, column 15/],
+    ['a near function', 'SELECT uper(月) FROM 売上', 'query-refused', /Did you mean "upper"\?/],
+    ['a syntax error', 'SELECT FROM WHERE', 'query-failed', /syntax error.*line 1/],
+    ['a place after wide blanks', "SELECT '　',　　nope", 'query-failed', /line 1, column 14/],
+    ['a cast', "SELECT CAST('x' AS INTEGER)", 'query-failed', /Could not convert string 'x'/],
+    ["an error of the query's own", "SELECT error('no way')", 'query-failed', /no way/],
+    ['PIVOT without values', 'PIVOT 売上 ON 月 USING sum(金額)', 'query-refused', /PIVOT needs its values/],
+    ['two statements', 'SELECT 1; SELECT 2', 'query-refused', /Only one statement/],
+    ['nothing', ' ', 'validation-failed', /empty/],
+    ['only a comment', '-- hello', 'query-refused', /no SQL statement/],
+    ['a missing parameter', 'SELECT $1, $2', 'validation-failed', /\$2/, [1]],
+    ['a parameter too many', 'SELECT $1', 'validation-failed', /\$2/, [1, 2]],
+    ['an object as parameter', 'SELECT $1', 'validation-failed', /parameter is/, [{ a: 1 }]],
+    ['U+0000 in a parameter', 'SELECT $1', 'validation-failed', /U\+0000/, ['a\0b']],
+  ] as [string, string, string, RegExp, unknown[]?][])('%s', async (_, sql, code, text, params) => {
+    const error = await refusal(world.run(sandbox, sql, { params }));
+    expect([error.code, error.detail]).toEqual([code, expect.stringMatching(text)]);
+  });
+});
+
+describe('validation', () => {
+  const validate = (sql: string, params?: unknown[]) => sandbox.validate({ accountId: 'acc_1', sql, params, relations: world.relations });
+
+  it('gives columns without running anything', async () => {
+    expect(await validate("SELECT 月, sum(金額) AS s, repeat('a', 1000000000) AS r FROM 売上 GROUP BY ALL")).toEqual({
+      valid: true,
+      errors: [],
+      columns: [
+        { name: '月', type: 'VARCHAR' },
+        { name: 's', type: 'HUGEINT' },
+        { name: 'r', type: 'VARCHAR' },
+      ],
+    });
+  });
+
+  it('gives errors with their place', async () => {
+    expect(await validate('SELECT 月\nFROM 売上\nWHERE nope = 1')).toEqual({
+      valid: false,
+      columns: [],
+      errors: [{ message: expect.stringContaining('nope'), line: 3, column: 7 }],
+    });
+    expect(await validate("SELECT * FROM 'a.csv', getenv('x')")).toMatchObject({
+      valid: false,
+      errors: [
+        { line: 1, column: 15 },
+        { line: 1, column: 24 },
+      ],
+    });
+  });
+
+  it('takes the types of parameters into account', async () => {
+    expect(await validate('SELECT $1 AS a, $1::BIGINT AS b, 金額 FROM 売上 WHERE 月 = $2', [1.5, 'x'])).toMatchObject({
+      valid: true,
+      columns: [
+        { name: 'a', type: 'DOUBLE' },
+        { name: 'b', type: 'BIGINT' },
+        { name: '金額', type: 'BIGINT' },
+      ],
+    });
+    expect(await validate('SELECT $1 AS a, $1::BIGINT AS b')).toMatchObject({
+      valid: true,
+      columns: [{ name: 'a' }, { name: 'b', type: 'BIGINT' }],
+    });
+  });
+});

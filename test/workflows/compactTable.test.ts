@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startWorker } from '../../activities/worker.ts';
+import type { Service } from '../../store/lifecycle.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
+import { ok } from '../setup/api.ts';
+import { openTestStore, type TestStore } from '../tables/store.ts';
+import { keepHistory, replayHistory } from './replay.ts';
+
+let store: TestStore;
+let worker: Service;
+beforeAll(async () => {
+  store = await openTestStore();
+  worker = await startWorker(store.api.config);
+});
+afterAll(async () => {
+  await worker.stop();
+  await store.stop();
+});
+
+const layersOf = async (id: string) => (await listTablesById(store.services.db.pool, [id]))[0]?.layers.map((layer) => layer.kind);
+
+async function eventually<T>(look: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
+  for (const until = Date.now() + 30_000; ; ) {
+    const value = await look();
+    if (wanted(value) || Date.now() > until) return value;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+describe('compactTable', () => {
+  it('is started by an edit that leaves a long tail, and folds it', async () => {
+    const id = await store.makeTable('long', [{ name: 'a', type: 'BIGINT' }]);
+    const { client } = await store.services.temporal();
+    const path = { workbook_id: store.workbook.id, name: 'long' };
+    const upsert = async (rows: { a: number }[]) =>
+      ok(
+        await store.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+          params: { path },
+          body: { rows, expected_version: null },
+        }),
+      );
+    for (let i = 0; i < 2; i += 1) await upsert(Array.from({ length: 450 }, (_, n) => ({ a: n })));
+    expect(await layersOf(id)).toEqual(['log']);
+    await upsert(Array.from({ length: 200 }, (_, n) => ({ a: n })));
+    expect(
+      await eventually(
+        () => layersOf(id),
+        (kinds) => kinds?.includes('segment') ?? false,
+      ),
+    ).toEqual(['segment', 'log']);
+    const handle = client.workflow.getHandle(`compact-${id}`);
+    expect(await handle.result()).toEqual(['compacted', 'nothing']);
+    const { searchAttributes } = await handle.describe();
+    expect(searchAttributes).toMatchObject({
+      SvcKind: ['compaction'],
+      SvcWorkbook: [store.workbook.id],
+      SvcAccount: [store.workbook.accountId],
+    });
+    expect((await store.readContent(id)).rows.length).toBe(1100);
+    await keepHistory('compactTable', handle);
+  });
+
+  it('is started by the sweep when no process was there to ask for it', async () => {
+    // Straight through the activities: no API that would start the workflow.
+    const id = await store.makeTable('forgotten', [{ name: 'a', type: 'BIGINT' }]);
+    for (let i = 0; i < 3; i += 1)
+      await store.upsert(
+        'forgotten',
+        Array.from({ length: 400 }, (_, n) => ({ a: n })),
+      );
+    expect(await layersOf(id)).toEqual(['log']);
+    const { client } = await store.services.temporal();
+    const handle = await client.workflow.start('sweepTables', {
+      workflowId: `sweep-tables-${id}`,
+      taskQueue: store.api.config.temporal.taskQueue,
+    });
+    expect(await handle.result()).toBeGreaterThanOrEqual(1);
+    expect(
+      await eventually(
+        () => layersOf(id),
+        (kinds) => kinds?.includes('segment') ?? false,
+      ),
+    ).toEqual(['segment', 'log']);
+    await keepHistory('sweepTables', handle);
+  });
+
+  it('runs by the clock', async () => {
+    const { client } = await store.services.temporal();
+    for (const id of ['sweep-tables', 'collect-garbage'])
+      expect((await client.schedule.getHandle(id).describe()).action.type).toBe('startWorkflow');
+  });
+
+  it.each(['compactTable', 'sweepTables'])('%s replays as it ran', async (name) => {
+    await replayHistory(name);
+    // A workflow that did something else would be noticed.
+    await expect(replayHistory(name, (text) => text.replaceAll('"activityId": "1"', '"activityId": "9"'))).rejects.toThrow();
+  });
+});
