@@ -3,8 +3,10 @@ import { loadServiceConfig, type ServiceConfig } from '../store/config.ts';
 import { runService } from '../store/lifecycle.ts';
 import { openServices, type Services } from '../store/services.ts';
 import { makeHandlers } from './handlers/index.ts';
+import { pendingOperations } from './handlers/pending.ts';
 import { makeApp } from './http/app.ts';
-import { loadContract } from './http/contract.ts';
+import { refuseBrokenRequests } from './http/brokenRequests.ts';
+import { loadContract, type OperationId } from './http/contract.ts';
 import { makeMetrics } from './http/metrics.ts';
 import { makeRateLimiter } from './http/rateLimit.ts';
 import { makeRequestCounter } from './http/requestCounts.ts';
@@ -17,10 +19,17 @@ export interface RunningApi {
 
 export async function startApi(config: ServiceConfig): Promise<RunningApi> {
   const services = await openServices(config, 'api');
-  const plant = { services, contract: await loadContract(), takeRequest: makeRateLimiter(services), counter: makeRequestCounter(services) };
+  const plant = {
+    services,
+    contract: await loadContract(),
+    takeRequest: makeRateLimiter(services),
+    counter: makeRequestCounter(services),
+    pending: new Set<OperationId>(pendingOperations),
+  };
   const metrics = makeMetrics(services);
   const app = makeApp(plant, makeHandlers(plant, metrics), metrics);
   const server = createServer(app.callback());
+  refuseBrokenRequests(server);
   await listen(server, config);
   const address = server.address();
   services.log.info({ port: config.port }, 'listening');

@@ -63,7 +63,8 @@ async function measureInTurn(works: Record<string, () => Promise<unknown>>): Pro
       const wallMs = performance.now() - began;
       const { user, system } = process.cpuUsage(cpu);
       // The first round warms up.
-      if (round >= 0) (taken[name] ??= []).push({ wallMs, cpuMs: (user + system) / 1000 });
+      if (round < 0) taken[name] = [];
+      else taken[name]?.push({ wallMs, cpuMs: (user + system) / 1000 });
     }
   }
   return taken;

@@ -1,4 +1,5 @@
 import { DomainError } from './errors.ts';
+import { type IdPrefix, isId } from './ids/ids.ts';
 
 /** Cursors are opaque to the caller: the sort key of the last row seen, so that nothing is skipped or repeated. */
 export function encodeCursor(key: readonly (string | number)[]): string {
@@ -10,12 +11,16 @@ export function decodeCursor(cursor: string | undefined, kinds: readonly ('strin
   if (cursor === undefined) return null;
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    if (Array.isArray(key) && key.length === kinds.length && key.every((part, i) => typeof part === kinds[i]))
+    if (Array.isArray(key) && key.length === kinds.length && key.every((part, i) => isSound(part, kinds[i])))
       return key as (string | number)[];
   } catch {
     // Falls through to the refusal.
   }
-  throw new DomainError(
+  throw foreignCursor();
+}
+
+function foreignCursor(): DomainError {
+  return new DomainError(
     'validation-failed',
     'The cursor is not one that this list gave out.',
     'Use next_cursor of the page before, or leave the cursor out to start again.',
@@ -23,6 +28,12 @@ export function decodeCursor(cursor: string | undefined, kinds: readonly ('strin
       errors: [{ pointer: '/query/cursor', detail: 'is not a cursor of this list' }],
     },
   );
+}
+
+/** Nothing that no list ever gave out, and that the database would choke on. */
+function isSound(part: unknown, kind: 'string' | 'number' | undefined): boolean {
+  if (typeof part !== kind) return false;
+  return typeof part === 'string' ? part.isWellFormed() && !part.includes('\u0000') : Number.isSafeInteger(part);
 }
 
 export interface Page<T> {
@@ -37,8 +48,11 @@ export function cutPage<T>(rows: T[], limit: number, keyOf: (row: T) => readonly
   return { items, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(keyOf(last)) : null };
 }
 
-/** The usual cursor: the id of the last item. */
-export function decodeIdCursor(cursor: string | undefined): string | null {
+/** The usual cursor: the id of the last item, which tells what list it is from. */
+export function decodeIdCursor(cursor: string | undefined, prefix: IdPrefix): string | null {
   const key = decodeCursor(cursor, ['string']);
-  return key === null ? null : (key[0] as string);
+  if (key === null) return null;
+  const id = key[0] as string;
+  if (!isId(id, prefix)) throw foreignCursor();
+  return id;
 }

@@ -5,12 +5,12 @@ import type { BlobStore } from './blobs/blobStore.ts';
 import { openBlobs } from './blobs/openBlobs.ts';
 import type { ServiceConfig } from './config.ts';
 import { type Engine, openEngine } from './duckdb/engine.ts';
+import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
 import { describeError, openLog } from './log.ts';
 import type { Committer } from './pg/commit.ts';
 import { openDatabase } from './pg/database.ts';
-import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
-import { connectTemporal, type Temporal } from './temporal/client.ts';
+import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
 
 /** What every activity works with. Made once per process. */
 export interface Services extends Committer {
@@ -49,7 +49,11 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     sessionKey: deriveKey(config.secret, 'sessions'),
     sandbox() {
       const dir = config.blobs.kind === 'file' ? config.blobs.dir : config.dataDir;
-      sandbox ??= openSandbox({ dir, searchPath: config.machine.searchPath, onTrouble: (error) => log.warn(describeError(error), 'a query process failed') }).catch((error: unknown) => {
+      sandbox ??= openSandbox({
+        dir,
+        searchPath: config.machine.searchPath,
+        onTrouble: (error) => log.warn(describeError(error), 'a query process failed'),
+      }).catch((error: unknown) => {
         sandbox = null;
         throw error;
       });
@@ -58,7 +62,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     temporal() {
       temporal ??= connectTemporal(config.temporal).catch((error: unknown) => {
         temporal = null;
-        throw error;
+        throw temporalAway(error);
       });
       return temporal;
     },

@@ -28,7 +28,7 @@ export async function checkLogin(services: Services, given: { email: string; pas
   }
 }
 
-const signUpsPerMinute = 60;
+const signUpsPerMinute = 30;
 
 /** Keeps one address from filling the database with users. */
 export async function limitSignUps(services: Services, address: string): Promise<void> {

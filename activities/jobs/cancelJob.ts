@@ -3,6 +3,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { updateJob, type VisibleJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
+import { temporalAway } from '../../store/temporal/client.ts';
 import { requireJob } from './findJob.ts';
 
 const patienceMs = 10_000;
@@ -16,7 +17,7 @@ export async function cancelJob(services: Services, principal: Principal, job: V
   try {
     await client.workflow.getHandle(job.workflowId).cancel();
   } catch (error) {
-    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    if (!(error instanceof WorkflowNotFoundError)) throw temporalAway(error);
     // The workflow is gone without having said how it ended: nothing will finish this job any more.
     await updateJob(services.db.orm, job.id, { status: 'failed', error: 'cancelled', finishedAt: new Date() });
   }

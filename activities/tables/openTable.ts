@@ -8,9 +8,14 @@ import { findCurrentTable, findTableAt, listTables, type TableAt } from '../../s
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
 
-/** The table by name as it is now, or a 404 that names the nearest one. */
-export async function requireTable(services: Services, workbookId: string, name: string): Promise<TableAt> {
-  const at = await findCurrentTable(services.db.pool, workbookId, name);
+/** The table by name as it is now, or a 404 that names the nearest one. An active one hides an archived one of its name. */
+export async function requireTable(
+  services: Services,
+  workbookId: string,
+  name: string,
+  preferred: 'active' | 'archived' = 'active',
+): Promise<TableAt> {
+  const at = await findCurrentTable(services.db.pool, workbookId, name, preferred);
   if (at) return at;
   const names = (await listTables(services.db.orm, { workbookId, limit: 1000 })).map((table) => table.name);
   const near = nearestName(name, names);

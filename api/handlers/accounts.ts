@@ -16,7 +16,7 @@ export function makeAccountHandlers({ services }: Plant): Handlers<'getAccount' 
     async listAccounts({ principal, query }) {
       requireAccountReach(principal);
       const limit = query.limit ?? 50;
-      const after = decodeIdCursor(query.cursor);
+      const after = decodeIdCursor(query.cursor, 'acc');
       const all = await listReachableAccounts(services, principal);
       const page = cutPage(all.slice(all.findIndex((account) => account.id === after) + 1), limit, (account) => [account.id]);
       return { status: 200, body: { accounts: page.items.map(presentAccount), next_cursor: page.nextCursor } };

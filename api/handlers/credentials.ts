@@ -175,7 +175,12 @@ function requireSameAccount(actual: string, wanted: string, what: string): void 
 
 async function listPage(services: Services, filter: CredentialFilter, query: { cursor?: string; limit?: number }) {
   const limit = query.limit ?? 50;
-  return cutPage(await listCredentials(services.db.orm, filter, { before: decodeIdCursor(query.cursor), limit }), limit, (record) => [
-    record.id,
-  ]);
+  return cutPage(
+    await listCredentials(services.db.orm, filter, {
+      before: decodeIdCursor(query.cursor, filter.kind === 'access_token' ? 'tok' : 'key'),
+      limit,
+    }),
+    limit,
+    (record) => [record.id],
+  );
 }

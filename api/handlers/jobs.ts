@@ -15,7 +15,7 @@ export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'get
         userId: principal.userId,
         accountId: accountFilter(principal),
         reach: principal.reach,
-        before: decodeIdCursor(query.cursor),
+        before: decodeIdCursor(query.cursor, 'job'),
         limit: limit + 1,
       });
       const page = cutPage(rows, limit, (job) => [job.id]);

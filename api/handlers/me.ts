@@ -40,7 +40,7 @@ export function makeMeHandlers({ services, counter }: Plant): Handlers<'getMe' |
           : await listVisibleWorkspaces(services.db.orm, {
               userId: principal.userId,
               accountId: accountFilter(principal),
-              after: decodeIdCursor(query.cursor),
+              after: decodeIdCursor(query.cursor, 'ws'),
               limit: limit + 1,
               ...(reach.kind === 'workspace' ? { id: reach.id } : {}),
             });

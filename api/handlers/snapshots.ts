@@ -27,7 +27,7 @@ export function makeSnapshotHandlers({ services }: Plant): Handlers<SnapshotOper
     async listSnapshots({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const limit = query.limit ?? 50;
-      const before = decodeIdCursor(query.cursor);
+      const before = decodeIdCursor(query.cursor, 'snp');
       // The editing one is the newest of all: it leads the first page and takes one place of it.
       const editing = before === null ? await findEditingSnapshot(orm, workbook) : null;
       const rows = await listSnapshots(orm, { workbookId: workbook.id, before, limit: limit + 1 });
@@ -81,7 +81,7 @@ export function makeSnapshotHandlers({ services }: Plant): Handlers<SnapshotOper
     async listVersions({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const limit = query.limit ?? 50;
-      const rows = await listNamedVersions(orm, { workbookId: workbook.id, before: decodeIdCursor(query.cursor), limit: limit + 1 });
+      const rows = await listNamedVersions(orm, { workbookId: workbook.id, before: decodeIdCursor(query.cursor, 'snp'), limit: limit + 1 });
       const page = cutPage(rows, limit, (version) => [version.snapshotId]);
       const held = await listSnapshotTables(
         orm,

@@ -45,7 +45,7 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
     const workbook = await requireWorkbook(services, principal, workbookId, 'viewer');
     const limit = query.limit ?? 200;
     const page = cutPage(
-      await listTables(orm, { workbookId: workbook.id, state, after: decodeIdCursor(query.cursor), limit: limit + 1 }),
+      await listTables(orm, { workbookId: workbook.id, state, after: decodeIdCursor(query.cursor, 'tbl'), limit: limit + 1 }),
       limit,
       (table) => [table.id],
     );
@@ -197,7 +197,8 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
     },
 
     async unarchiveArtifact(call) {
-      const { table } = await openNamed(call.principal, call.params, 'editor');
+      const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
+      const { table } = await requireTable(services, workbook.id, call.params.name, 'archived');
       return call.write(
         call.actor(),
         (tx) => setTableState(tx, table, 'active'),

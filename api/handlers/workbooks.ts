@@ -89,7 +89,7 @@ export async function listWorkbookPage(
   const rows = await listVisibleWorkbooks(services.db.orm, {
     userId: principal.userId,
     accountId: accountFilter(principal),
-    before: decodeIdCursor(query.cursor),
+    before: decodeIdCursor(query.cursor, 'wb'),
     limit: limit + 1,
     ...pin,
     ...named,

@@ -31,7 +31,7 @@ export function makeWorkspaceHandlers({ services }: Plant): Handlers<WorkspaceOp
       const rows = await listVisibleWorkspaces(orm, {
         userId: principal.userId,
         accountId: account.id,
-        after: decodeIdCursor(query.cursor),
+        after: decodeIdCursor(query.cursor, 'ws'),
         limit: limit + 1,
         ...pin,
       });
@@ -93,7 +93,7 @@ export function makeWorkspaceHandlers({ services }: Plant): Handlers<WorkspaceOp
       const workspace = await requireWorkspace(services, principal, params.workspace_id, 'viewer');
       const limit = query.limit ?? 50;
       const page = cutPage(
-        await listMembers(orm, workspace.id, { after: decodeIdCursor(query.cursor), limit: limit + 1 }),
+        await listMembers(orm, workspace.id, { after: decodeIdCursor(query.cursor, 'usr'), limit: limit + 1 }),
         limit,
         (member) => [member.user.id],
       );

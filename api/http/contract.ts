@@ -21,6 +21,8 @@ export interface Operation {
   /** Media types of the request body; empty when there is none. */
   bodyTypes: string[];
   bodyRequired: boolean;
+  /** Query parameters by name. */
+  queryNames: Set<string>;
   backend: BackendOperation;
 }
 
@@ -75,6 +77,7 @@ function describeOperation(backend: BackendOperation): Operation {
     ),
     bodyTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
+    queryNames: new Set((operation.parameters ?? []).flatMap((parameter) => (parameter.in === 'query' ? [parameter.name] : []))),
     backend,
   };
 }

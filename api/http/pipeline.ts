@@ -19,6 +19,8 @@ export interface Plant {
   contract: Contract;
   takeRequest: TakeRequest;
   counter: RequestCounter;
+  /** Operations that are still to be built. */
+  pending: ReadonlySet<OperationId>;
 }
 
 /** What the renderer needs to know of a request beside its answer. */
@@ -43,11 +45,14 @@ export async function runOperation<Id extends OperationId>(
     Object.assign(trace.headers, await plant.takeRequest(principal));
     requireScopes(principal, operation);
   }
+  // What is still to be built says so to whoever may ask, before it reads a body that nobody could take.
+  if (plant.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
   const body = await readBody(ctx.req, operation);
   const query = validateRequest(plant.contract, operation, {
     method: ctx.method,
     path: ctx.path,
     query: ctx.query as Record<string, string>,
+    queryNames: [...new URLSearchParams(ctx.querystring).keys()],
     headers: ctx.headers as Record<string, string>,
     body: body?.value,
     bodySize: body?.bytes.length ?? 0,

@@ -10,6 +10,8 @@ export interface Unvalidated {
   method: string;
   path: string;
   query: Record<string, string | string[]>;
+  /** As they stand in the address. */
+  queryNames: string[];
   headers: Record<string, string | string[]>;
   body: unknown;
   bodySize: number;
@@ -18,6 +20,12 @@ export interface Unvalidated {
 /** Checks parameters, headers and body against the contract; returns the query with numbers and booleans as such. */
 export function validateRequest(contract: Contract, operation: Operation, request: Unvalidated): Record<string, unknown> {
   refuseBadText(request.query, '/query');
+  // By hand as well: a name such as __proto__ gets lost when parameters become an object.
+  const unknown = request.queryNames.filter((name) => !operation.queryNames.has(name));
+  if (unknown.length > 0)
+    throw refuse(
+      unknown.slice(0, mostErrors).map((name) => ({ pointer: `/query/${name}`, detail: 'is not known here; check the spelling' })),
+    );
   const input = { method: request.method, path: request.path, query: request.query, headers: request.headers, body: request.body };
   const result = contract.quick.validator.validateRequest(input, operation.backend);
   if (operation.bodyRequired && request.body === undefined) throw refuse([{ pointer: '', detail: 'a JSON body is required' }]);

@@ -21,7 +21,7 @@ export interface TreeCheck {
   tables: string[];
   /** Every name that stands where a column can, whether or not it turns out to be one. */
   columns: string[];
-  /** The query may mean columns that it does not name: `*`, a whole row, NATURAL JOIN, PIVOT. */
+  /** The query may mean columns that it does not name: `*`, a whole row, `t(a, b)`, NATURAL JOIN, PIVOT. */
   allColumns: boolean;
   /** `1`, `2` … or names. */
   parameters: string[];
@@ -123,7 +123,9 @@ class TreeWalk {
 
   private enterTable(part: Part, scope: Scope): boolean {
     for (const name of [part.alias, part.table_name]) if (typeof name === 'string' && name !== '') this.tableNames.add(foldName(name));
-    if (part.type === 'PIVOT' || part.ref_type === 'NATURAL') this.star = true;
+    // New names for columns are given by position.
+    const renamed = part.type === 'BASE_TABLE' && Array.isArray(part.column_name_alias) && part.column_name_alias.length > 0;
+    if (renamed || part.type === 'PIVOT' || part.ref_type === 'NATURAL') this.star = true;
     for (const name of Array.isArray(part.using_columns) ? part.using_columns : []) this.columns.set(String(name), null);
     if (part.type === 'BASE_TABLE') return this.enterBaseTable(part, scope);
     if (part.type !== 'TABLE_FUNCTION') return true;

@@ -37,6 +37,9 @@ export class BlobError extends Error {
     readonly key: string,
     options?: ErrorOptions,
   ) {
-    super(kind === 'missing' ? `blob ${key} is missing` : `blob ${key} is corrupt: its content does not have the hash in its name`, options);
+    super(
+      kind === 'missing' ? `blob ${key} is missing` : `blob ${key} is corrupt: its content does not have the hash in its name`,
+      options,
+    );
   }
 }

@@ -133,23 +133,22 @@ export class FileCache {
   private async admit(localPath: string, name: string, size: number): Promise<void> {
     await rename(localPath, this.pathOf(name));
     this.bytes += size;
-    if (this.bytes > this.maxBytes) void this.evict(name);
+    if (this.bytes > this.maxBytes) void this.evict();
   }
 
-  /** `spared`: a file that has just come and is about to be pinned. */
-  private evict(spared?: string): Promise<void> {
-    this.evicting = this.evicting.then(() => this.removeLeastUsed(spared)).catch(() => {});
+  private evict(): Promise<void> {
+    this.evicting = this.evicting.then(() => this.removeLeastUsed()).catch(() => {});
     return this.evicting;
   }
 
   /** The folder is the truth: other processes fill it too. Somewhat below the limit, so that this is not needed each time. */
-  private async removeLeastUsed(spared?: string): Promise<void> {
+  private async removeLeastUsed(): Promise<void> {
     const files = await this.scan();
     this.bytes = files.reduce((sum, { size }) => sum + size, 0);
     if (this.bytes <= this.maxBytes) return;
     for (const { name, size, links } of files.sort((a, b) => a.usedAt - b.usedAt)) {
       if (this.bytes <= this.maxBytes * 0.9) return;
-      if (links > 1 || this.pins.has(name) || name === spared) continue;
+      if (links > 1 || this.pins.has(name)) continue;
       await rm(this.pathOf(name), { force: true });
       this.bytes -= size;
     }

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { copyFile, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { Transform, type TransformCallback } from 'node:stream';
+import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 import { BlobError } from './blobStore.ts';
+import { parseKey } from './keys.ts';
 
 /** What both drivers do with local files. */
 
@@ -70,7 +71,7 @@ export async function removeOldFiles(folder: string, olderThan: Date): Promise<n
 }
 
 /** Passes bytes on and holds the last of them back until the hash is known to be right. */
-export class VerifyHash extends Transform {
+class VerifyHash extends Transform {
   private readonly hash = createHash('sha256');
   private held: Buffer | null = null;
 
@@ -89,9 +90,19 @@ export class VerifyHash extends Transform {
   }
 
   override _flush(done: TransformCallback): void {
-    if (this.hash.digest('hex') !== this.sha256) return done(new BlobError('corrupt', this.key));
-    done(null, this.held);
+    const isRight = this.hash.digest('hex') === this.sha256;
+    done(isRight ? null : new BlobError('corrupt', this.key), isRight ? this.held : null);
   }
+}
+
+/** A blob's local file as a stream. `onEnd` is called once, however the stream ends. */
+export async function readVerified(path: string, key: string, onEnd: () => void): Promise<Readable> {
+  const handle = await open(path, 'r').catch((error: unknown) => {
+    onEnd();
+    throw errorCode(error) === 'ENOENT' ? new BlobError('missing', key, { cause: error }) : error;
+  });
+  // What goes wrong is seen by whoever reads the stream.
+  return pipeline(handle.createReadStream(), new VerifyHash(key, parseKey(key).sha256), () => onEnd());
 }
 
 export function errorCode(error: unknown): string | undefined {

@@ -4,9 +4,8 @@ import { mkdir, opendir, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BlobError, type BlobStore, type OpenedBlobs } from './blobStore.ts';
-import { errorCode, hashFile, makeFolder, moveFile, removeOldFiles, syncPath } from './files.ts';
+import { errorCode, hashFile, makeFolder, moveFile, readVerified, removeOldFiles, syncPath } from './files.ts';
 import { checkPrefix, makeKey, parseKey, tryParseKey } from './keys.ts';
-import { readVerified } from './readVerified.ts';
 
 /** Names that begin with a dot are never part of a key. */
 const draftsName = '.drafts';

@@ -23,9 +23,10 @@ export function parseKey(key: string): BlobKey {
 
 export function tryParseKey(key: string): BlobKey | null {
   const slash = key.lastIndexOf('/');
+  if (slash < 0 || !prefixPattern.test(key.slice(0, slash))) return null;
   const name = key.slice(slash + 1);
-  const match = namePattern.exec(name);
-  return match?.[1] && prefixPattern.test(key.slice(0, slash)) ? { sha256: match[1], name } : null;
+  const sha256 = namePattern.exec(name)?.[1];
+  return sha256 === undefined ? null : { sha256, name };
 }
 
 export function checkPrefix(prefix: string): string {

@@ -39,6 +39,7 @@ export function createS3Client(config: S3Config, options: S3Options): S3Client {
     requestHandler: {
       connectionTimeout: options.connectTimeoutMs,
       requestTimeout: options.requestTimeoutMs,
+      throwOnRequestTimeout: true,
       socketTimeout: options.requestTimeoutMs,
     },
     // We send SHA-256 with every upload and check it on every download; the SDK's own checksums need a form of
@@ -52,10 +53,16 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404 && error.name !== 'NoSuchBucket';
 }
 
+/** The answer had begun when the connection ended. (What fails before that is tried again by the SDK.) */
+export class BrokenOff extends Error {}
+
 /** Away, overloaded or too slow: it is worth trying again. A refusal (wrong key, no such bucket) is not. */
 export function isAway(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const status = (error as Partial<S3ServiceException>).$metadata?.httpStatusCode;
+  if (error instanceof BrokenOff) return true;
+  const metadata = (error as Partial<S3ServiceException>).$metadata;
+  // The SDK notes its tries on every error of a request, and a status where there was an answer.
+  if (!metadata) return false;
+  const status = metadata.httpStatusCode;
   return status === undefined || status === 408 || status === 429 || status >= 500;
 }
 
@@ -67,6 +74,6 @@ export function explainError(error: unknown, doing: string): Error {
       cause: error,
     });
   }
-  const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-  return new Error(`the file store refused while ${doing}: ${reason}`, { cause: error });
+  if (!(error instanceof S3ServiceException)) return error instanceof Error ? error : new Error(String(error));
+  return new Error(`the file store refused while ${doing}: ${error.name}: ${error.message}`, { cause: error });
 }

@@ -4,15 +4,14 @@ import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
   HeadObjectCommand,
-  paginateListObjectsV2,
   ListMultipartUploadsCommand,
+  paginateListObjectsV2,
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { BlobError, type BlobStore, type OpenedBlobs } from './blobStore.ts';
 import { FileCache } from './fileCache.ts';
-import { hashFile } from './files.ts';
+import { hashFile, readVerified } from './files.ts';
 import { checkPrefix, makeKey, parseKey, tryParseKey } from './keys.ts';
-import { readVerified } from './readVerified.ts';
 import { createS3Client, defaultOptions, explainError, isNotFound, type S3Config, type S3Options } from './s3Client.ts';
 import { downloadFile, type S3Object, uploadFile } from './s3Transfer.ts';
 
@@ -33,13 +32,18 @@ export async function openS3Store(config: S3Config, cacheFolder: string, changes
 
 /** Objects of a bucket, read through a cache of whole files. */
 class S3Store implements BlobStore {
+  /** What the paths of all our objects begin with. */
+  private readonly root: string;
+
   constructor(
     private readonly config: S3Config,
     private readonly options: S3Options,
     private readonly client: S3Client,
     private readonly cache: FileCache,
     private readonly objectOf: (key: string) => S3Object,
-  ) {}
+  ) {
+    this.root = config.prefix === '' ? '' : `${config.prefix}/`;
+  }
 
   async draft(): Promise<string> {
     return this.cache.draft();
@@ -96,14 +100,13 @@ class S3Store implements BlobStore {
   }
 
   async *list(prefix: string): AsyncGenerator<{ key: string; size: number; modifiedAt: Date }> {
-    const own = this.config.prefix === '' ? '' : `${this.config.prefix}/`;
-    const start = checkPrefix(prefix) === '' ? own : `${own}${prefix}/`;
+    const start = checkPrefix(prefix) === '' ? this.root : `${this.root}${prefix}/`;
     const pages = paginateListObjectsV2({ client: this.client }, { Bucket: this.config.bucket, Prefix: start });
     while (true) {
       const page = await guard('listing', () => pages.next());
       if (page.done) return;
       for (const { Key, Size, LastModified } of page.value.Contents ?? []) {
-        const key = Key?.slice(own.length) ?? '';
+        const key = Key?.slice(this.root.length) ?? '';
         if (tryParseKey(key)) yield { key, size: Size ?? 0, modifiedAt: LastModified ?? new Date(0) };
       }
     }
@@ -122,13 +125,13 @@ class S3Store implements BlobStore {
   private async abortUploads(olderThan: Date): Promise<number> {
     const Bucket = this.config.bucket;
     let aborted = 0;
-    const found = await this.client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: this.config.prefix })).catch((error: unknown) => {
+    const found = await this.client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: this.root })).catch((error: unknown) => {
       // Not every compatible store can list them.
       if (isUnsupported(error)) return null;
       throw explainError(error, 'listing uploads');
     });
     for (const { Key, UploadId, Initiated } of found?.Uploads ?? []) {
-      if (!Key || !UploadId || !Initiated || Initiated >= olderThan) continue;
+      if (!Key || !tryParseKey(Key.slice(this.root.length)) || !UploadId || !Initiated || Initiated >= olderThan) continue;
       await guard('aborting an upload', () => this.client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId })));
       aborted += 1;
     }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { BlobError } from './blobStore.ts';
-import { isNotFound, type S3Options } from './s3Client.ts';
+import { BrokenOff, isNotFound, type S3Options } from './s3Client.ts';
 
 /** One object of one bucket, and the blob that it is. */
 export interface S3Object {
@@ -21,7 +21,10 @@ export interface S3Object {
 export async function uploadFile(client: S3Client, object: S3Object, localPath: string, size: number, options: S3Options): Promise<void> {
   const checksum = Buffer.from(object.sha256, 'hex').toString('base64');
   for (let tries = 0; tries < 2; tries++) {
-    const confirmed = size <= options.partBytes ? await sendWhole(client, object, localPath, checksum) : await sendParts(client, object, localPath, options);
+    const confirmed =
+      size <= options.partBytes
+        ? await sendWhole(client, object, localPath, checksum)
+        : await sendParts(client, object, localPath, options);
     if (confirmed || (await isStored(client, object, size, checksum))) return;
   }
   throw new BlobError('corrupt', object.key);
@@ -66,9 +69,6 @@ export async function downloadFile(client: S3Client, object: S3Object, localPath
   }
 }
 
-/** The answer had begun. (What fails before is tried again by the SDK.) */
-class BrokenOff extends Error {}
-
 async function receive(client: S3Client, { bucket, path }: S3Object, localPath: string, { requestTimeoutMs }: S3Options): Promise<string> {
   const answer = await client.send(new GetObjectCommand({ Bucket: bucket, Key: path }));
   const body = answer.Body as Readable;
@@ -99,4 +99,3 @@ function isLocal(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code;
   return code === 'ENOSPC' || code === 'EACCES' || code === 'EDQUOT' || code === 'EMFILE';
 }
-

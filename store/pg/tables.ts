@@ -115,11 +115,16 @@ function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
 }
 
 /** A table as it is now, with columns and layers, in one look-up: this runs before every edit and page. */
-export async function findCurrentTable(pool: pg.Pool | pg.PoolClient, workbookId: string, name: string): Promise<TableAt | null> {
+export async function findCurrentTable(
+  pool: pg.Pool | pg.PoolClient,
+  workbookId: string,
+  name: string,
+  preferred: 'active' | 'archived' = 'active',
+): Promise<TableAt | null> {
   const { rows } = await pool.query<CurrentRow>({
     name: 'current_table',
-    text: `${selectCurrent} WHERE t.workbook_id = $1 AND lower(t.name) = lower($2) AND t.deleted_at IS NULL ORDER BY t.state, t.updated_at DESC LIMIT 1`,
-    values: [workbookId, name],
+    text: `${selectCurrent} WHERE t.workbook_id = $1 AND lower(t.name) = lower($2) AND t.deleted_at IS NULL ORDER BY t.state <> $3, t.updated_at DESC LIMIT 1`,
+    values: [workbookId, name, preferred],
   });
   return rows[0] ? asTableAt(rows[0]) : null;
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import { DomainError } from '../../core/errors.ts';
 import type { TemporalConfig } from '../config.ts';
 import { dataConverter } from './payloads.ts';
 
@@ -24,6 +25,14 @@ export function connectionOptions(config: TemporalConfig): ConnectionOptions {
         }
       : undefined,
   };
+}
+
+/** The server is away, or gave no answer in time. */
+export function temporalAway(cause: unknown): DomainError {
+  return new DomainError('unavailable', 'The workflow server cannot be reached just now.', 'Try again in a few seconds.', {
+    cause,
+    headers: { 'Retry-After': '5' },
+  });
 }
 
 export async function connectTemporal(config: TemporalConfig): Promise<Temporal> {

@@ -9,10 +9,35 @@ export interface TypeCase {
 const huge = 'long text '.repeat(100_000);
 
 export const typeCases: TypeCase[] = [
-  { type: 'BOOLEAN', values: [['true', true], ['false', false]] },
-  { type: 'TINYINT', values: [['-128', -128], ['127', 127]] },
-  { type: 'SMALLINT', values: [['-32768', -32768], ['32767', 32767]] },
-  { type: 'INTEGER', values: [['-2147483648', -2147483648], ['2147483647', 2147483647], ['0', 0]] },
+  {
+    type: 'BOOLEAN',
+    values: [
+      ['true', true],
+      ['false', false],
+    ],
+  },
+  {
+    type: 'TINYINT',
+    values: [
+      ['-128', -128],
+      ['127', 127],
+    ],
+  },
+  {
+    type: 'SMALLINT',
+    values: [
+      ['-32768', -32768],
+      ['32767', 32767],
+    ],
+  },
+  {
+    type: 'INTEGER',
+    values: [
+      ['-2147483648', -2147483648],
+      ['2147483647', 2147483647],
+      ['0', 0],
+    ],
+  },
   {
     type: 'BIGINT',
     values: [
@@ -28,7 +53,14 @@ export const typeCases: TypeCase[] = [
   { type: 'UTINYINT', values: [['255', 255]] },
   { type: 'USMALLINT', values: [['65535', 65535]] },
   { type: 'UINTEGER', values: [['4294967295', 4294967295]] },
-  { type: 'UBIGINT', values: [['18446744073709551615', '18446744073709551615'], ['9007199254740991', 9007199254740991], ['0', 0]] },
+  {
+    type: 'UBIGINT',
+    values: [
+      ['18446744073709551615', '18446744073709551615'],
+      ['9007199254740991', 9007199254740991],
+      ['0', 0],
+    ],
+  },
   {
     type: 'HUGEINT',
     values: [
@@ -38,7 +70,13 @@ export const typeCases: TypeCase[] = [
       ['-42', -42],
     ],
   },
-  { type: 'UHUGEINT', values: [['340282366920938463463374607431768211455', '340282366920938463463374607431768211455'], ['7', 7]] },
+  {
+    type: 'UHUGEINT',
+    values: [
+      ['340282366920938463463374607431768211455', '340282366920938463463374607431768211455'],
+      ['7', 7],
+    ],
+  },
   {
     type: 'DOUBLE',
     values: [
@@ -52,10 +90,37 @@ export const typeCases: TypeCase[] = [
       ['100', 100],
     ],
   },
-  { type: 'FLOAT', values: [["'NaN'", null], ["'-inf'", null], ['0.5', 0.5], ['3.4028234663852886e38', 3.4028234663852886e38]] },
-  { type: 'DECIMAL(4,2)', values: [['99.99', '99.99'], ['-0.01', '-0.01'], ['0', '0.00']] },
-  { type: 'DECIMAL(9,0)', values: [['-999999999', '-999999999'], ['5', '5']] },
-  { type: 'DECIMAL(18,3)', values: [['999999999999999.999', '999999999999999.999'], ['-0.001', '-0.001']] },
+  {
+    type: 'FLOAT',
+    values: [
+      ["'NaN'", null],
+      ["'-inf'", null],
+      ['0.5', 0.5],
+      ['3.4028234663852886e38', 3.4028234663852886e38],
+    ],
+  },
+  {
+    type: 'DECIMAL(4,2)',
+    values: [
+      ['99.99', '99.99'],
+      ['-0.01', '-0.01'],
+      ['0', '0.00'],
+    ],
+  },
+  {
+    type: 'DECIMAL(9,0)',
+    values: [
+      ['-999999999', '-999999999'],
+      ['5', '5'],
+    ],
+  },
+  {
+    type: 'DECIMAL(18,3)',
+    values: [
+      ['999999999999999.999', '999999999999999.999'],
+      ['-0.001', '-0.001'],
+    ],
+  },
   {
     type: 'DECIMAL(38,10)',
     values: [
@@ -92,8 +157,20 @@ export const typeCases: TypeCase[] = [
       ["'-infinity'", '-infinity'],
     ],
   },
-  { type: 'TIMESTAMP_S', values: [["'2024-02-29 12:34:56'", '2024-02-29T12:34:56'], ["'1960-01-01'", '1960-01-01T00:00:00']] },
-  { type: 'TIMESTAMP_MS', values: [["'2024-02-29 12:34:56.789'", '2024-02-29T12:34:56.789000'], ["'1960-01-01'", '1960-01-01T00:00:00']] },
+  {
+    type: 'TIMESTAMP_S',
+    values: [
+      ["'2024-02-29 12:34:56'", '2024-02-29T12:34:56'],
+      ["'1960-01-01'", '1960-01-01T00:00:00'],
+    ],
+  },
+  {
+    type: 'TIMESTAMP_MS',
+    values: [
+      ["'2024-02-29 12:34:56.789'", '2024-02-29T12:34:56.789000'],
+      ["'1960-01-01'", '1960-01-01T00:00:00'],
+    ],
+  },
   {
     type: 'TIMESTAMP_NS',
     values: [
@@ -111,14 +188,34 @@ export const typeCases: TypeCase[] = [
       ["'infinity'", 'infinity'],
     ],
   },
-  { type: 'TIME', values: [["'00:00:00'", '00:00:00'], ["'23:59:59.999999'", '23:59:59.999999'], ["'12:00:00.5'", '12:00:00.500000'], ["'24:00:00'", '24:00:00']] },
-  { type: 'TIME_NS', values: [["'01:02:03.123456789'", '01:02:03.123456789'], ["'01:02:03'", '01:02:03']] },
+  {
+    type: 'TIME',
+    values: [
+      ["'00:00:00'", '00:00:00'],
+      ["'23:59:59.999999'", '23:59:59.999999'],
+      ["'12:00:00.5'", '12:00:00.500000'],
+      ["'24:00:00'", '24:00:00'],
+    ],
+  },
+  {
+    type: 'TIME_NS',
+    values: [
+      ["'01:02:03.123456789'", '01:02:03.123456789'],
+      ["'01:02:03'", '01:02:03'],
+    ],
+  },
   { type: 'TIMETZ', values: [["'01:02:03+05:30'", '01:02:03+05:30']] },
   { type: 'INTERVAL', values: [["'3 days 2 hours'", '3 days 02:00:00']] },
   { type: 'UUID', values: [["'6f9619ff-8b86-d011-b42d-00c04fc964ff'", '6f9619ff-8b86-d011-b42d-00c04fc964ff']] },
   { type: 'BIT', values: [["'10101'", '10101']] },
   { type: 'BIGNUM', values: [["'123456789012345678901234567890123456789012345'", '123456789012345678901234567890123456789012345']] },
-  { type: "ENUM('small', 'large ''one''')", values: [["'small'", 'small'], ["'large ''one'''", "large 'one'"]] },
+  {
+    type: "ENUM('small', 'large ''one''')",
+    values: [
+      ["'small'", 'small'],
+      ["'large ''one'''", "large 'one'"],
+    ],
+  },
   {
     type: 'VARCHAR',
     values: [
@@ -135,7 +232,14 @@ export const typeCases: TypeCase[] = [
       ["repeat('long text ', 100000)", huge],
     ],
   },
-  { type: 'BLOB', values: [["'\\x00\\xFF\\x10'::BLOB", 'AP8Q'], ["''::BLOB", ''], ["repeat('x', 30)::BLOB", Buffer.from('x'.repeat(30)).toString('base64')]] },
+  {
+    type: 'BLOB',
+    values: [
+      ["'\\x00\\xFF\\x10'::BLOB", 'AP8Q'],
+      ["''::BLOB", ''],
+      ["repeat('x', 30)::BLOB", Buffer.from('x'.repeat(30)).toString('base64')],
+    ],
+  },
   {
     type: 'JSON',
     values: [
@@ -143,12 +247,18 @@ export const typeCases: TypeCase[] = [
       [`'"text"'`, 'text'],
       [`'12'`, 12],
       [`'[]'`, []],
-      [`'{"nan": NaN, "list": [Infinity, -Infinity, -inf], "kept": "NaN \\" inf"}'`, { nan: null, list: [null, null, null], kept: 'NaN " inf' }],
+      [
+        `'{"nan": NaN, "list": [Infinity, -Infinity, -inf], "kept": "NaN \\" inf"}'`,
+        { nan: null, list: [null, null, null], kept: 'NaN " inf' },
+      ],
     ],
   },
   {
     type: 'BIGINT[]',
-    values: [['[1, NULL, 9007199254740993]', [1, null, '9007199254740993']], ['[]', []]],
+    values: [
+      ['[1, NULL, 9007199254740993]', [1, null, '9007199254740993']],
+      ['[]', []],
+    ],
   },
   { type: 'INTEGER[2]', values: [['[1, 2]', [1, 2]]] },
   { type: 'DECIMAL(5,2)[2]', values: [['[1.5, NULL]', ['1.50', null]]] },
@@ -165,8 +275,17 @@ export const typeCases: TypeCase[] = [
   },
   {
     type: 'MAP(VARCHAR, DECIMAL(5,2))',
-    values: [["MAP {'x': 1.5, 'ye\"s': NULL}", { x: '1.50', 'ye"s': null }], ['MAP {}', {}]],
+    values: [
+      ["MAP {'x': 1.5, 'ye\"s': NULL}", { x: '1.50', 'ye"s': null }],
+      ['MAP {}', {}],
+    ],
   },
   { type: 'MAP(DATE, BIGINT)', values: [["MAP {DATE '2024-01-02': 9007199254740993}", { '2024-01-02': '9007199254740993' }]] },
-  { type: 'UNION(num INTEGER, str VARCHAR)', values: [["'text'", 'text'], ['5', '5']] },
+  {
+    type: 'UNION(num INTEGER, str VARCHAR)',
+    values: [
+      ["'text'", 'text'],
+      ['5', '5'],
+    ],
+  },
 ];

@@ -44,7 +44,7 @@ it.skipIf(!hasPyarrow)('pyarrow reads every type and finds it valid', async () =
     ["TIMESTAMPTZ '2024-01-02 03:04:05+00'", 'timestamp[us, tz=UTC]', '2024-01-02 03:04:05+00:00'],
     ["'日本語 😀'", 'string', '日本語 😀'],
     ["'\\xFF\\x00'::BLOB", 'binary', "b'\\xff\\x00'"],
-    ["'{\"a\": 1}'::JSON", 'string', '{"a":1}'],
+    ['\'{"a": 1}\'::JSON', 'string', '{"a":1}'],
     ['[1, NULL]', 'string', '[1,null]'],
     ["{'a': 1.50}", 'string', '{"a":"1.50"}'],
     ["'6f9619ff-8b86-d011-b42d-00c04fc964ff'::UUID", 'string', '6f9619ff-8b86-d011-b42d-00c04fc964ff'],

@@ -85,7 +85,10 @@ function textBytes(data: arrow.Data, at: number): Buffer {
 
 function readInt128(data: arrow.Data, at: number): bigint {
   const words = data.values.subarray(at * 4, at * 4 + 4) as Uint32Array;
-  return BigInt.asIntN(128, words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n));
+  return BigInt.asIntN(
+    128,
+    words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n),
+  );
 }
 
 function showDecimal(digits: bigint, scale: number): string {
@@ -105,7 +108,12 @@ function showDays(days: number): string {
   return `${year < 0 ? '-' : ''}${shown}-${two(date.getUTCMonth() + 1)}-${two(date.getUTCDate())}`;
 }
 
-const units = { [arrow.TimeUnit.SECOND]: 1n, [arrow.TimeUnit.MILLISECOND]: 1000n, [arrow.TimeUnit.MICROSECOND]: 1_000_000n, [arrow.TimeUnit.NANOSECOND]: 1_000_000_000n };
+const units = {
+  [arrow.TimeUnit.SECOND]: 1n,
+  [arrow.TimeUnit.MILLISECOND]: 1000n,
+  [arrow.TimeUnit.MICROSECOND]: 1_000_000n,
+  [arrow.TimeUnit.NANOSECOND]: 1_000_000_000n,
+};
 
 function showTimestamp(value: bigint, { unit, timezone }: arrow.Timestamp): string {
   if (value === 2n ** 63n - 1n) return 'infinity';

@@ -42,7 +42,8 @@ describe.each(rowFormats)('%s', (format) => {
   });
 
   it('mixes short, long, empty and missing text', async () => {
-    const sql = "SELECT CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN NULL WHEN 2 THEN 'short' WHEN 3 THEN repeat('é', i % 90) ELSE i || ' is longer than that' END AS s FROM range(9000) t(i)";
+    const sql =
+      "SELECT CASE i % 5 WHEN 0 THEN '' WHEN 1 THEN NULL WHEN 2 THEN 'short' WHEN 3 THEN repeat('é', i % 90) ELSE i || ' is longer than that' END AS s FROM range(9000) t(i)";
     const expected = Array.from({ length: 9000 }, (_, i) => ['', null, 'short', 'é'.repeat(i % 90), `${i} is longer than that`][i % 5]);
     expect((await readRows(connection, sql, format)).map((row) => row.s)).toEqual(expected);
   });
@@ -112,18 +113,34 @@ describe.each(rowFormats)('%s', (format) => {
   });
 });
 
+it('lets go of the connection when a started body is never read', async () => {
+  const { body } = await startRows(connection, 'SELECT i FROM range(10000000) t(i)', undefined, 'arrow');
+  body.destroy();
+  await once(body, 'close');
+  await connection.run('BEGIN');
+  await connection.run('COMMIT');
+});
+
 it('begins before it sends, and tells the columns', async () => {
   const { columns, body } = await startRows(connection, 'SELECT 1::BIGINT AS a, NULL::DECIMAL(5,2) AS a', undefined, 'ndjson');
-  expect(columns.map(({ name, type }) => [name, String(type)])).toEqual([['a', 'BIGINT'], ['a_2', 'DECIMAL(5,2)']]);
+  expect(columns.map(({ name, type }) => [name, String(type)])).toEqual([
+    ['a', 'BIGINT'],
+    ['a_2', 'DECIMAL(5,2)'],
+  ]);
   expect((await collect(body)).toString()).toBe('{"a":1,"a_2":null}\n');
   expect(contentTypes.ndjson).toBe('application/x-ndjson');
 });
 
 it('sends nothing of what the memory held under a NULL', async () => {
   const types = ['BIGINT', 'INTEGER', 'DOUBLE', 'DECIMAL(18,2)', 'DECIMAL(38,2)', 'TIMESTAMP', 'BOOLEAN', 'VARCHAR'];
-  await connection.run("CREATE OR REPLACE TEMP TABLE secrets AS SELECT 'secret secret secret' || i AS s, i * 7919 AS n FROM range(50000) t(i)");
+  await connection.run(
+    "CREATE OR REPLACE TEMP TABLE secrets AS SELECT 'secret secret secret' || i AS s, i * 7919 AS n FROM range(50000) t(i)",
+  );
   await connection.runAndReadAll('SELECT s || s, n FROM secrets');
-  const list = types.map((type, i) => `CASE WHEN i % 2 = 0 THEN NULL ELSE 1::INTEGER END::${type === 'TIMESTAMP' ? 'VARCHAR' : type}${type === 'TIMESTAMP' ? '::DATE::TIMESTAMP' : ''} AS v${i}`);
+  const list = types.map(
+    (type, i) =>
+      `CASE WHEN i % 2 = 0 THEN NULL ELSE 1::INTEGER END::${type === 'TIMESTAMP' ? 'VARCHAR' : type}${type === 'TIMESTAMP' ? '::DATE::TIMESTAMP' : ''} AS v${i}`,
+  );
   const sql = `SELECT ${list.join(', ').replaceAll('1::INTEGER END::VARCHAR::DATE', "'2000-01-01' END::DATE")} FROM range(4096) t(i)`;
   const table = arrow.tableFromIPC(await collect(streamRows(connection, sql, undefined, 'arrow')));
   for (const [i, type] of types.entries()) {

@@ -1,4 +1,4 @@
-import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rowFormats } from '../../store/duckdb/formats/streamRows.ts';
 import { jsonExpression } from '../../store/duckdb/json.ts';
@@ -59,5 +59,6 @@ it('knows the type names that DuckDB gives, and no others', () => {
   expect(String(parseTypeName('STRUCT("a b" MAP(VARCHAR, DECIMAL(5,2)[]), c INTEGER[3][])[]'))).toBe(
     'STRUCT("a b" MAP(VARCHAR, DECIMAL(5,2)[]), "c" INTEGER[3][])[]',
   );
-  for (const name of ['', 'NOPE', 'STRUCT(', 'INTEGER[', 'DECIMAL(5,2) x', 'INTEGER; DROP TABLE t']) expect(() => parseTypeName(name)).toThrow(/not a DuckDB type/);
+  for (const name of ['', 'NOPE', 'STRUCT(', 'INTEGER[', 'DECIMAL(5,2) x', 'INTEGER; DROP TABLE t'])
+    expect(() => parseTypeName(name)).toThrow(/not a DuckDB type/);
 });

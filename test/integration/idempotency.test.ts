@@ -52,8 +52,9 @@ describe('a repeated request', () => {
   });
 
   it('is possible for every operation that changes something', () => {
-    // Logging out can be repeated by itself: the second time nobody is there to log out.
-    const changing = listImplemented(api).filter(({ method, id }) => method !== 'get' && id !== 'logOut');
+    // Logging out can be repeated by itself: the second time nobody is there to log out. Queries change nothing.
+    const exempt = ['logOut', 'runQuery', 'validateQuery'];
+    const changing = listImplemented(api).filter(({ method, id }) => method !== 'get' && !exempt.includes(id));
     expect(changing.filter(({ idempotent }) => !idempotent).map(({ id }) => id)).toEqual([]);
   });
 

@@ -78,6 +78,8 @@ describe('hidden columns', () => {
       await world.rows(sandbox, "SELECT count(*) AS n, max(s.県) AS 県 FROM 給与 p, 店舗 s WHERE p.部署 = '営業' AND s.店 = '大阪'"),
     ).toEqual([{ n: 2, 県: '大阪府' }]);
     expect(await world.rows(sandbox, 'SELECT count(*) AS n FROM 給与')).toEqual([{ n: 3 }]);
+    expect(await world.rows(sandbox, 'SELECT y, z FROM 給与 AS p(x, y, z) ORDER BY x LIMIT 1')).toEqual([{ y: '営業', z: null }]);
+    expect(await world.rows(sandbox, "SELECT 名前 FROM 給与 WHERE 部署 = '開発' AND __svc_row_id = 2")).toEqual([{ 名前: '鈴木' }]);
   });
 
   it('says of a denied column no more than of one that never was', async () => {

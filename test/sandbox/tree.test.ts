@@ -89,6 +89,7 @@ describe('what passes', () => {
       'PIVOT t ON a IN (1) USING sum(b)',
       'SELECT (t).a FROM t',
       'SELECT count(t) FROM t',
+      'SELECT y FROM t AS u(x, y)',
     ]) {
       expect([sql, await judge(sql)]).toMatchObject([sql, { allColumns: true }]);
     }

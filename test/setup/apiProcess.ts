@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { nodeFlags } from '../../scripts/embedded/nodePart.ts';
 import { findFreePort } from '../../scripts/embedded/ports.ts';
 import { inheritEnvWithout, projectDir } from '../../store/config.ts';
@@ -25,6 +26,7 @@ export async function startApiProcess(env: Record<string, string>): Promise<ApiP
     env: inheritEnvWithout([...variableNames, 'VITEST', 'NODE_ENV', 'NODE_OPTIONS'], {
       SVC_LOG_LEVEL: 'silent',
       SVC_SECRET: 'a secret that only the tests know, long enough',
+      SVC_DATA_DIR: join(inject('dataDir'), `api-${port}`),
       ...env,
       PORT: String(port),
     }),

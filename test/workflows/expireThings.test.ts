@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Client, WorkflowFailedError } from '@temporalio/client';
+import { type Client, ScheduleOverlapPolicy, WorkflowFailedError } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, Runtime, Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -43,21 +44,17 @@ const count = async (table: string, where = 'true') =>
 /** Runs the schedule now and gives what its workflow answered. */
 async function runSchedule(): Promise<{ workflowId: string; result: Record<string, number> }> {
   const schedule = client.schedule.getHandle('expire-things');
-  const before = new Set((await schedule.describe()).info.recentActions.map((action) => action.action.workflow.workflowId));
-  await schedule.trigger();
-  let workflowId = '';
-  await expect
-    .poll(
-      async () => {
-        const actions = (await schedule.describe()).info.recentActions.map((action) => action.action.workflow.workflowId);
-        workflowId = actions.find((id) => !before.has(id)) ?? '';
-        return workflowId;
-      },
-      { timeout: 20_000 },
-    )
-    .not.toBe('');
-  const result = (await client.workflow.getHandle(workflowId).result()) as Record<string, number>;
-  return { workflowId, result };
+  const recent = async () => (await schedule.describe()).info.recentActions.map(({ action }) => action.workflow);
+  const before = new Set((await recent()).map(({ firstExecutionRunId }) => firstExecutionRunId));
+  // Should the schedule not have noticed yet that the run before has ended, this one waits for it.
+  await schedule.trigger(ScheduleOverlapPolicy.BUFFER_ONE);
+  for (const until = Date.now() + 20_000; Date.now() < until; await delay(100)) {
+    const started = (await recent()).find(({ firstExecutionRunId }) => !before.has(firstExecutionRunId));
+    if (!started) continue;
+    const result = (await client.workflow.getHandle(started.workflowId, started.firstExecutionRunId).result()) as Record<string, number>;
+    return { workflowId: started.workflowId, result };
+  }
+  throw new Error('the schedule started nothing');
 }
 
 describe('the schedule', () => {

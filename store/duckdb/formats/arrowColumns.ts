@@ -11,7 +11,17 @@ export interface ArrowColumn {
   read(column: RawColumn): arrow.Data;
 }
 
-type Numbers = Int8Array | Int16Array | Int32Array | Uint8Array | Uint16Array | Uint32Array | BigInt64Array | BigUint64Array | Float32Array | Float64Array;
+type Numbers =
+  | Int8Array
+  | Int16Array
+  | Int32Array
+  | Uint8Array
+  | Uint16Array
+  | Uint32Array
+  | BigInt64Array
+  | BigUint64Array
+  | Float32Array
+  | Float64Array;
 type NumbersOf = new (buffer: ArrayBufferLike, byteOffset: number, length: number) => Numbers;
 
 /** Types that both have, bit for bit. What Arrow has no type for, and what is nested, is text: by the rules of JSON. */

@@ -1,5 +1,4 @@
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
-import type { QueryParams } from './describeQuery.ts';
 
 const interruptMs = 50;
 
@@ -19,11 +18,11 @@ export class ChunkReader {
     private readonly result: DuckDBResult,
   ) {}
 
-  /** `makeSql` runs inside the transaction, so that what it learns of the tables is true for the query. */
-  static async open(connection: DuckDBConnection, makeSql: () => Promise<string>, params?: QueryParams): Promise<ChunkReader> {
+  /** `start` runs inside the transaction, so that what it learns of the tables is true for the query that it starts. */
+  static async open(connection: DuckDBConnection, start: () => Promise<DuckDBResult>): Promise<ChunkReader> {
     await connection.run('BEGIN');
     try {
-      return new ChunkReader(connection, await connection.stream(await makeSql(), params));
+      return new ChunkReader(connection, await start());
     } catch (error) {
       await connection.run('ROLLBACK');
       throw error;

@@ -47,7 +47,7 @@ export async function startRows(
   knownColumns?: QueryColumn[],
 ): Promise<StartedRows> {
   const opened = await openRows(connection, sql, params, format, knownColumns);
-  return { columns: opened.columns, body: new RowStream(connection, async () => opened) };
+  return { columns: opened.columns, body: new RowStream(connection, opened) };
 }
 
 interface OpenedRows {
@@ -66,29 +66,31 @@ async function openRows(
   const select = sql.replace(/[\s;]+$/, '');
   let columns = knownColumns ?? [];
   let writer = writers[format](columns);
-  const makeSql = async () => {
+  const start = async () => {
     if (!knownColumns) columns = await describeQuery(connection, select, params);
     writer = writers[format](columns);
     // Columns by position: two may have the same name. The line break ends a comment at the end of the text.
     const names = columns.map((_, i) => `c${i}`).join(', ');
-    return `SELECT ${writer.select((i) => `q.c${i}`)} FROM (${select}\n) AS q(${names})`;
+    return connection.stream(`SELECT ${writer.select((i) => `q.c${i}`)} FROM (${select}\n) AS q(${names})`, params);
   };
-  const reader = await ChunkReader.open(connection, makeSql, params);
+  const reader = await ChunkReader.open(connection, start);
   return { columns, writer, reader };
 }
 
 class RowStream extends Readable {
-  private opened: OpenedRows | null = null;
+  private opened: OpenedRows | null;
   /** What has been written and not handed on. */
   private ready: Buffer = Buffer.alloc(0);
+  private begun = false;
   private written = false;
   private working: Promise<void> | null = null;
 
   constructor(
     private readonly connection: DuckDBConnection,
-    private readonly open: () => Promise<OpenedRows>,
+    private readonly rows: OpenedRows | (() => Promise<OpenedRows>),
   ) {
     super({ highWaterMark: pieceBytes });
+    this.opened = typeof rows === 'function' ? null : rows;
   }
 
   override _read(): void {
@@ -132,11 +134,10 @@ class RowStream extends Readable {
   /** At least a piece, if there is as much. */
   private async writeMore(): Promise<Buffer> {
     const pieces: Buffer[] = [];
-    if (!this.opened) {
-      this.opened = await this.open();
-      pieces.push(this.opened.writer.begin());
-    }
-    const { reader, writer } = this.opened;
+    if (typeof this.rows === 'function') this.opened ??= await this.rows();
+    const { reader, writer } = this.opened as OpenedRows;
+    if (!this.begun) pieces.push(writer.begin());
+    this.begun = true;
     for (let bytes = 0; bytes < pieceBytes && !this.destroyed; bytes += pieces.at(-1)?.length ?? 0) {
       const chunk = await reader.next();
       if (chunk === null) {

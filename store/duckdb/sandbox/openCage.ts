@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bubblewrapCage, type Cage, findBubblewrap, userCage } from './cage.ts';
 import { makeWorkDir } from './folders.ts';
-import { startProcess } from './process.ts';
+import { type QueryProcess, startProcess } from './process.ts';
 import { findChildProgram } from './program.ts';
 
 export type CageChoice = 'any' | 'bubblewrap' | 'user';
@@ -14,16 +14,22 @@ export const sandboxHelp = [
   'allow user namespaces (in a container: --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN), or start as root.',
 ].join('\n');
 
+export interface OpenedCage {
+  cage: Cage;
+  workDir: string;
+  /** The process that showed it to work. */
+  first: QueryProcess;
+}
+
 /** The strongest cage that works on this machine. Each is tried with a real query process, since only that tells. */
-export async function openCage(dir: string, searchPath: string[], choice: CageChoice): Promise<{ cage: Cage; workDir: string }> {
+export async function openCage(dir: string, searchPath: string[], choice: CageChoice): Promise<OpenedCage> {
   const program = await findChildProgram();
   const reasons: string[] = [];
   const attempt = async (parent: string, mode: number, make: (workDir: string) => Cage | Promise<Cage>) => {
     const workDir = await makeWorkDir(parent, mode);
     try {
       const cage = await make(workDir);
-      (await startProcess(cage, workDir)).kill();
-      return { cage, workDir };
+      return { cage, workDir, first: await startProcess(cage, workDir) };
     } catch (error) {
       reasons.push(error instanceof Error ? error.message : String(error));
       await rm(workDir, { recursive: true, force: true });

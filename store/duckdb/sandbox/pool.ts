@@ -33,11 +33,12 @@ export class ProcessPool {
   private starting = 0;
   private closed = false;
 
-  constructor(private readonly options: PoolOptions) {}
-
-  /** The first process decides whether it works here at all; the others follow. */
-  async open(): Promise<void> {
-    this.add(await this.options.start());
+  /** The first process has shown that it works here at all; the others follow. */
+  constructor(
+    private readonly options: PoolOptions,
+    first: QueryProcess,
+  ) {
+    this.add(first);
     this.refill();
   }
 

@@ -91,21 +91,18 @@ const bindTimeoutMs = 5_000;
 
 /** Fails with a text for people when queries cannot be shut in on this machine. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { cage, workDir } = await openCage(options.dir, options.searchPath, options.cage ?? 'any');
-  const pool = new ProcessPool({
-    size: options.processes ?? availableParallelism(),
-    maxQueue: options.maxQueue ?? 64,
-    maxWaitMs: options.maxWaitMs ?? 30_000,
-    maxServed: options.maxServed ?? 200,
-    start: () => startProcess(cage, workDir),
-    onTrouble: options.onTrouble ?? (() => {}),
-  });
-  const removeWorkDir = () => rm(workDir, { recursive: true, force: true, maxRetries: 3 });
-  await pool.open().catch(async (error: unknown) => {
-    await pool.close();
-    await removeWorkDir();
-    throw error;
-  });
+  const { cage, workDir, first } = await openCage(options.dir, options.searchPath, options.cage ?? 'any');
+  const pool = new ProcessPool(
+    {
+      size: options.processes ?? availableParallelism(),
+      maxQueue: options.maxQueue ?? 64,
+      maxWaitMs: options.maxWaitMs ?? 30_000,
+      maxServed: options.maxServed ?? 200,
+      start: () => startProcess(cage, workDir),
+      onTrouble: options.onTrouble ?? (() => {}),
+    },
+    first,
+  );
 
   /** Checks the text and hands it to a process; what goes wrong there is told in the caller's words. */
   async function withProcess<T>(accountId: string, sql: string, work: (process: QueryProcess) => Promise<T>): Promise<T> {
@@ -159,7 +156,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     async close() {
       await pool.close();
-      await removeWorkDir();
+      await rm(workDir, { recursive: true, force: true, maxRetries: 3 });
     },
   };
 }

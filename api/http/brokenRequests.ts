@@ -1,0 +1,31 @@
+import type { Server } from 'node:http';
+import { DomainError } from '../../core/errors.ts';
+import { makeId } from '../../store/services.ts';
+import { renderProblem } from './problem.ts';
+
+/** What is not HTTP never reaches the application; it gets a problem document all the same, and the connection ends. */
+export function refuseBrokenRequests(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const requestId = makeId('req');
+    const { status, raw } = renderProblem(explain(error.code), requestId);
+    const body = String(raw?.data);
+    const head = [
+      `HTTP/1.1 ${status} ${status === 413 ? 'Content Too Large' : 'Bad Request'}`,
+      `Content-Type: ${raw?.type}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      'Connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  });
+}
+
+function explain(code: string | undefined): DomainError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new DomainError('too-large', 'The headers of the request are too large.', 'Send fewer or shorter headers.');
+  return new DomainError('malformed-request', 'The request is not well-formed HTTP.', 'Send it with an HTTP client.');
+}

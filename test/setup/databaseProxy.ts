@@ -1,0 +1,64 @@
+import { connect, createServer, type Socket } from 'node:net';
+
+/** Between the API and PostgreSQL, to lose answers at a chosen moment. */
+export interface DatabaseProxy {
+  url: string;
+  /** From now on PostgreSQL carries out what is committed, but nobody hears of it any more. */
+  swallowCommits(): void;
+  /** How many commits nobody has heard of. */
+  swallowed(): number;
+  passAll(): void;
+  stop(): Promise<void>;
+}
+
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const target = new URL(databaseUrl);
+  const sockets = new Set<Socket>();
+  let swallowing = false;
+  let swallowed = 0;
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    let deaf = false;
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.setNoDelay(true);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+    client.on('data', (bytes) => {
+      if (swallowing && bytes.includes('COMMIT;')) {
+        deaf = true;
+        swallowed += 1;
+      }
+      upstream.write(bytes);
+    });
+    upstream.on('data', (bytes) => {
+      if (!deaf) client.write(bytes);
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const address = server.address();
+  const url = new URL(databaseUrl);
+  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  return {
+    url: url.href,
+    swallowCommits() {
+      swallowing = true;
+    },
+    swallowed: () => swallowed,
+    passAll() {
+      swallowing = false;
+    },
+    stop: () =>
+      new Promise((done) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => done());
+      }),
+  };
+}
