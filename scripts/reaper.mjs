@@ -1,20 +1,25 @@
-// Ends what the supervisor has started when the supervisor itself was killed. It is told the processes by IPC, each
-// message being the whole list; the channel closes when the supervisor is gone, however it went. Plain JavaScript and
-// no imports of ours: it must start fast and be small, since it sleeps all its life.
+// Ends what the supervisor has started when the supervisor itself was killed. It is told the processes by an argument and
+// then by IPC, each message being the whole list; the channel closes when the supervisor is gone, however it went.
+// Plain JavaScript and no imports of ours: it must start fast and be small, since it sleeps all its life.
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
-let told = { processes: [], folders: [] };
+let told = JSON.parse(process.argv[2] ?? '{ "processes": [], "folders": [] }');
 
 process.on('message', (message) => {
   told = message;
 });
-process.on('disconnect', async () => {
+process.on('disconnect', endAll);
+// The supervisor may be gone before we got here; that event is not repeated.
+if (process.connected) process.send({ type: 'ready' });
+else setImmediate(endAll);
+
+async function endAll() {
   const orders = [...new Set(told.processes.map(({ order }) => order))].sort((a, b) => a - b);
   for (const order of orders) await Promise.all(told.processes.filter((each) => each.order === order).map(endProcess));
   for (const folder of told.folders) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   process.exit(0);
-});
+}
 
 // A signal to everything (systemd does that) must leave the reaper until the supervisor is done.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});

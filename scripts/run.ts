@@ -49,7 +49,7 @@ async function run(report: Report): Promise<number> {
     report.say('Stopping (a second Ctrl-C stops hard)');
   } catch (error) {
     report.say(`\n${error instanceof ConfigError ? error.message : describeError(error)}`);
-    report.say('Stopping everything');
+    if (started) report.say('Stopping everything');
     code = 1;
   }
   // Tables in the making are made to the end while the database is still there.
@@ -60,7 +60,7 @@ async function run(report: Report): Promise<number> {
   await supervisor.stop(stopOrder);
   removeRuntime(config.dataDir);
   release();
-  report.say(code === 0 ? 'Stopped; the next start finds all data' : 'Stopped');
+  if (started) report.say(code === 0 ? 'Stopped; the next start finds all data' : 'Stopped');
   return code;
 }
 

@@ -24,6 +24,8 @@ export function listenForStop(report: Report, stopHard: () => void): Promise<nul
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopOrHurry);
     // Nobody presses these twice: they follow when the terminal or npm goes after its first signal.
     process.on('SIGHUP', stop);
-    if (process.channel) process.on('disconnect', stop);
+    process.on('disconnect', stop);
+    // It may be gone before we got here; that event is not repeated.
+    if (process.connected === false) stop();
   });
 }

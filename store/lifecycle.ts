@@ -39,7 +39,9 @@ export async function runService(name: string, start: () => Promise<Service>): P
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  if (process.channel) process.on('disconnect', stop);
+  process.on('disconnect', stop);
+  // It may be gone before we got here; that event is not repeated.
+  if (process.connected === false) void stop();
 
   try {
     await started;

@@ -33,11 +33,12 @@ export function createKeeper(recordPath: string | null): Keeper {
   const folders: string[] = [];
   let reaper: ChildProcess | null = null;
 
+  const describe = () => ({ processes: [...tracked.values()], folders });
   const tell = () => {
-    const processes = [...tracked.values()];
-    if (recordPath) writeSecretFile(recordPath, processes);
+    const all = describe();
+    if (recordPath) writeSecretFile(recordPath, all.processes);
     // A reaper that has just died gets the list when it is started again.
-    if (reaper?.connected) reaper.send({ processes, folders }, () => {});
+    if (reaper?.connected) reaper.send(all, () => {});
   };
 
   return {
@@ -55,7 +56,8 @@ export function createKeeper(recordPath: string | null): Keeper {
       tell();
     },
     async startReaper() {
-      const child = fork(join(projectDir, 'scripts/reaper.mjs'), [], {
+      // As an argument, too: should we be killed before it reads its first message, it knows what to do.
+      const child = fork(join(projectDir, 'scripts/reaper.mjs'), [JSON.stringify(describe())], {
         detached: true,
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
         execArgv: [],
@@ -64,6 +66,9 @@ export function createKeeper(recordPath: string | null): Keeper {
         child.once('error', (error) => done(error.message));
         child.once('exit', (code, signal) => done(describeEnding(code, signal)));
       });
+      const ready = new Promise<null>((done) => child.once('message', () => done(null)));
+      const problem = await Promise.race([ready, ended]);
+      if (problem !== null) throw new Error(`the reaper ended while starting (${problem})`);
       reaper = child;
       tell();
       return {

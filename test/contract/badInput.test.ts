@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeCursor } from '../../core/paging.ts';
 import { startTestApi, type TestApi } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
-import { makeSample, makeSample, sendSample, sendSample } from './samples.ts';
+import { makeSample, sendSample } from './samples.ts';
 import { listImplemented, makeWorld, unknownId, type World } from './world.ts';
 
 /** Whatever is sent: a problem document, nothing changed, nothing told of our insides. */

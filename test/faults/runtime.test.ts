@@ -154,6 +154,10 @@ describe('a running service', () => {
   });
 
   test('leaves nothing behind when the supervisor is killed, and starts again', async () => {
+    // A reaper that has only just been started knows what to do as well.
+    const from = product.output().length;
+    killHard(findReaper(product));
+    await waitForOutput(product, 'reaper is running again', from);
     const seen = snapshotTree(product);
     killHard(product.child.pid);
     await product.exited;

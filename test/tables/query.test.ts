@@ -107,6 +107,13 @@ describe('query', () => {
     refused(await run({ sql: 'SELECT 1', at: 'no such label' }), 404, 'not-found');
   });
 
+  it('never passes off a part as the whole: a query that fails late fails', async () => {
+    const late = "SELECT CASE WHEN 数 = 2900 THEN CAST('x' || 数 AS BIGINT) ELSE 数 END AS n FROM 売上, range(100) ORDER BY __svc_row_id";
+    const problem = refused(await run({ sql: late.replace(' ORDER BY __svc_row_id', '') }), 400, 'query-failed');
+    expect(problem.detail).toContain('x2900');
+    refused(await run({ sql: late }), 400, 'query-failed');
+  });
+
   it('validates without running', async () => {
     const validate = async (sql: string) =>
       ok(

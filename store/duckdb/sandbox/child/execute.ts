@@ -34,9 +34,13 @@ export async function execute(
   const began = performance.now();
   const statement = await prepare(session.user, request.sql);
   bindParams(statement, request.params);
+  // In a transaction, because a query that fails after its first rows looks to the API like one that has ended: the
+  // failure aborts the transaction, and that can be found out.
+  await session.user.run('BEGIN');
   const result = await statement.stream();
   const columns = describeColumns(result);
-  const { rowCount, more } = await collect(session.own, result, columns, request, deadline);
+  const { rowCount, more, ended } = await collect(session.own, result, columns, request, deadline);
+  if (ended) await requireWhole(session.user, statement);
   stopWhenPassed(deadline);
   const elapsedMs = performance.now() - began;
   const page = await writePage(session.own, columns, request);
@@ -73,19 +77,34 @@ async function collect(own: DuckDBConnection, result: DuckDBResult, columns: Res
   const appender = await own.createAppender(resultTable, 'main', 'memory');
   const enough = request.resultFile === null ? request.pageLimit : Number.POSITIVE_INFINITY;
   let rowCount = 0;
+  let ended = true;
   try {
     for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
       stopWhenPassed(deadline);
       appender.appendDataChunk(chunk);
       rowCount += chunk.rowCount;
-      if (rowCount > enough) break;
+      if (rowCount > enough) {
+        ended = false;
+        break;
+      }
       if (rowCount > request.maxRows) throw new TooLarge(`The result has more than ${request.maxRows} rows.`);
     }
     appender.flushSync();
   } finally {
     appender.closeSync();
   }
-  return { rowCount: Math.min(rowCount, enough), more: rowCount > request.pageLimit };
+  return { rowCount: Math.min(rowCount, enough), more: rowCount > request.pageLimit, ended };
+}
+
+/** Fails as the query failed, if it did; its message comes only from running it again. */
+async function requireWhole(user: DuckDBConnection, statement: DuckDBPreparedStatement): Promise<void> {
+  try {
+    await user.run('SELECT 1');
+  } catch (aborted) {
+    await user.run('ROLLBACK');
+    await statement.run();
+    throw aborted;
+  }
 }
 
 async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteRequest): Promise<Buffer> {
