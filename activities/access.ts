@@ -75,6 +75,16 @@ export async function requireNamedWorkspace(services: Services, principal: Princ
   return workspace;
 }
 
+/** A workbook given as a parameter: like a workspace, one that cannot be reached is 403. */
+export async function requireNamedWorkbook(services: Services, principal: Principal, workbookId: string): Promise<VisibleWorkbook> {
+  try {
+    return await requireWorkbook(services, principal, workbookId, 'viewer');
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'not-found') throw outsideReach(principal, `The workbook ${workbookId}`);
+    throw error;
+  }
+}
+
 async function findVisibleWorkspace(services: Services, principal: Principal, workspaceId: string): Promise<VisibleWorkspace | null> {
   const filter = { userId: principal.userId, accountId: accountFilter(principal) };
   if (workspaceId === 'personal') {

@@ -1,4 +1,4 @@
-import { customType, index, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
+import { boolean, customType, index, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
 
 const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
 const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
@@ -53,6 +53,7 @@ export const loginAttempts = pgTable(
   {
     subject: text('subject').notNull(),
     attempt: text('attempt').notNull(),
+    failed: boolean('failed').notNull().default(false),
     at: at('at').notNull().defaultNow(),
   },
   (t) => [index('login_attempts_subject').on(t.subject, t.at)],

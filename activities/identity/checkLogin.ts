@@ -1,6 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
-import { beginLogin, forgiveLogin } from '../../store/pg/rates.ts';
+import { beginLogin, endLogin } from '../../store/pg/rates.ts';
 import { findUserByEmail, type UserRecord } from '../../store/pg/users.ts';
 import { checkPassword } from '../../store/secrets.ts';
 import { makeId, type Services } from '../../store/services.ts';
@@ -19,9 +19,9 @@ export async function checkLogin(services: Services, given: { email: string; pas
       });
     }
     const user = await findUserByEmail(services.db.orm, given.email);
-    if (!(await checkPassword(given.password, user?.passwordHash ?? null)) || !user)
-      throw unauthenticated('The e-mail or the password is wrong.');
-    await forgiveLogin(services.db.pool, attempt);
+    const good = await checkPassword(given.password, user?.passwordHash ?? null);
+    await endLogin(services.db.pool, attempt, good);
+    if (!good || !user) throw unauthenticated('The e-mail or the password is wrong.');
     return user;
   } catch (error) {
     throw explainDatabaseError(error);
@@ -33,7 +33,12 @@ const signUpsPerMinute = 30;
 /** Keeps one address from filling the database with users. */
 export async function limitSignUps(services: Services, address: string): Promise<void> {
   if (!services.config.rateLimits) return;
-  if (await beginLogin(services.db.pool, [`sign-up ${address}`], makeId('req'), signUpsPerMinute)) return;
+  const attempt = makeId('req');
+  if (await beginLogin(services.db.pool, [`sign-up ${address}`], attempt, signUpsPerMinute)) {
+    // Every one counts, whatever becomes of it.
+    await endLogin(services.db.pool, attempt, false);
+    return;
+  }
   throw new DomainError('rate-limited', 'Too many sign-ups from this address.', 'Wait a minute, then try again.', {
     headers: { 'Retry-After': '60' },
   });

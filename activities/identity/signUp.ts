@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
+import { brokenConstraint } from '../../store/pg/database.ts';
 import { findUserByEmail, insertSession, type UserRecord } from '../../store/pg/users.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { provisionUser } from './provisionUser.ts';
@@ -16,12 +17,15 @@ export async function signUp(
   tx: Tx,
   person: { email: string; passwordHash: string; name: string | null },
 ): Promise<StartedSession> {
-  if (await findUserByEmail(tx.orm, person.email)) {
-    throw new DomainError('name-taken', 'A user with this e-mail exists already.', 'Log in instead, or use another e-mail.', {
-      errors: [{ pointer: '/email', detail: 'is taken' }],
-    });
+  if (await findUserByEmail(tx.orm, person.email)) throw emailTaken();
+  let user: UserRecord;
+  try {
+    user = await provisionUser(tx, person, 'sign-up');
+  } catch (error) {
+    // Two at once: the other one was first.
+    if (brokenConstraint(error) === 'users_email') throw emailTaken();
+    throw error;
   }
-  const user = await provisionUser(tx, person, 'sign-up');
   return startSession(services, tx, user);
 }
 
@@ -33,4 +37,10 @@ export async function startSession(services: Services, tx: Tx, user: UserRecord)
   };
   await insertSession(tx, { jti: claims.jti, userId: user.id, expiresAt: claims.expiresAt, createdAt: tx.at });
   return { user, token: await signSessionToken(services.sessionKey, claims), expiresAt: claims.expiresAt };
+}
+
+function emailTaken(): DomainError {
+  return new DomainError('name-taken', 'A user with this e-mail exists already.', 'Log in instead, or use another e-mail.', {
+    errors: [{ pointer: '/email', detail: 'is taken' }],
+  });
 }

@@ -28,6 +28,6 @@ export async function cancelJob(services: Services, principal: Principal, job: V
   return now;
 }
 
-function isOver(job: VisibleJob): boolean {
+export function isOver(job: VisibleJob): boolean {
   return job.status === 'succeeded' || job.status === 'failed';
 }

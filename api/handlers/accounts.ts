@@ -18,7 +18,9 @@ export function makeAccountHandlers({ services }: Plant): Handlers<'getAccount' 
       const limit = query.limit ?? 50;
       const after = decodeIdCursor(query.cursor, 'acc');
       const all = await listReachableAccounts(services, principal);
-      const page = cutPage(all.slice(all.findIndex((account) => account.id === after) + 1), limit, (account) => [account.id]);
+      // The default account first, then the others by age; one that is gone since still marks its place.
+      const isAfter = (account: (typeof all)[number]) => account.kind !== 'default' && (account.id > (after ?? '') || all[0]?.id === after);
+      const page = cutPage(after === null ? all : all.filter(isAfter), limit, (account) => [account.id]);
       return { status: 200, body: { accounts: page.items.map(presentAccount), next_cursor: page.nextCursor } };
     },
 

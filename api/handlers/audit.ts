@@ -8,7 +8,7 @@ export function makeAuditHandlers({ services }: Plant): Handlers<'listAuditLog'>
   return {
     async listAuditLog({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const log = await readAuditLog(services, workbook.id, { cursor: query.cursor, limit: query.limit ?? 200 });
+      const log = await readAuditLog(services, workbook.accountId, workbook.id, { cursor: query.cursor, limit: query.limit ?? 200 });
       return { status: 200, body: { entries: log.items.map(presentAuditEntry), chain_valid: log.chainValid, next_cursor: log.nextCursor } };
     },
   };

@@ -1,4 +1,4 @@
-import { requireAccount, requireAccountReach, requireNamedWorkspace, requireWorkbook } from '../../activities/access.ts';
+import { requireAccount, requireAccountReach, requireNamedWorkbook, requireNamedWorkspace } from '../../activities/access.ts';
 import { checkMint, type MintRequest, mintCredential } from '../../activities/identity/mintCredential.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { formatReach, parseReach, type Reach } from '../../core/access/reach.ts';
@@ -159,7 +159,7 @@ async function resolveReach(
     requireSameAccount(workspace.accountId, accountId, 'workspace');
     return { reach: { kind: 'workspace', id: workspace.id }, workspaceId: workspace.id };
   }
-  const workbook = await requireWorkbook(services, principal, reach.id, 'viewer');
+  const workbook = await requireNamedWorkbook(services, principal, reach.id);
   requireSameAccount(workbook.accountId, accountId, 'workbook');
   return { reach, workspaceId: workbook.workspaceId };
 }

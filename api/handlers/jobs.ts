@@ -1,5 +1,5 @@
 import { accountFilter, requireWorkbook } from '../../activities/access.ts';
-import { cancelJob } from '../../activities/jobs/cancelJob.ts';
+import { cancelJob, isOver } from '../../activities/jobs/cancelJob.ts';
 import { requireJob } from '../../activities/jobs/findJob.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { listVisibleJobs } from '../../store/pg/jobs.ts';
@@ -29,6 +29,8 @@ export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'get
     async cancelJob(call) {
       const job = await requireJob(services, call.principal, call.params.job_id);
       if (job.workbookId) await requireWorkbook(services, call.principal, job.workbookId, 'editor');
+      // A finished job is answered as it is, and nothing is written down.
+      if (isOver(job)) return { status: 200, body: presentJob(job) };
       const cancelled = await cancelJob(services, call.principal, job);
       return call.write(
         call.actor(),

@@ -23,7 +23,7 @@ export function describeRepeatable(
 ): Repeatable {
   return {
     key,
-    scope: principal && `${principal.accountId} ${principal.kind === 'account_key' ? principal.credentialId : principal.userId}`,
+    scope: principal && `${principal.accountId} ${principal.kind === 'session' ? principal.userId : principal.credentialId}`,
     requestHash: sha256(`${request.method} ${request.url}\n`, request.body ?? ''),
   };
 }

@@ -137,21 +137,29 @@ BEGIN
 END;
 $$;
 --> statement-breakpoint
--- Notes a log-in attempt unless `p_limit` of the last minute stand against any of the subjects; true when it may go on.
--- Attempts of one subject wait for each other, so that parallel guesses are counted too.
-CREATE FUNCTION svc_begin_login(p_subjects text[], p_attempt text, p_limit integer) RETURNS boolean
+-- Notes an attempt unless `p_limit` failed ones of the last minute stand against any of the subjects ('no'). Attempts that
+-- are being checked may still fail: when they could fill the number, the next one waits ('wait'). So parallel guesses
+-- are counted, and parallel good log-ins are not held against anyone. One whose process died is forgotten soon.
+CREATE FUNCTION svc_begin_login(p_subjects text[], p_attempt text, p_limit integer) RETURNS text
 LANGUAGE plpgsql
 AS $$
+DECLARE
+  failures bigint;
+  open_ones bigint;
 BEGIN
   PERFORM pg_advisory_xact_lock(hashtextextended(s, 7)) FROM (SELECT unnest(p_subjects) AS s ORDER BY 1);
-  IF EXISTS (
-    SELECT 1 FROM login_attempts WHERE subject = ANY (p_subjects) AND at > clock_timestamp() - interval '1 minute'
-    GROUP BY subject HAVING count(*) >= p_limit
-  ) THEN
-    RETURN false;
+  SELECT coalesce(max(f), 0), coalesce(max(f + o), 0) INTO failures, open_ones FROM (
+    SELECT count(*) FILTER (WHERE failed) AS f, count(*) FILTER (WHERE NOT failed AND at > clock_timestamp() - interval '10 seconds') AS o
+    FROM login_attempts WHERE subject = ANY (p_subjects) AND at > clock_timestamp() - interval '1 minute' GROUP BY subject
+  ) AS counts;
+  IF failures >= p_limit THEN
+    RETURN 'no';
+  END IF;
+  IF open_ones >= p_limit THEN
+    RETURN 'wait';
   END IF;
   INSERT INTO login_attempts (subject, attempt, at) SELECT unnest(p_subjects), p_attempt, clock_timestamp();
-  RETURN true;
+  RETURN 'go';
 END;
 $$;
 --> statement-breakpoint

@@ -48,6 +48,8 @@ export function quoteText(text: string): string {
 
 /** SQL that makes the table which holds a tail; its one parameter `$1` is the tail's JSON. */
 export function createTailTable(tailName: string, tail: Tail): string {
-  const casts = tail.columns.map((column, i) => `CAST(json_extract_string(item, '$[${i}]') AS ${column.type}) AS ${quoteName(column.name)}`);
+  const casts = tail.columns.map(
+    (column, i) => `CAST(json_extract_string(item, '$[${i}]') AS ${column.type}) AS ${quoteName(column.name)}`,
+  );
   return `CREATE TEMP TABLE ${quoteName(tailName)} AS SELECT ${casts.join(', ')} FROM (SELECT unnest(CAST($1::JSON AS JSON[])) AS item)`;
 }

@@ -19,3 +19,23 @@ export async function isChainValid(db: Database, scope: string, pads: HmacPads):
   const { rows } = await db.pool.query<{ valid: boolean }>('SELECT svc_chain_valid($1, $2, $3) AS valid', [scope, pads.inner, pads.outer]);
   return rows[0]?.valid ?? false;
 }
+
+/** The newest entry, for the anchor; null when the chain is empty. */
+export async function findNewestEntry(orm: Orm, scope: string): Promise<{ seq: number; hash: string } | null> {
+  const [row] = await orm
+    .select({ seq: auditEntries.seq, hash: auditEntries.hash })
+    .from(auditEntries)
+    .where(eq(auditEntries.scope, scope))
+    .orderBy(desc(auditEntries.seq))
+    .limit(1);
+  return row ? { seq: row.seq, hash: row.hash.toString('hex') } : null;
+}
+
+/** Whether the chain still holds an entry that it once held. */
+export async function hasEntry(orm: Orm, scope: string, entry: { seq: number; hash: string }): Promise<boolean> {
+  const rows = await orm
+    .select({ seq: auditEntries.seq })
+    .from(auditEntries)
+    .where(and(eq(auditEntries.scope, scope), eq(auditEntries.seq, entry.seq), eq(auditEntries.hash, Buffer.from(entry.hash, 'hex'))));
+  return rows.length > 0;
+}

@@ -14,13 +14,25 @@ export async function leaseRate(pool: pg.Pool, subject: string, minute: number, 
   return rows[0] as Lease;
 }
 
-/** False when too many attempts of the last minute stand against the e-mail or the address. */
+const waitMs = 50;
+const patienceMs = 15_000;
+
+/** False when too many failed attempts of the last minute stand against one of the subjects. */
 export async function beginLogin(pool: pg.Pool, subjects: string[], attempt: string, limit: number): Promise<boolean> {
-  const { rows } = await pool.query<{ ok: boolean }>('SELECT svc_begin_login($1, $2, $3) AS ok', [subjects, attempt, limit]);
-  return rows[0]?.ok ?? false;
+  for (const until = Date.now() + patienceMs; Date.now() < until; await new Promise((done) => setTimeout(done, waitMs))) {
+    const { rows } = await pool.query<{ answer: 'go' | 'wait' | 'no' }>('SELECT svc_begin_login($1, $2, $3) AS answer', [
+      subjects,
+      attempt,
+      limit,
+    ]);
+    if (rows[0]?.answer !== 'wait') return rows[0]?.answer === 'go';
+  }
+  return false;
 }
 
-/** A good log-in is not held against anyone. */
-export async function forgiveLogin(pool: pg.Pool, attempt: string): Promise<void> {
-  await pool.query('DELETE FROM login_attempts WHERE attempt = $1', [attempt]);
+/** A good log-in is not held against anyone; a bad one is, for a minute. */
+export async function endLogin(pool: pg.Pool, attempt: string, good: boolean): Promise<void> {
+  await pool.query(good ? 'DELETE FROM login_attempts WHERE attempt = $1' : 'UPDATE login_attempts SET failed = true WHERE attempt = $1', [
+    attempt,
+  ]);
 }

@@ -116,7 +116,7 @@ describe.each(cages)('without the first wall, in %s', (_, makeCage) => {
       params: {},
       relations: world.relations,
       pathOf: world.pathOf,
-      plan: { columns: [], allColumns: true },
+      check: null,
       deadlineMs: Date.now() + 10_000,
       pageLimit: 1000,
       maxRows: 100_000,

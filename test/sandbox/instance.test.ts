@@ -23,7 +23,7 @@ afterAll(() => world?.close());
 async function load(names: string[]): Promise<Session> {
   session = await openSession(folders);
   const relations = await Promise.all(names.map((name) => prepare(world.relations.find((each) => each.name === name) as Relation)));
-  await loadRelations(session, relations);
+  await loadRelations(session, relations, null);
   return session;
 }
 
@@ -33,6 +33,7 @@ async function prepare(relation: Relation) {
   const name = `__svc_tail_${relation.name}`;
   return {
     name: relation.name,
+    columns: relation.columns.map((column) => column.name),
     governed: relation.governed,
     select: relation.select((key) => join(dir, key), name),
     tail: relation.tail && { name, create: createTailTable(name, relation.tail), json: relation.tail.json },

@@ -1,5 +1,6 @@
 import { DomainError, type ProblemCode } from '../../../core/errors.ts';
-import type { SqlError } from '../../../core/sql/analyze.ts';
+import type { Analysis, SqlError } from '../../../core/sql/analyze.ts';
+import type { TreeCheck } from '../../../core/sql/checkTree.ts';
 import { ProcessGone } from './process.ts';
 import type { ChildError } from './protocol.ts';
 
@@ -22,6 +23,11 @@ export function sqlProblem(code: keyof typeof fixes, errors: SqlError[], cause?:
 
 function describe({ message, line, column }: SqlError): string {
   return line === null ? message : `${message} (line ${line}, column ${column})`;
+}
+
+export function requireOk(analysis: Analysis): Omit<TreeCheck, 'refusals'> {
+  if (analysis.outcome === 'ok') return analysis;
+  throw sqlProblem(`query-${analysis.outcome}`, analysis.errors);
 }
 
 /** The reply's error as an exception: a refusal for the caller, or a fault of ours, whose text is for the log. */

@@ -36,15 +36,19 @@ function findProblem(value: unknown): string | null {
 
 /** Every parameter of the query must be given, and nothing else. */
 export function matchParams(used: string[], params: Params): void {
+  const problems = findParamProblems(used, params);
+  if (problems.length > 0) throw invalid(problems.map((detail) => ({ pointer: '/params', detail })));
+}
+
+export function findParamProblems(used: string[], params: Params): string[] {
   const given = new Map(Object.keys(params).map((name) => [name.toLowerCase(), name]));
-  const missing = used.filter((name) => !given.has(name.toLowerCase()));
   const wanted = new Set(used.map((name) => name.toLowerCase()));
+  const missing = used.filter((name) => !given.has(name.toLowerCase()));
   const extra = [...given].filter(([name]) => !wanted.has(name)).map(([, name]) => name);
-  const problems = [
-    ...missing.map((name) => ({ pointer: '/params', detail: `The query uses $${name}, which is not given.` })),
-    ...extra.map((name) => ({ pointer: '/params', detail: `$${name} is given, but the query does not use it.` })),
+  return [
+    ...missing.map((name) => `The query uses $${name}, which is not given.`),
+    ...extra.map((name) => `$${name} is given, but the query does not use it.`),
   ];
-  if (problems.length > 0) throw invalid(problems);
 }
 
 function invalid(errors: ProblemItem[]): DomainError {

@@ -15,6 +15,7 @@ export interface ResultColumn {
 
 export interface LoadedRelation {
   name: string;
+  columns: string[];
   /** The SELECT that makes it, over paths as the process sees them. */
   select: string;
   /** Loaded before SQL of others runs, and its files are then taken away. */
@@ -26,29 +27,33 @@ export interface CheckRequest {
   op: 'check';
   sql: string;
   tables: KnownTable[];
-  /** Also give the SQL as DuckDB would write it. */
-  normalise: boolean;
 }
 
 export interface ValidateRequest {
   op: 'validate';
   sql: string;
   params: Params;
-  timeoutMs: number;
   tables: { name: string; columns: ResultColumn[] }[];
-}
-
-export interface LoadRequest {
-  op: 'load';
-  relations: LoadedRelation[];
   timeoutMs: number;
 }
 
-export interface ExecuteRequest {
-  op: 'execute';
+/**
+ * Up to three steps in one go, each of them left out with null. A query that does not pass the check goes no further; a
+ * stop after loading lets the service take files away before the rest.
+ */
+export interface RunRequest {
+  op: 'run';
   sql: string;
   params: Params;
+  /** The tables that the SQL may name. */
+  check: KnownTable[] | null;
+  /** After a check, only what the query reads is loaded. */
+  load: LoadedRelation[] | null;
+  execute: ExecuteStep | null;
   timeoutMs: number;
+}
+
+export interface ExecuteStep {
   pageLimit: number;
   maxPageBytes: number;
   maxRows: number;
@@ -57,14 +62,20 @@ export interface ExecuteRequest {
   resultFile: string | null;
 }
 
-export type Request = CheckRequest | ValidateRequest | LoadRequest | ExecuteRequest;
+export type Request = CheckRequest | ValidateRequest | RunRequest;
+
+export interface Executed {
+  columns: ResultColumn[];
+  rowCount: number;
+  more: boolean;
+  elapsedMs: number;
+}
 
 export interface Replies {
   check: { analysis: Analysis; normalised: string | null };
-  validate: { columns: ResultColumn[] };
-  load: Record<never, never>;
+  validate: { analysis: Analysis; columns: ResultColumn[] };
   /** The page is the frame's body. */
-  execute: { columns: ResultColumn[]; rowCount: number; more: boolean; elapsedMs: number };
+  run: { analysis: Analysis | null; executed: Executed | null };
 }
 
 /** `failed`: the query's own fault. `broken`: ours; its text goes to the log and nowhere else. */

@@ -3,16 +3,16 @@ import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
-import { type Analysis, checkText, type SqlError } from '../../../core/sql/analyze.ts';
+import { checkText, type SqlError } from '../../../core/sql/analyze.ts';
 import type { KnownTable, TreeCheck } from '../../../core/sql/checkTree.ts';
 import { foldName } from '../../../core/sql/names.ts';
 import type { Relation } from '../relation.ts';
 import { type CageChoice, openCage } from './openCage.ts';
-import { childProblem, goneProblem, sqlProblem } from './outcomes.ts';
+import { childProblem, goneProblem, requireOk } from './outcomes.ts';
 import { type GivenParams, matchParams, readParams } from './params.ts';
 import { ProcessPool } from './pool.ts';
 import { type QueryProcess, startProcess } from './process.ts';
-import type { ResultColumn } from './protocol.ts';
+import type { Replies, ResultColumn } from './protocol.ts';
 import { graceMs, runQuery } from './runQuery.ts';
 
 /** Runs the SQL of strangers. Three walls: the tree (core/sql), the instance (child/session.ts), the process (cage.ts). */
@@ -67,7 +67,6 @@ export interface SandboxResult {
 export interface Validation {
   valid: boolean;
   errors: SqlError[];
-
   columns: ResultColumn[];
 }
 
@@ -88,6 +87,8 @@ export interface SandboxOptions {
 
 const parseTimeoutMs = 5_000;
 const bindTimeoutMs = 5_000;
+/** With more tables than this, it is worth asking first which of them the query reads. */
+const maxUnchecked = 16;
 
 /** Fails with a text for people when queries cannot be shut in on this machine. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
@@ -121,37 +122,38 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     analyze: ({ accountId, sql, tables }) =>
       withProcess(accountId, sql, async (process) => {
-        const { analysis, normalised } = await check(process, sql, tables, true);
-        return { ...requireOk(analysis), normalisedSql: normalised ?? sql };
+        const { analysis, normalised } = await check(process, sql, tables);
+        const { tables: used, columns, allColumns, parameters } = requireOk(analysis);
+        return { tables: used, columns, allColumns, parameters, normalisedSql: normalised ?? sql };
       }),
     async run(query) {
       const params = readParams(query.params);
       return withProcess(query.accountId, query.sql, async (process) => {
         const deadlineMs = Date.now() + query.timeoutMs;
-        const { analysis } = await check(process, query.sql, describeTables(query.relations), false, query.timeoutMs);
-        const plan = requireOk(analysis);
-        matchParams(plan.parameters, params);
-        const used = new Set(plan.tables.map(foldName));
-        const relations = query.relations.filter(({ name }) => used.has(foldName(name)));
+        const known = describeTables(query.relations);
+        const relations =
+          query.relations.length <= maxUnchecked ? query.relations : await onlyUsed(process, query.sql, query.relations, known);
         const resultPath = query.keepResult ? join(workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
-        return runQuery(process, { ...query, relations, params, plan, deadlineMs, resultPath });
+        return runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath });
       });
     },
     async validate({ accountId, sql, params, relations }) {
       const given = params === undefined ? null : readParams(params);
       return withProcess(accountId, sql, async (process) => {
-        const { analysis } = await check(process, sql, describeTables(relations), false);
-        if (analysis.outcome !== 'ok') return { valid: false, errors: analysis.errors, columns: [] };
-        if (given) matchParams(analysis.parameters, given);
-        const used = new Set(analysis.tables.map(foldName));
-        const tables = relations.filter(({ name }) => used.has(foldName(name)));
+        const tables = relations.map(({ name, columns }) => ({ name, columns }));
         const { reply } = await process.ask(
           { op: 'validate', sql, params: given ?? {}, tables, timeoutMs: bindTimeoutMs },
           bindTimeoutMs + graceMs,
         );
-        if (reply.ok) return { valid: true, errors: [], columns: reply.value.columns };
-        if (reply.error.kind === 'broken') throw childProblem(reply.error);
-        return { valid: false, errors: [reply.error].map(({ message, line, column }) => ({ message, line, column })), columns: [] };
+        if (!reply.ok) {
+          const { kind, message, line, column } = reply.error;
+          if (kind === 'broken') throw childProblem(reply.error);
+          return { valid: false, errors: [{ message, line, column }], columns: [] };
+        }
+        const { analysis, columns } = reply.value;
+        if (analysis.outcome !== 'ok') return { valid: false, errors: analysis.errors, columns: [] };
+        if (given) matchParams(analysis.parameters, given);
+        return { valid: true, errors: [], columns };
       });
     },
     async close() {
@@ -165,13 +167,13 @@ const describeTables = (relations: Pick<Relation, 'name' | 'columns'>[]): KnownT
   relations.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
 
 /** The parser, too, runs on text of strangers: in the process, and bounded. */
-async function check(process: QueryProcess, sql: string, tables: KnownTable[], normalise: boolean, timeoutMs = parseTimeoutMs) {
-  const { reply } = await process.ask({ op: 'check', sql, tables, normalise }, Math.min(timeoutMs, parseTimeoutMs));
+async function check(process: QueryProcess, sql: string, tables: KnownTable[]): Promise<Replies['check']> {
+  const { reply } = await process.ask({ op: 'check', sql, tables }, parseTimeoutMs);
   if (reply.ok) return reply.value;
   throw childProblem(reply.error);
 }
 
-function requireOk(analysis: Analysis): Omit<TreeCheck, 'refusals'> {
-  if (analysis.outcome === 'ok') return analysis;
-  throw sqlProblem(`query-${analysis.outcome}`, analysis.errors);
+async function onlyUsed(process: QueryProcess, sql: string, relations: Relation[], known: KnownTable[]): Promise<Relation[]> {
+  const used = new Set(requireOk((await check(process, sql, known)).analysis).tables.map(foldName));
+  return relations.filter(({ name }) => used.has(foldName(name)));
 }

@@ -4,7 +4,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@d
 import { makeUnique } from '../../../../core/sql/names.ts';
 import { rowJson } from '../../json.ts';
 import { quoteName, quoteText } from '../../relation.ts';
-import type { ExecuteRequest, Params, Replies, ResultColumn, ValidateRequest } from '../protocol.ts';
+import type { Executed, ExecuteStep, Params, ResultColumn } from '../protocol.ts';
 import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
 import { TimedOut, TooLarge } from './errors.ts';
 import { bindParams } from './params.ts';
@@ -27,35 +27,36 @@ async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckD
 /** Runs the query once; rows go into a table of ours, from which page and file are made. */
 export async function execute(
   session: Session,
-  request: ExecuteRequest,
+  query: { sql: string; params: Params },
+  step: ExecuteStep,
   outDir: string,
   deadline: Deadline,
-): Promise<{ value: Replies['execute']; page: Buffer }> {
+): Promise<{ executed: Executed; page: Buffer }> {
   const began = performance.now();
-  const statement = await prepare(session.user, request.sql);
-  bindParams(statement, request.params);
+  const statement = await prepare(session.user, query.sql);
+  bindParams(statement, query.params);
   // In a transaction, because a query that fails after its first rows looks to the API like one that has ended: the
   // failure aborts the transaction, and that can be found out.
   await session.user.run('BEGIN');
   const result = await statement.stream();
   const columns = describeColumns(result);
-  const { rowCount, more, ended } = await collect(session.own, result, columns, request, deadline);
+  const { rowCount, more, ended } = await collect(session.own, result, columns, step, deadline);
   if (ended) await requireWhole(session.user, statement);
   stopWhenPassed(deadline);
   const elapsedMs = performance.now() - began;
-  const page = await writePage(session.own, columns, request);
+  const page = await writePage(session.own, columns, step);
   stopWhenPassed(deadline);
-  if (request.resultFile !== null) await writeFile(session.own, columns, join(outDir, request.resultFile), request.maxBytes);
+  if (step.resultFile !== null) await writeFile(session.own, columns, join(outDir, step.resultFile), step.maxBytes);
   stopWhenPassed(deadline);
-  return { value: { columns, rowCount, more, elapsedMs: Math.round(elapsedMs * 10) / 10 }, page };
+  return { executed: { columns, rowCount, more, elapsedMs: Math.round(elapsedMs * 10) / 10 }, page };
 }
 
 /** Binds, and runs nothing. */
-export async function validate({ user }: Session, { sql, params }: ValidateRequest): Promise<Replies['validate']> {
+export async function bindQuery({ user }: Session, sql: string, params: Params): Promise<ResultColumn[]> {
   const statement = await prepare(user, sql);
-  if (statement.parameterCount > 0) return { columns: await describeWithParams(user, sql, params) };
+  if (statement.parameterCount > 0) return describeWithParams(user, sql, params);
   const names = Array.from({ length: statement.columnCount }, (_, i) => statement.columnName(i));
-  return { columns: makeUnique(names).map((name, i) => ({ name, type: resultTypeName(statement.columnType(i)) })) };
+  return makeUnique(names).map((name, i) => ({ name, type: resultTypeName(statement.columnType(i)) }));
 }
 
 /** Types that depend on parameters are known only with their values, and then only to DESCRIBE. */
@@ -72,10 +73,10 @@ function describeColumns(result: DuckDBResult): ResultColumn[] {
 }
 
 /** Chunks are handed on as they are. Without a file, one row past the page is enough to know that there are more. */
-async function collect(own: DuckDBConnection, result: DuckDBResult, columns: ResultColumn[], request: ExecuteRequest, deadline: Deadline) {
+async function collect(own: DuckDBConnection, result: DuckDBResult, columns: ResultColumn[], step: ExecuteStep, deadline: Deadline) {
   await own.run(`CREATE TABLE ${resultTable} (${columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(', ')})`);
   const appender = await own.createAppender(resultTable, 'main', 'memory');
-  const enough = request.resultFile === null ? request.pageLimit : Number.POSITIVE_INFINITY;
+  const enough = step.resultFile === null ? step.pageLimit : Number.POSITIVE_INFINITY;
   let rowCount = 0;
   let ended = true;
   try {
@@ -87,13 +88,13 @@ async function collect(own: DuckDBConnection, result: DuckDBResult, columns: Res
         ended = false;
         break;
       }
-      if (rowCount > request.maxRows) throw new TooLarge(`The result has more than ${request.maxRows} rows.`);
+      if (rowCount > step.maxRows) throw new TooLarge(`The result has more than ${step.maxRows} rows.`);
     }
     appender.flushSync();
   } finally {
     appender.closeSync();
   }
-  return { rowCount: Math.min(rowCount, enough), more: rowCount > request.pageLimit, ended };
+  return { rowCount: Math.min(rowCount, enough), more: rowCount > step.pageLimit, ended };
 }
 
 /** Fails as the query failed, if it did; its message comes only from running it again. */
@@ -107,7 +108,7 @@ async function requireWhole(user: DuckDBConnection, statement: DuckDBPreparedSta
   }
 }
 
-async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteRequest): Promise<Buffer> {
+async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteStep): Promise<Buffer> {
   const text = `SELECT string_agg(CAST(${rowJson(columns)} AS VARCHAR), ',' ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
   const reader = await own.runAndReadAll(
     `SELECT strlen(rows) <= ${maxPageBytes}, CASE WHEN strlen(rows) <= ${maxPageBytes} THEN rows END FROM (${text})`,

@@ -1,16 +1,21 @@
+import type { TreeCheck } from '../../../../core/sql/checkTree.ts';
+import { foldName } from '../../../../core/sql/names.ts';
 import { quoteName } from '../../relation.ts';
 import type { LoadedRelation, ValidateRequest } from '../protocol.ts';
 import type { Session } from './session.ts';
+
+/** What the check found the query to need. */
+export type LoadPlan = Pick<TreeCheck, 'columns' | 'allColumns'>;
 
 /**
  * Puts the tables of a request into its session and locks it. Tables with hidden columns are copied while their files can
  * still be read; the others are views over files that stay readable. Names are temporary ones: they come before any name
  * of the engine's own catalog.
  */
-export async function loadRelations(session: Session, relations: LoadedRelation[]): Promise<void> {
+export async function loadRelations(session: Session, relations: LoadedRelation[], plan: LoadPlan | null): Promise<void> {
   for (const relation of relations.filter((each) => each.governed)) {
     await makeTail(session, relation);
-    await session.user.run(`CREATE TEMP TABLE ${quoteName(relation.name)} AS ${relation.select}`);
+    await session.user.run(`CREATE TEMP TABLE ${quoteName(relation.name)} AS ${pruneColumns(relation, plan)}`);
     if (relation.tail) await session.user.run(`DROP TABLE ${quoteName(relation.tail.name)}`);
   }
   await session.lock();
@@ -18,6 +23,15 @@ export async function loadRelations(session: Session, relations: LoadedRelation[
     await makeTail(session, relation);
     await session.user.run(`CREATE TEMP VIEW ${quoteName(relation.name)} AS ${relation.select}`);
   }
+}
+
+/** A table that must be copied is copied no wider than the query needs it. */
+function pruneColumns({ select, columns }: LoadedRelation, plan: LoadPlan | null): string {
+  if (!plan || plan.allColumns) return select;
+  const named = new Set(plan.columns.map(foldName));
+  const wanted = columns.filter((name) => named.has(foldName(name)));
+  const kept = wanted.length > 0 ? wanted : columns.slice(-1);
+  return `SELECT ${kept.map(quoteName).join(', ')} FROM (${select})`;
 }
 
 async function makeTail({ user }: Session, { tail }: LoadedRelation): Promise<void> {

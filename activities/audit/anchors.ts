@@ -1,0 +1,31 @@
+import { writeFile } from 'node:fs/promises';
+import { json } from 'node:stream/consumers';
+import type { Services } from '../../store/services.ts';
+
+/** How far a chain had come when it was last seen whole. Kept in the blob store, out of reach of who can write to the database. */
+export interface Anchor {
+  seq: number;
+  hash: string;
+}
+
+const folder = (accountId: string, scope: string) => `${accountId}/${scope}/anchors`;
+
+/** The farthest anchor, if there is one. */
+export async function readAnchor(services: Services, accountId: string, scope: string): Promise<{ anchor: Anchor | null; keys: string[] }> {
+  let anchor: Anchor | null = null;
+  const keys: string[] = [];
+  for await (const { key } of services.blobs.list(folder(accountId, scope))) {
+    const found = (await json(await services.blobs.read(key))) as Anchor;
+    keys.push(key);
+    if (!anchor || found.seq > anchor.seq) anchor = found;
+  }
+  return { anchor, keys };
+}
+
+/** Moves the anchor on; the ones before it go. */
+export async function moveAnchor(services: Services, accountId: string, scope: string, anchor: Anchor, before: string[]): Promise<void> {
+  const draft = await services.blobs.draft();
+  await writeFile(draft, JSON.stringify(anchor));
+  const { key } = await services.blobs.put(folder(accountId, scope), draft, 'json');
+  for (const old of before) if (old !== key) await services.blobs.remove(old);
+}

@@ -1,0 +1,1 @@
+ALTER TABLE "login_attempts" ADD COLUMN "failed" boolean DEFAULT false NOT NULL;
