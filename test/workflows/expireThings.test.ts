@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Client, ScheduleOverlapPolicy, WorkflowFailedError } from '@temporalio/client';
@@ -8,11 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from '../../activities/worker.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { makeId } from '../../store/services.ts';
-import { prepareWorkflowBundle } from '../../store/temporal/bundle.ts';
 import { ensureSchedules } from '../../store/temporal/schedules.ts';
 import { makeJob } from '../contract/world.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
+import { keepHistory, readHistory, replayHistory } from './replay.ts';
 
 /** A real worker, a real schedule, a real database. */
 
@@ -51,7 +50,9 @@ async function runSchedule(): Promise<{ workflowId: string; result: Record<strin
   for (const until = Date.now() + 20_000; Date.now() < until; await delay(100)) {
     const started = (await recent()).find(({ firstExecutionRunId }) => !before.has(firstExecutionRunId));
     if (!started) continue;
-    const result = (await client.workflow.getHandle(started.workflowId, started.firstExecutionRunId).result()) as Record<string, number>;
+    const handle = client.workflow.getHandle(started.workflowId, started.firstExecutionRunId);
+    const result = (await handle.result()) as Record<string, number>;
+    await keepHistory('expireThings', handle);
     return { workflowId: started.workflowId, result };
   }
   throw new Error('the schedule started nothing');
@@ -185,18 +186,13 @@ describe('a payload', () => {
   });
 });
 
-/** Recorded from a run of the schedule with `temporal workflow show --output json`; names of machines are taken out. */
 describe('the recorded history', () => {
-  const history = JSON.parse(readFileSync(fileURLToPath(new URL('../histories/expireThings.json', import.meta.url)), 'utf8')) as unknown;
-
-  it('is replayed by the workflows as they are now', async () => {
-    await Worker.runReplayHistory({ workflowBundle: { codePath: await prepareWorkflowBundle() } }, history);
-  });
+  it('is replayed by the workflows as they are now', () => replayHistory('expireThings'));
 
   it('is refused by a workflow that was changed without care', async () => {
     const workflowsPath = fileURLToPath(new URL('./changed/expireThings.ts', import.meta.url));
     const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-    await expect(Worker.runReplayHistory({ workflowBundle: { code } }, history)).rejects.toThrow(DeterminismViolationError);
+    await expect(Worker.runReplayHistory({ workflowBundle: { code } }, readHistory('expireThings'))).rejects.toThrow(DeterminismViolationError);
   });
 });
 

@@ -18,8 +18,11 @@ export async function keepHistory(name: string, handle: WorkflowHandle): Promise
   writeFileSync(path, `${JSON.stringify(History.fromObject(await handle.fetchHistory()), null, 1)}\n`);
 }
 
+export function readHistory(name: string, alter: (text: string) => string = (text) => text): proto.temporal.api.history.v1.History {
+  return History.fromObject(JSON.parse(alter(readFileSync(join(folder, `${name}.json`), 'utf8'))) as Record<string, unknown>);
+}
+
 /** Runs today's workflow code over the kept history: fails when running workflows would notice the difference. */
 export async function replayHistory(name: string, alter: (text: string) => string = (text) => text): Promise<void> {
-  const history = History.fromObject(JSON.parse(alter(readFileSync(join(folder, `${name}.json`), 'utf8'))) as Record<string, unknown>);
-  await Worker.runReplayHistory({ workflowBundle: { codePath: await prepareWorkflowBundle() } }, history);
+  await Worker.runReplayHistory({ workflowBundle: { codePath: await prepareWorkflowBundle() } }, readHistory(name, alter));
 }
