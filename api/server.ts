@@ -55,5 +55,10 @@ function listen(server: Server, { port, host }: ServiceConfig): Promise<void> {
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  await runService('api', () => startApi(loadServiceConfig()));
+  await runService('api', async () => {
+    const api = await startApi(loadServiceConfig());
+    // Here and not at the first query: a machine on which queries cannot be shut in must be known at once.
+    await api.services.sandbox();
+    return api;
+  });
 }

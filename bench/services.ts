@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { provisionFirstOwner } from '../activities/identity/provisionFirstOwner.ts';
+import { type RunningApi, startApi } from '../api/server.ts';
 import { createKeeper } from '../scripts/embedded/keeper.ts';
 import { startPostgres } from '../scripts/embedded/postgres.ts';
 import { createReport } from '../scripts/embedded/report.ts';
-import { provisionFirstOwner } from '../activities/identity/provisionFirstOwner.ts';
-import { type RunningApi, startApi } from '../api/server.ts';
 import { loadServiceConfig, type ServiceConfig } from '../store/config.ts';
 import { openDatabase } from '../store/pg/database.ts';
 import { migrateDatabase } from '../store/pg/migrate.ts';
@@ -26,7 +26,12 @@ export async function withRig(work: (rig: BenchRig) => Promise<void>): Promise<v
   const postgres = await startPostgres({ dataDir, report: createReport(process.stderr), keeper });
   try {
     const loaded = loadServiceConfig({
-      DATABASE_URL: postgres.url, TEMPORAL_ADDRESS: '127.0.0.1:1', SVC_SECRET: 'a secret that only the benchmark knows', SVC_DATA_DIR: dataDir, SVC_LOG_LEVEL: 'silent', SVC_RATE_LIMITS: 'off',
+      DATABASE_URL: postgres.url,
+      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      SVC_SECRET: 'a secret that only the benchmark knows',
+      SVC_DATA_DIR: dataDir,
+      SVC_LOG_LEVEL: 'silent',
+      SVC_RATE_LIMITS: 'off',
     });
     const config = { ...loaded, port: 0 };
     const db = openDatabase(postgres.url, { poolSize: 1, onError: () => {} });

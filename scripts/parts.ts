@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, configToEnv, inheritEnv, requireServices } from '../store/config.ts';
 import type { Addresses, FirstLogin } from './banner.ts';
+import { ensureBubblewrap } from './embedded/bubblewrap.ts';
 import type { Keeper } from './embedded/keeper.ts';
 import { startNodePart } from './embedded/nodePart.ts';
 import { startPostgres } from './embedded/postgres.ts';
@@ -32,6 +33,7 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
   const [databaseUrl, temporal] = await Promise.all([
     config.databaseUrl ?? superviseDatabase(options),
     config.temporal.address ? config.temporal : superviseTemporal(options),
+    ensureBubblewrap({ report, keeper, searchPath: config.machine.searchPath }),
   ]);
   const secret = config.secret ?? ensureSecrets(config.dataDir).service;
   const complete = requireServices({ ...config, databaseUrl, temporal, secret });

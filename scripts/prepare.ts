@@ -14,7 +14,10 @@ export interface Prepared {
 export async function prepare(config: Config, options: { firstOwner: boolean } = { firstOwner: true }): Promise<Prepared> {
   const services = await openServices(requireServices(config), 'setup');
   try {
-    const [, owner] = await Promise.all([prepareWorkflowBundle(), migrateDatabase(services.db).then(() => (options.firstOwner ? provisionFirstOwner(services) : null))]);
+    const [, owner] = await Promise.all([
+      prepareWorkflowBundle(),
+      migrateDatabase(services.db).then(() => (options.firstOwner ? provisionFirstOwner(services) : null)),
+    ]);
     return { firstToken: owner?.token ?? null, firstEmail: owner?.email ?? null, firstPassword: owner?.password ?? null };
   } finally {
     await services.close();

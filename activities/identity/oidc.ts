@@ -22,6 +22,7 @@ export function issuerOf(token: string): string | null {
   }
 }
 
+const toleranceSeconds = 30;
 const keySets = new Map<string, Promise<JWTVerifyGetKey>>();
 const discoveryTimeoutMs = 5_000;
 
@@ -35,7 +36,7 @@ export async function verifyIssuedToken(oidc: { issuer: string; audience: string
       // Asymmetric ones only: with a shared-secret algorithm the public key would pass as the secret.
       algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'],
       requiredClaims: ['sub', 'exp'],
-      clockTolerance: 30,
+      clockTolerance: toleranceSeconds,
     });
     return {
       issuer: oidc.issuer,
@@ -44,11 +45,13 @@ export async function verifyIssuedToken(oidc: { issuer: string; audience: string
       email: typeof payload.email === 'string' ? payload.email : null,
       emailVerified: payload.email_verified === true,
       name: typeof payload.name === 'string' ? payload.name.slice(0, 120) : null,
-      expiresAt: new Date((payload.exp as number) * 1000),
+      // As long as it is accepted, so that logging out is remembered for as long.
+      expiresAt: new Date(((payload.exp as number) + toleranceSeconds) * 1000),
     };
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw tokenExpired('session');
-    if (error instanceof errors.JWKSTimeout) throw issuerAway(error);
+    // What is wrong with the token is the caller's; that its keys could not be had is not.
+    if (!isAboutToken(error)) throw issuerAway(error);
     throw unauthenticated('The token of the identity provider is not valid.');
   }
 }
@@ -81,4 +84,18 @@ function issuerAway(cause: unknown): DomainError {
     cause,
     headers: { 'Retry-After': '5' },
   });
+}
+
+/** Errors about the token itself; any other one comes from fetching the issuer's keys. */
+function isAboutToken(error: unknown): boolean {
+  const kinds = [
+    errors.JWTInvalid,
+    errors.JWTClaimValidationFailed,
+    errors.JWSInvalid,
+    errors.JWSSignatureVerificationFailed,
+    errors.JWKSNoMatchingKey,
+    errors.JOSEAlgNotAllowed,
+    errors.JOSENotSupported,
+  ];
+  return kinds.some((kind) => error instanceof kind);
 }

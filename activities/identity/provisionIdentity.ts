@@ -16,12 +16,13 @@ export async function provisionIdentity(services: Services, claims: IssuedClaims
       services,
       actor,
       async (tx) => {
-        // Only an address that the issuer has verified may take over a user who is already here.
-        const email = claims.email ?? `${claims.subject}@${new URL(claims.issuer).host}`;
-        const existing = await findUserByEmail(tx.orm, email);
-        if (existing && !claims.emailVerified)
+        // Only an address that the issuer has verified counts: it may take over a user who is here already, and nobody else
+        // may hold it until its owner comes.
+        const holder = claims.email === null ? null : await findUserByEmail(tx.orm, claims.email);
+        if (holder && !claims.emailVerified)
           throw unauthenticated('A user with this e-mail exists, and the identity provider has not verified the e-mail.');
-        const user = existing ?? (await provisionUser(tx, { email, name: claims.name, passwordHash: null }, 'oidc'));
+        const email = (claims.emailVerified && claims.email) || `${claims.subject}@${new URL(claims.issuer).host}`;
+        const user = holder ?? (await provisionUser(tx, { email, name: claims.name, passwordHash: null }, 'oidc'));
         await insertIdentity(tx, { issuer: claims.issuer, subject: claims.subject, userId: user.id });
         return user.id;
       },

@@ -7,6 +7,7 @@ const patienceMs = 3_000;
 export async function checkReadiness(services: Services): Promise<{ part: string }[]> {
   const checks: Record<string, () => Promise<unknown>> = {
     database: () => services.db.pool.query('SELECT 1'),
+    blobs: () => services.blobs.exists('readiness'),
     temporal: async () => (await services.temporal()).describeNamespace(),
   };
   const results = await Promise.all(

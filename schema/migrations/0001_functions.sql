@@ -15,8 +15,8 @@ CREATE FUNCTION svc_audit_message(
   action text, target text, detail jsonb, request_id text
 ) RETURNS bytea
 LANGUAGE sql STABLE PARALLEL SAFE
-RETURN convert_to(jsonb_build_array(
-  scope, seq, (extract(epoch FROM at) * 1000)::bigint, actor, user_id, credential, action, target, detail, request_id
+RETURN convert_to(ROW(
+  scope, seq, round(date_part('epoch', at) * 1000)::bigint, actor, user_id, credential, action, target, detail, request_id
 )::text, 'UTF8');
 --> statement-breakpoint
 CREATE FUNCTION svc_head_seal(inner_pad bytea, outer_pad bytea, scope text, seq bigint, chain_hash bytea) RETURNS bytea

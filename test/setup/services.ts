@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { ensureBubblewrap } from '../../scripts/embedded/bubblewrap.ts';
 import { createKeeper } from '../../scripts/embedded/keeper.ts';
 import { startPostgres } from '../../scripts/embedded/postgres.ts';
 import { createReport } from '../../scripts/embedded/report.ts';
@@ -54,6 +55,7 @@ export default async function startServices(project: TestProject): Promise<() =>
   const [postgres, temporal] = await Promise.all([
     config.databaseUrl ? null : startPostgres({ dataDir, report, keeper, settings: fastSettings }),
     config.temporal.address ? null : startOwnTemporal(),
+    ensureBubblewrap({ report, keeper, searchPath: config.machine.searchPath }),
   ]);
   project.provide('postgresUrl', postgres?.url ?? config.databaseUrl ?? '');
   project.provide('dataDir', join(dataDir, 'data'));
