@@ -2,12 +2,14 @@ import { describeError } from '../../store/log.ts';
 import type { Services } from '../../store/services.ts';
 
 const patienceMs = 3_000;
+/** A key like any other, of a blob that is not there: that the store says so is all that is asked. */
+const nobodysBlob = `readiness/${'0'.repeat(64)}.none`;
 
 /** Asks every part that the service needs, and names those that do not answer. */
 export async function checkReadiness(services: Services): Promise<{ part: string }[]> {
   const checks: Record<string, () => Promise<unknown>> = {
     database: () => services.db.pool.query('SELECT 1'),
-    blobs: () => services.blobs.exists('readiness'),
+    blobs: () => services.blobs.exists(nobodysBlob),
     temporal: async () => (await services.temporal()).describeNamespace(),
   };
   const results = await Promise.all(
@@ -16,7 +18,7 @@ export async function checkReadiness(services: Services): Promise<{ part: string
         await withPatience(ask());
         return null;
       } catch (error) {
-        services.log.warn({ part, ...describeError(error) }, 'not ready');
+        services.log.warn({ away: part, ...describeError(error) }, 'not ready');
         return { part };
       }
     }),
