@@ -3,43 +3,48 @@ import type { ServiceConfig } from '../config.ts';
 import type { Temporal } from './client.ts';
 import { searchAttributes } from './searchAttributes.ts';
 
+/** Installations that share a namespace have task queues of their own, and so schedules of their own. */
+export function scheduleId(name: 'expire-things' | 'sweep-tables' | 'collect-garbage', taskQueue: string): string {
+  return `${name}.${taskQueue}`;
+}
+
 /** Workflows that run by the clock. */
 function listSchedules(taskQueue: string): ScheduleOptions[] {
   return [
     {
-      scheduleId: 'expire-things',
+      scheduleId: scheduleId('expire-things', taskQueue),
       spec: { intervals: [{ every: '5 minutes' }] },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '10 minutes' },
       action: {
         type: 'startWorkflow',
         workflowType: 'expireThings',
-        workflowId: 'expire-things',
+        workflowId: scheduleId('expire-things', taskQueue),
         taskQueue,
         typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
       },
       memo: { purpose: 'removes idempotency records, sessions and other things that have outlived their time' },
     },
     {
-      scheduleId: 'sweep-tables',
+      scheduleId: scheduleId('sweep-tables', taskQueue),
       spec: { intervals: [{ every: '3 minutes' }] },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '5 minutes' },
       action: {
         type: 'startWorkflow',
         workflowType: 'sweepTables',
-        workflowId: 'sweep-tables',
+        workflowId: scheduleId('sweep-tables', taskQueue),
         taskQueue,
         typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
       },
       memo: { purpose: 'starts the compaction of tables with long logs' },
     },
     {
-      scheduleId: 'collect-garbage',
+      scheduleId: scheduleId('collect-garbage', taskQueue),
       spec: { intervals: [{ every: '6 hours' }] },
       policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
       action: {
         type: 'startWorkflow',
         workflowType: 'collectGarbage',
-        workflowId: 'collect-garbage',
+        workflowId: scheduleId('collect-garbage', taskQueue),
         taskQueue,
         typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
       },

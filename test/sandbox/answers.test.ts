@@ -40,6 +40,55 @@ describe('errors', () => {
   });
 });
 
+describe('a query that fails after its first rows', () => {
+  it.each([
+    [
+      'a cast',
+      "SELECT CAST(CASE WHEN i < 90000 THEN '1' ELSE 'x' END AS INTEGER) AS v FROM range(100000) r(i)",
+      'query-failed',
+      /Could not convert string 'x'/,
+    ],
+    [
+      'an error of its own',
+      "SELECT CASE WHEN i = 70000 THEN error('late') ELSE i END AS v FROM range(100000) r(i)",
+      'query-failed',
+      /late/,
+    ],
+    [
+      'one that does not come again',
+      "SELECT CASE WHEN i > 5000 AND random() < 0.0005 THEN error('by chance') ELSE i END AS v FROM range(20000) r(i)",
+      'query-failed',
+      /by chance|first rows/,
+    ],
+    [
+      'memory',
+      "SELECT i, CASE WHEN i > 50000 THEN repeat('x', 900000000) ELSE '' END AS v FROM range(100000) r(i)",
+      'query-too-large',
+      /memory/,
+    ],
+    [
+      'time',
+      'SELECT i, (SELECT count(*) FROM range(CASE WHEN i < 20000 THEN 1 ELSE 100000000000 END)) AS v FROM range(100000) r(i)',
+      'query-timeout',
+      /too long/,
+    ],
+  ] as [string, string, string, RegExp][])('fails as a whole: %s', async (_, sql, code, text) => {
+    for (const keepResult of [true, false]) {
+      const error = await refusal(
+        world.run(sandbox, sql, { keepResult, pageLimit: 1_000_000, timeoutMs: code === 'query-timeout' ? 2_000 : 20_000 }),
+      );
+      expect([error.code, error.detail]).toEqual([code, expect.stringMatching(text)]);
+    }
+  });
+
+  it('but not when the page is full before', async () => {
+    const result = await world.run(sandbox, "SELECT CASE WHEN i = 90000000 THEN error('late') ELSE i END AS v FROM range(100000000) r(i)", {
+      pageLimit: 2,
+    });
+    expect(result).toMatchObject({ pageJson: '[{"v":0},{"v":1}]', more: true });
+  });
+});
+
 describe('validation', () => {
   const validate = (sql: string, params?: unknown[]) => sandbox.validate({ accountId: 'acc_1', sql, params, relations: world.relations });
 

@@ -251,6 +251,11 @@ describe('queries', () => {
     await rm(path);
   });
 
+  it('keeps the order of rows, however sparse they are', async () => {
+    const result = await world.rows(sandbox, 'SELECT i FROM range(3000000) r(i) WHERE i % 1000 = 7', { pageLimit: 10_000 });
+    expect(result.map(({ i }) => i)).toEqual(Array.from({ length: 3000 }, (_, i) => i * 1000 + 7));
+  });
+
   it('stops after the page when no result is kept', async () => {
     const result = await world.run(sandbox, 'SELECT * FROM range(100000000000)', { pageLimit: 3, timeoutMs: 5_000 });
     expect(result).toMatchObject({ rowCount: 3, more: true, pageJson: '[{"range":0},{"range":1},{"range":2}]', resultFile: null });

@@ -15,17 +15,30 @@ beforeAll(async () => {
   ok(await make('月次売上明細', [{ name: '品目' }, { name: '金額', type: 'DOUBLE' }, { name: '日付', type: 'DATE' }]));
   ok(await make('仕入', [{ name: '売上原価', type: 'BIGINT' }]));
   ok(await make('100%_odd\\name', [{ name: 'x' }]));
-  const rows = Array.from({ length: 100 }, (_, i) => ({ 品目: i % 4 === 0 ? null : `品${i % 3}`, 金額: i, 日付: `2024-01-${String((i % 28) + 1).padStart(2, '0')}` }));
-  ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params: { path: { workbook_id: workbookId, name: '月次売上明細' } }, body: { expected_version: 1, rows } }));
+  const rows = Array.from({ length: 100 }, (_, i) => ({
+    品目: i % 4 === 0 ? null : `品${i % 3}`,
+    金額: i,
+    日付: `2024-01-${String((i % 28) + 1).padStart(2, '0')}`,
+  }));
+  ok(
+    await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+      params: { path: { workbook_id: workbookId, name: '月次売上明細' } },
+      body: { expected_version: 1, rows },
+    }),
+  );
 });
 afterAll(() => api.stop());
 
-const search = async (who: Person, q: string, query: Record<string, unknown> = {}) => ok(await who.client.GET('/api/v1/search', { params: { query: { q, ...query } } }));
+const search = async (who: Person, q: string, query: Record<string, unknown> = {}) =>
+  ok(await who.client.GET('/api/v1/search', { params: { query: { q, ...query } } }));
 
 describe('search', () => {
   it('finds Japanese substrings of names before columns', async () => {
     const { results } = await search(owner, '売上');
-    expect(results.map((hit) => [hit.name, hit.matched, hit.columns])).toEqual([['月次売上明細', ['name'], []], ['仕入', ['column'], ['売上原価']]]);
+    expect(results.map((hit) => [hit.name, hit.matched, hit.columns])).toEqual([
+      ['月次売上明細', ['name'], []],
+      ['仕入', ['column'], ['売上原価']],
+    ]);
   });
 
   it.each(['', '   ', '\u3000'])('gives an empty list for %j', async (q) => {
@@ -66,7 +79,11 @@ describe('me/data', () => {
 
 describe('profile', () => {
   it('tells nulls, distinct values, extremes, mean, top values and a histogram', async () => {
-    const profile = ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/profile', { params: { path: { workbook_id: workbookId, name: '月次売上明細' } } }));
+    const profile = ok(
+      await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/profile', {
+        params: { path: { workbook_id: workbookId, name: '月次売上明細' } },
+      }),
+    );
     expect(profile.row_count).toBe(100);
     const [item, amount, date] = profile.columns;
     expect(item).toMatchObject({ null_count: 25, null_share: 0.25, distinct: 3, min: '品0', max: '品2', mean: null, histogram: [] });
@@ -79,7 +96,25 @@ describe('profile', () => {
   });
 
   it('of an empty table has no figures to show', async () => {
-    const profile = ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/profile', { params: { path: { workbook_id: workbookId, name: '仕入' } } }));
-    expect(profile.columns).toEqual([{ name: '売上原価', type: 'BIGINT', masked: false, null_count: 0, null_share: 0, distinct: 0, min: null, max: null, mean: null, top_values: [], histogram: [] }]);
+    const profile = ok(
+      await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/profile', {
+        params: { path: { workbook_id: workbookId, name: '仕入' } },
+      }),
+    );
+    expect(profile.columns).toEqual([
+      {
+        name: '売上原価',
+        type: 'BIGINT',
+        masked: false,
+        null_count: 0,
+        null_share: 0,
+        distinct: 0,
+        min: null,
+        max: null,
+        mean: null,
+        top_values: [],
+        histogram: [],
+      },
+    ]);
   });
 });

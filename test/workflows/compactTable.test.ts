@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from '../../activities/worker.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
+import { scheduleId } from '../../store/temporal/schedules.ts';
 import { ok } from '../setup/api.ts';
 import { openTestStore, type TestStore } from '../tables/store.ts';
 import { keepHistory, replayHistory } from './replay.ts';
@@ -86,8 +87,10 @@ describe('compactTable', () => {
 
   it('runs by the clock', async () => {
     const { client } = await store.services.temporal();
-    for (const id of ['sweep-tables', 'collect-garbage'])
-      expect((await client.schedule.getHandle(id).describe()).action.type).toBe('startWorkflow');
+    for (const name of ['sweep-tables', 'collect-garbage'] as const)
+      expect((await client.schedule.getHandle(scheduleId(name, store.services.config.temporal.taskQueue)).describe()).action.type).toBe(
+        'startWorkflow',
+      );
   });
 
   it.each(['compactTable', 'sweepTables'])('%s replays as it ran', async (name) => {

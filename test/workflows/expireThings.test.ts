@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorker } from '../../activities/worker.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { makeId } from '../../store/services.ts';
-import { ensureSchedules } from '../../store/temporal/schedules.ts';
+import { ensureSchedules, scheduleId } from '../../store/temporal/schedules.ts';
 import { makeJob } from '../contract/world.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
@@ -20,6 +20,7 @@ let owner: Person;
 let accountId: string;
 let worker: Service;
 let client: Client;
+const expireSchedule = () => scheduleId('expire-things', api.config.temporal.taskQueue);
 
 beforeAll(async () => {
   // It tells of every replay that fails, which here is wanted.
@@ -32,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await worker.stop();
-  await client.schedule.getHandle('expire-things').delete();
+  await client.schedule.getHandle(expireSchedule()).delete();
   await api.stop();
 });
 
@@ -42,7 +43,7 @@ const count = async (table: string, where = 'true') =>
 
 /** Runs the schedule now and gives what its workflow answered. */
 async function runSchedule(): Promise<{ workflowId: string; result: Record<string, number> }> {
-  const schedule = client.schedule.getHandle('expire-things');
+  const schedule = client.schedule.getHandle(expireSchedule());
   const recent = async () => (await schedule.describe()).info.recentActions.map(({ action }) => action.workflow);
   const before = new Set((await recent()).map(({ firstExecutionRunId }) => firstExecutionRunId));
   // Should the schedule not have noticed yet that the run before has ended, this one waits for it.
@@ -60,7 +61,7 @@ async function runSchedule(): Promise<{ workflowId: string; result: Record<strin
 
 describe('the schedule', () => {
   it('is there once a worker is, every five minutes, one run at a time', async () => {
-    const schedule = await client.schedule.getHandle('expire-things').describe();
+    const schedule = await client.schedule.getHandle(expireSchedule()).describe();
     expect(schedule.spec.intervals).toMatchObject([{ every: 300_000 }]);
     expect(schedule.policies.overlap).toBe('SKIP');
     expect(schedule.action).toMatchObject({ workflowType: 'expireThings', taskQueue: api.config.temporal.taskQueue });
@@ -68,13 +69,13 @@ describe('the schedule', () => {
   });
 
   it('stays one when many workers start, and keeps its pause', async () => {
-    const handle = client.schedule.getHandle('expire-things');
+    const handle = client.schedule.getHandle(expireSchedule());
     await handle.pause('by the test');
     const temporal = await api.running.services.temporal();
     await Promise.all(Array.from({ length: 5 }, () => ensureSchedules(temporal, api.config)));
     const all: string[] = [];
     for await (const { scheduleId } of client.schedule.list()) all.push(scheduleId);
-    expect(all.filter((id) => id === 'expire-things')).toHaveLength(1);
+    expect(all.filter((id) => id === expireSchedule())).toHaveLength(1);
     expect((await handle.describe()).state).toMatchObject({ paused: true, note: 'by the test' });
     await handle.unpause();
   });
@@ -128,7 +129,7 @@ describe('expireThings', () => {
       jobs: 1,
       workbooks: 1,
     });
-    expect(workflowId).toMatch(/^expire-things-/);
+    expect(workflowId).toMatch(/^expire-things\.test-/);
 
     expect(await count('idempotency', "scope = 'x'")).toBe(3);
     expect(await count('sessions', "jti IN ('over', 'not over')")).toBe(1);
@@ -192,7 +193,9 @@ describe('the recorded history', () => {
   it('is refused by a workflow that was changed without care', async () => {
     const workflowsPath = fileURLToPath(new URL('./changed/expireThings.ts', import.meta.url));
     const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-    await expect(Worker.runReplayHistory({ workflowBundle: { code } }, readHistory('expireThings'))).rejects.toThrow(DeterminismViolationError);
+    await expect(Worker.runReplayHistory({ workflowBundle: { code } }, readHistory('expireThings'))).rejects.toThrow(
+      DeterminismViolationError,
+    );
   });
 });
 

@@ -32,7 +32,7 @@ exec "$@"`;
 const nodeFlags = ['--v8-pool-size=1', '--max-old-space-size=256', '--disable-proto=delete', '--disallow-code-generation-from-strings'];
 
 /** The whole environment: nothing of ours is passed on. */
-const env = { UV_THREADPOOL_SIZE: '2', MALLOC_ARENA_MAX: '2' };
+const env = { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' };
 
 function run(command: string[], owner: FileOwner | null) {
   return spawn('/bin/sh', ['-c', limits, 'sh', ...command], { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'], ...owner });

@@ -6,6 +6,9 @@ export class TooLarge extends Error {}
 
 export class TimedOut extends Error {}
 
+/** The query is at fault, and the engine did not say how. */
+export class Failed extends Error {}
+
 interface EngineError {
   exception_type: string;
   exception_message: string;
@@ -17,6 +20,7 @@ interface EngineError {
 /** What the caller may know of an error: the engine's words without paths, settings and other tables' names. */
 export function describeError(error: unknown, sql: string): ChildError {
   if (error instanceof TooLarge) return { kind: 'too-large', message: error.message, line: null, column: null };
+  if (error instanceof Failed) return { kind: 'failed', message: error.message, line: null, column: null };
   if (error instanceof TimedOut) return { kind: 'timeout', message: error.message, line: null, column: null };
   const text = error instanceof Error ? error.message : String(error);
   const engine = readEngineError(text);

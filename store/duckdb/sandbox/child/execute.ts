@@ -6,8 +6,9 @@ import { rowJson } from '../../json.ts';
 import { quoteName, quoteText } from '../../relation.ts';
 import type { Executed, ExecuteStep, Params, ResultColumn } from '../protocol.ts';
 import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
-import { TimedOut, TooLarge } from './errors.ts';
+import { Failed, TimedOut, TooLarge } from './errors.ts';
 import { bindParams } from './params.ts';
+import { readChunks } from './readChunks.ts';
 import type { Session } from './session.ts';
 
 /** Set when the time is up; work stops at the next step. */
@@ -40,9 +41,9 @@ export async function execute(
   await session.user.run('BEGIN');
   const result = await statement.stream();
   const columns = describeColumns(result);
-  const { rowCount, more, ended } = await collect(session.own, result, columns, step, deadline);
-  if (ended) await requireWhole(session.user, statement);
+  const { rowCount, more, ended } = await collect(session, result, columns, step, deadline);
   stopWhenPassed(deadline);
+  if (ended) await requireWhole(session, statement);
   const elapsedMs = performance.now() - began;
   const page = await writePage(session.own, columns, step);
   stopWhenPassed(deadline);
@@ -73,14 +74,20 @@ function describeColumns(result: DuckDBResult): ResultColumn[] {
 }
 
 /** Chunks are handed on as they are. Without a file, one row past the page is enough to know that there are more. */
-async function collect(own: DuckDBConnection, result: DuckDBResult, columns: ResultColumn[], step: ExecuteStep, deadline: Deadline) {
+async function collect(
+  { user, own }: Session,
+  result: DuckDBResult,
+  columns: ResultColumn[],
+  step: ExecuteStep,
+  deadline: Deadline,
+): Promise<{ rowCount: number; more: boolean; ended: boolean }> {
   await own.run(`CREATE TABLE ${resultTable} (${columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(', ')})`);
   const appender = await own.createAppender(resultTable, 'main', 'memory');
   const enough = step.resultFile === null ? step.pageLimit : Number.POSITIVE_INFINITY;
   let rowCount = 0;
   let ended = true;
   try {
-    for (let chunk = await result.fetchChunk(); chunk && chunk.rowCount > 0; chunk = await result.fetchChunk()) {
+    for await (const chunk of readChunks(result, () => user.interrupt())) {
       stopWhenPassed(deadline);
       appender.appendDataChunk(chunk);
       rowCount += chunk.rowCount;
@@ -97,14 +104,15 @@ async function collect(own: DuckDBConnection, result: DuckDBResult, columns: Res
   return { rowCount: Math.min(rowCount, enough), more: rowCount > step.pageLimit, ended };
 }
 
-/** Fails as the query failed, if it did; its message comes only from running it again. */
-async function requireWhole(user: DuckDBConnection, statement: DuckDBPreparedStatement): Promise<void> {
+/** Fails as the query failed, if it did; its message comes only from running it again, with all memory for it. */
+async function requireWhole({ user, own }: Session, statement: DuckDBPreparedStatement): Promise<void> {
   try {
     await user.run('SELECT 1');
-  } catch (aborted) {
+  } catch {
     await user.run('ROLLBACK');
+    await own.run(`DROP TABLE ${resultTable}`);
     await statement.run();
-    throw aborted;
+    throw new Failed('The query failed after its first rows.');
   }
 }
 

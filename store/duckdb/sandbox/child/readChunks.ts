@@ -1,0 +1,35 @@
+import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
+
+/** A scan that finds little gives many small chunks, and to wait for each in turn would cost more than the scan. */
+const ahead = 8;
+
+/**
+ * The chunks of a streaming result, some of them asked for in advance. They come in order because the process has one
+ * thread for such work. `stop` is called when the reader leaves early, and must make what is under way end.
+ */
+export async function* readChunks(result: DuckDBResult, stop: () => void): AsyncGenerator<DuckDBDataChunk> {
+  const asked: Promise<DuckDBDataChunk | null>[] = [];
+  const ask = () => {
+    const chunk = result.fetchChunk();
+    // Whoever comes to it sees the error; the others must not end the process.
+    chunk.catch(() => {});
+    asked.push(chunk);
+  };
+  for (let i = 0; i < ahead; i += 1) ask();
+  let finished = false;
+  try {
+    for (let chunk = await asked.shift(); chunk && chunk.rowCount > 0; chunk = await asked.shift()) {
+      ask();
+      yield chunk;
+    }
+    finished = true;
+  } finally {
+    if (!finished) stop();
+    await Promise.allSettled(asked);
+  }
+}
+
+/** With more threads, chunks would overtake each other. */
+export function requireOneThread(env: Record<string, string | undefined>): void {
+  if (env.UV_THREADPOOL_SIZE !== '1') throw new Error('a query process needs UV_THREADPOOL_SIZE=1');
+}
