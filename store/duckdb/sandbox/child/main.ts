@@ -19,7 +19,6 @@ import {
 import { describeError } from './errors.ts';
 import { bindQuery, type Deadline, execute } from './execute.ts';
 import { loadEmpty, loadRelations } from './load.ts';
-import { requireOneThread } from './readChunks.ts';
 import { openSession, type Session } from './session.ts';
 
 /**
@@ -27,7 +26,6 @@ import { openSession, type Session } from './session.ts';
  * made while nobody waited. It trusts the service; the service does not trust it.
  */
 
-requireOneThread(process.env);
 const [inDir = '/in', outDir = '/out'] = process.argv.slice(2);
 const folders = { openDir: join(inDir, 'open'), outDir };
 const niceness = 2;

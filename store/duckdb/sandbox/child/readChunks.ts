@@ -5,7 +5,7 @@ const ahead = 8;
 
 /**
  * The chunks of a streaming result, some of them asked for in advance. They come in order because the process has one
- * thread for such work. `stop` is called when the reader leaves early, and must make what is under way end.
+ * thread for such work (cage.ts gives it no more; with more, chunks would overtake each other). `stop` is called when the reader leaves early, and must make what is under way end.
  */
 export async function* readChunks(result: DuckDBResult, stop: () => void): AsyncGenerator<DuckDBDataChunk> {
   const asked: Promise<DuckDBDataChunk | null>[] = [];
@@ -27,9 +27,4 @@ export async function* readChunks(result: DuckDBResult, stop: () => void): Async
     if (!finished) stop();
     await Promise.allSettled(asked);
   }
-}
-
-/** With more threads, chunks would overtake each other. */
-export function requireOneThread(env: Record<string, string | undefined>): void {
-  if (env.UV_THREADPOOL_SIZE !== '1') throw new Error('a query process needs UV_THREADPOOL_SIZE=1');
 }
