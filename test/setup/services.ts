@@ -8,6 +8,8 @@ import { startPostgres } from '../../scripts/embedded/postgres.ts';
 import { createReport } from '../../scripts/embedded/report.ts';
 import { findTemporal, searchAttributes, startTemporal } from '../../scripts/embedded/temporal.ts';
 import { loadConfig } from '../../store/config.ts';
+import { prepareChildBundle } from '../../store/duckdb/sandbox/program.ts';
+import { prepareWorkflowBundle } from '../../store/temporal/bundle.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -56,6 +58,9 @@ export default async function startServices(project: TestProject): Promise<() =>
     config.databaseUrl ? null : startPostgres({ dataDir, report, keeper, settings: fastSettings }),
     config.temporal.address ? null : startOwnTemporal(),
     ensureBubblewrap({ report, keeper, searchPath: config.machine.searchPath }),
+    // Once, and not by the first tests that need them, at the same time.
+    prepareWorkflowBundle(),
+    prepareChildBundle(),
   ]);
   project.provide('postgresUrl', postgres?.url ?? config.databaseUrl ?? '');
   project.provide('dataDir', join(dataDir, 'data'));
