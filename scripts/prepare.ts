@@ -16,7 +16,7 @@ export interface Prepared {
 export async function prepare(config: Config, options: { firstOwner: boolean } = { firstOwner: true }): Promise<Prepared> {
   const services = await openServices(requireServices(config), 'setup');
   try {
-    const [, owner] = await Promise.all([
+    const [, , owner] = await Promise.all([
       prepareWorkflowBundle(),
       prepareChildBundle(),
       migrateDatabase(services.db).then(() => (options.firstOwner ? provisionFirstOwner(services) : null)),
