@@ -30,13 +30,16 @@ export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'get
       const job = await requireJob(services, call.principal, call.params.job_id);
       if (job.workbookId) await requireWorkbook(services, call.principal, job.workbookId, 'editor');
       // A finished job is answered as it is, and nothing is written down.
-      if (isOver(job)) return { status: 200, body: presentJob(job) };
-      const cancelled = await cancelJob(services, call.principal, job);
+      const isNews = !isOver(job);
+      const cancelled = isNews ? await cancelJob(services, call.principal, job) : job;
       return call.write(
         call.actor(),
         async (tx) => {
-          tx.note(job.workbookId ?? job.accountId, { audit: [{ action: 'job.cancelled', target: job.id }] });
+          if (isNews) tx.note(job.workbookId ?? job.accountId, { audit: [{ action: 'job.cancelled', target: job.id }] });
         },
+        () => ({ status: 200, body: presentJob(cancelled) }),
+      );
+    },
         () => ({ status: 200, body: presentJob(cancelled) }),
       );
     },
