@@ -40,8 +40,5 @@ export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'get
         () => ({ status: 200, body: presentJob(cancelled) }),
       );
     },
-        () => ({ status: 200, body: presentJob(cancelled) }),
-      );
-    },
   };
 }
