@@ -2,14 +2,32 @@ import { Context } from '@temporalio/activity';
 import type { Services } from '../store/services.ts';
 import { compactTable, type Pulse } from './compaction/compactTable.ts';
 import { sweepTables } from './compaction/startCompaction.ts';
+import { abandonIngest, failIngest, fallBackIngest } from './ingest/endIngest.ts';
+import { landRaw } from './ingest/landRaw.ts';
+import { promote } from './ingest/promote.ts';
+import { structure } from './ingest/structure.ts';
+import { sweepJobs } from './jobs/startJob.ts';
 import { collectBlobs, collectVersions } from './maintenance/collectGarbage.ts';
 import { expireThings } from './maintenance/expireThings.ts';
+import { analyzeSource } from './sources/analyzeSource.ts';
+import { failSourceJob } from './sources/failSourceJob.ts';
+import { materializeSource } from './sources/materializeSource.ts';
 
 /** The activities that workflows call, over one process's services. */
 export function makeActivities(services: Services) {
   return {
     expireThings: () => expireThings(services, () => Context.current().heartbeat()),
     compactTable: (tableId: string) => beat((pulse) => compactTable(services, tableId, pulse)),
+    landRaw: (jobId: string) => beat((pulse) => landRaw(services, jobId, pulse)),
+    structure: (jobId: string) => beat((pulse) => structure(services, jobId, pulse)),
+    promote: (jobId: string) => promote(services, jobId),
+    fallBackIngest: (jobId: string, reason: string) => fallBackIngest(services, jobId, reason),
+    failIngest: (jobId: string) => failIngest(services, jobId),
+    abandonIngest: (jobId: string) => abandonIngest(services, jobId),
+    analyzeSource: (jobId: string) => beat((pulse) => analyzeSource(services, jobId, pulse)),
+    materializeSource: (jobId: string) => beat((pulse) => materializeSource(services, jobId, pulse)),
+    failSourceJob: (jobId: string, reason: 'failed' | 'cancelled') => failSourceJob(services, jobId, reason),
+    sweepJobs: () => beat((pulse) => sweepJobs(services, pulse)),
     sweepTables: () => beat((pulse) => sweepTables(services, pulse)),
     collectVersions: () => beat((pulse) => collectVersions(services, pulse)),
     collectBlobs: (after: string) => beat((pulse) => collectBlobs(services, after, pulse)),

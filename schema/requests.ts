@@ -15,6 +15,8 @@ export const idempotency = pgTable(
     status: integer('status').notNull(),
     headers: jsonb('headers').$type<Record<string, string>>().notNull(),
     body: bytea('body'),
+    /** Set while the answer is that of a job, which has not been given yet. */
+    jobId: text('job_id'),
     createdAt: at('created_at').notNull().defaultNow(),
     expiresAt: at('expires_at').notNull(),
   },

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, integer, jsonb, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
 import { accounts, users, workspaces } from './identity.ts';
 
@@ -31,6 +32,22 @@ export const workbooks = pgTable(
   ],
 );
 
+export interface JobActor {
+  name: string;
+  userId: string | null;
+  credential: string;
+  requestId: string;
+}
+
+export interface JobProblem {
+  code: string;
+  detail: string;
+  suggestedFix: string;
+  errors?: { pointer?: string; detail: string }[];
+  /** Members of the problem document beyond the common ones, such as `current_version`. */
+  members?: Record<string, unknown>;
+}
+
 /** Handles of asynchronous operations. The work itself is the workflow named here. */
 export const jobs = pgTable(
   'jobs',
@@ -48,13 +65,23 @@ export const jobs = pgTable(
       .notNull()
       .references(() => users.id),
     workflowId: text('workflow_id').notNull(),
+    /** What the work is about: ids and choices, never content. */
+    input: jsonb('input').$type<Record<string, unknown>>().notNull().default({}),
+    /** Whom its changes are written down for. */
+    actor: jsonb('actor').$type<JobActor>(),
     stage: text('stage'),
     done: integer('done').notNull().default(0),
     total: integer('total'),
     result: jsonb('result').$type<Record<string, unknown>>(),
     error: text('error'),
+    /** The refusal as a problem, for those who wait for the answer. */
+    problem: jsonb('problem').$type<JobProblem>(),
     createdAt: at('created_at').notNull().defaultNow(),
     finishedAt: at('finished_at'),
   },
-  (t) => [index('jobs_account').on(t.accountId, t.id), index('jobs_workbook').on(t.workbookId, t.id)],
+  (t) => [
+    index('jobs_account').on(t.accountId, t.id),
+    index('jobs_workbook').on(t.workbookId, t.id),
+    index('jobs_unfinished').on(t.createdAt).where(sql`finished_at IS NULL`),
+  ],
 );

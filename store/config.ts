@@ -51,6 +51,8 @@ export interface Config {
   /** null: made by the embedded set-up, kept in the data dir. */
   secret: string | null;
   signup: boolean;
+  /** Whether uploads are structured; off: they land as they are. */
+  structuring: boolean;
   rateLimits: boolean;
   logLevel: LogLevel;
   /** null: the embedded PostgreSQL. */
@@ -87,6 +89,7 @@ export function loadConfig(env: Env = process.env): Config {
     dataDir,
     secret: read.secret(),
     signup: read.flag('SVC_SIGNUP', true),
+    structuring: read.flag('SVC_STRUCTURING', true),
     rateLimits: read.flag('SVC_RATE_LIMITS', true),
     logLevel: read.choice('SVC_LOG_LEVEL', logLevels, 'info'),
     databaseUrl: read.url('DATABASE_URL', ['postgres:', 'postgresql:']),
@@ -128,6 +131,7 @@ export function configToEnv(config: Config): Env {
     SVC_DATA_DIR: config.dataDir,
     SVC_SECRET: config.secret ?? undefined,
     SVC_SIGNUP: onOff(config.signup),
+    SVC_STRUCTURING: onOff(config.structuring),
     SVC_RATE_LIMITS: onOff(config.rateLimits),
     SVC_LOG_LEVEL: config.logLevel,
     DATABASE_URL: config.databaseUrl ?? undefined,

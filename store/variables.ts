@@ -24,6 +24,7 @@ export const variables = {
     secret: true,
   },
   SVC_SIGNUP: { default: 'on', meaning: 'off: nobody can sign up' },
+  SVC_STRUCTURING: { default: 'on', meaning: 'off: uploads land as they are, and nothing is charged for them' },
   SVC_RATE_LIMITS: { default: 'on', meaning: 'off: requests are not limited' },
   SVC_LOG_LEVEL: { default: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent' },
   DATABASE_URL: { default: 'embedded PostgreSQL', meaning: 'postgres://user:password@host:port/database', secret: true },

@@ -50,7 +50,7 @@ export async function searchTables(
       name: table.name,
       description: table.description,
       columns: visible.map((column) => column.name),
-      source: null,
+      source: table.source,
     });
     if (match) hits.push({ table, match });
   }

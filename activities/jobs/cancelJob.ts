@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
-import { updateJob, type VisibleJob } from '../../store/pg/jobs.ts';
+import { type JobRecord, updateJob, type VisibleJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { temporalAway } from '../../store/temporal/client.ts';
 import { requireJob } from './findJob.ts';
@@ -28,6 +28,6 @@ export async function cancelJob(services: Services, principal: Principal, job: V
   return now;
 }
 
-export function isOver(job: VisibleJob): boolean {
+export function isOver(job: JobRecord): boolean {
   return job.status === 'succeeded' || job.status === 'failed';
 }

@@ -1,6 +1,7 @@
 import { accountFilter, requireWorkbook } from '../../activities/access.ts';
 import { profileTable } from '../../activities/discovery/profileTable.ts';
 import { asTableAt, searchTables } from '../../activities/discovery/searchTables.ts';
+import { traceLineage, traceRow } from '../../activities/discovery/traceLineage.ts';
 import { visibleColumns } from '../../activities/rows/upsertRows.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
@@ -8,13 +9,14 @@ import type { components } from '../../schema/contract.ts';
 import { findTables } from '../../store/pg/discovery.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
+import { presentLineage } from '../presenters/lineage.ts';
 import { presentTableSummary } from '../presenters/tables.ts';
 
 type Schemas = components['schemas'];
 
 export function makeDiscoveryHandlers({
   services,
-}: Plant): Handlers<'searchArtifacts' | 'listMyData' | 'profileTable' | 'getTableLineage'> {
+}: Plant): Handlers<'searchArtifacts' | 'listMyData' | 'profileTable' | 'getTableLineage' | 'getRowLineage'> {
   return {
     async searchArtifacts({ principal, query }) {
       const page = await searchTables(services, principal, { q: query.q ?? '', cursor: query.cursor, limit: query.limit ?? 20 });
@@ -24,7 +26,7 @@ export function makeDiscoveryHandlers({
         workbook_id: table.workbookId,
         workbook_title: table.workbookTitle,
         description: table.description,
-        source: null,
+        source: table.source,
         ...match,
       }));
       return { status: 200, body: { results, next_cursor: page.nextCursor } };
@@ -61,15 +63,16 @@ export function makeDiscoveryHandlers({
 
     async getTableLineage({ principal, params }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const { table, editVersion } = await requireTable(services, workbook.id, params.name);
-      const node = {
-        id: table.id,
-        kind: table.layer === 'view' ? ('view' as const) : ('table' as const),
-        name: table.name,
-        edit_version: editVersion,
-        state: table.state,
-      };
-      return { status: 200, body: { name: table.name, nodes: [node], edges: [] } };
+      const { table } = await requireTable(services, workbook.id, params.name);
+      return { status: 200, body: presentLineage(table.name, await traceLineage(services, table)) };
+    },
+
+    async getRowLineage({ principal, params }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const at = await requireTable(services, workbook.id, params.name);
+      const rowId = Number(params.row_id);
+      const { cells, truncated } = await traceRow(services, principal, at, rowId);
+      return { status: 200, body: { name: at.table.name, row_id: rowId, cells, inputs: [], truncated } };
     },
   };
 }

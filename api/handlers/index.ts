@@ -19,8 +19,11 @@ import { makeQueryHandlers } from './query.ts';
 import { makeRangeHandlers } from './range.ts';
 import { makeRowHandlers } from './rows.ts';
 import { makeSnapshotHandlers } from './snapshots.ts';
+import { makeSourceHandlers } from './sources.ts';
+import { makeStagedHandlers } from './staged.ts';
 import { makeSystemHandlers } from './system.ts';
 import { makeTableHandlers } from './tables.ts';
+import { makeUploadHandlers } from './uploads.ts';
 import { makeWorkbookHandlers } from './workbooks.ts';
 import { makeWorkspaceHandlers } from './workspaces.ts';
 
@@ -46,6 +49,9 @@ export function makeHandlers(plant: Plant, metrics: Metrics): Handlers {
     ...makeOpHandlers(plant),
     ...makeHistoryHandlers(plant),
     ...makeSnapshotHandlers(plant),
+    ...makeSourceHandlers(plant),
+    ...makeStagedHandlers(plant),
+    ...makeUploadHandlers(plant),
   };
   const pending = Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])) as Record<PendingOperation, () => Promise<never>>;
   return { ...built, ...pending };

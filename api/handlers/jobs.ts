@@ -5,6 +5,7 @@ import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { listVisibleJobs } from '../../store/pg/jobs.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
+import { answerJob } from '../presenters/ingest.ts';
 import { presentJob } from '../presenters/workbooks.ts';
 
 export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'getJob' | 'cancelJob'> {
@@ -19,11 +20,13 @@ export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'get
         limit: limit + 1,
       });
       const page = cutPage(rows, limit, (job) => [job.id]);
-      return { status: 200, body: { jobs: page.items.map(presentJob), next_cursor: page.nextCursor } };
+      const jobs = await Promise.all(page.items.map(async (job) => presentJob(job, await answerJob(services, principal, job))));
+      return { status: 200, body: { jobs, next_cursor: page.nextCursor } };
     },
 
     async getJob({ principal, params }) {
-      return { status: 200, body: presentJob(await requireJob(services, principal, params.job_id)) };
+      const job = await requireJob(services, principal, params.job_id);
+      return { status: 200, body: presentJob(job, await answerJob(services, principal, job)) };
     },
 
     async cancelJob(call) {
@@ -32,12 +35,13 @@ export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'get
       // A finished job is answered as it is, and nothing is written down.
       const isNews = !isOver(job);
       const cancelled = isNews ? await cancelJob(services, call.principal, job) : job;
+      const result = await answerJob(services, call.principal, cancelled);
       return call.write(
         call.actor(),
         async (tx) => {
           if (isNews) tx.note(job.workbookId ?? job.accountId, { audit: [{ action: 'job.cancelled', target: job.id }] });
         },
-        () => ({ status: 200, body: presentJob(cancelled) }),
+        () => ({ status: 200, body: presentJob(cancelled, result) }),
       );
     },
   };

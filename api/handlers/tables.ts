@@ -9,10 +9,12 @@ import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { notFound } from '../../core/errors.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
-import { listColumnsAt, listTables, type TableAt } from '../../store/pg/tables.ts';
+import { listLandings } from '../../store/pg/sources.ts';
+import { listTables, type TableAt } from '../../store/pg/tables.ts';
 import type { Handlers, Reply } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
-import { maskedNames, presentColumns, presentRowSchema, presentTable, presentTableSummary } from '../presenters/tables.ts';
+import { summarizeTables } from '../presenters/ingest.ts';
+import { maskedNames, presentColumns, presentRowSchema, presentTable } from '../presenters/tables.ts';
 
 type TableOperations =
   | 'listArtifacts'
@@ -49,25 +51,7 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
       limit,
       (table) => [table.id],
     );
-    const columns = await listColumnsAt(
-      orm,
-      page.items.map((table) => table.id),
-      (id) => page.items.find((table) => table.id === id)?.editVersion ?? 0,
-    );
-    const items = await Promise.all(
-      page.items.map(async (table) => {
-        const at = {
-          table,
-          editVersion: table.editVersion,
-          versionUid: table.versionUid,
-          schemaVersion: table.schemaVersion,
-          rowCount: table.rowCount,
-          columns: columns.get(table.id) ?? [],
-          layers: [],
-        };
-        return presentTableSummary(table, await visibleColumns(services, principal, at));
-      }),
-    );
+    const items = await summarizeTables(services, principal, orm, page.items);
     return { items, nextCursor: page.nextCursor };
   };
 
@@ -122,10 +106,12 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
 
     async getTable({ principal, params }) {
       const at = await openNamed(principal, params, 'viewer');
+      // The first rows that landed in it; later ones may have come from elsewhere.
+      const origin = (await listLandings(orm, [at.table.id])).at(-1);
       return {
         status: 200,
         headers: { ETag: `"${at.editVersion}"` },
-        body: presentTable(at, await visibleColumns(services, principal, at)),
+        body: presentTable(at, await visibleColumns(services, principal, at), origin ?? null),
       };
     },
 

@@ -1,22 +1,29 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/errors.ts';
-import type { Operation } from './contract.ts';
+import { formType, type Operation } from './contract.ts';
+import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
 
 const jsonLimit = 32 * 1024 * 1024;
 /** Nobody who has not shown a credential needs more. */
 const publicLimit = 64 * 1024;
 
 export interface ReadBody {
-  bytes: Buffer;
   value: unknown;
+  size: number;
+  /** What two requests are compared by. */
+  print: string | Uint8Array;
+  /** The file of a form; removed after the request unless somebody took it over. */
+  file: SentFile | null;
 }
 
-/** The request's JSON body, or undefined when the operation has none. */
-export async function readBody(request: IncomingMessage, operation: Operation): Promise<ReadBody | undefined> {
-  if (operation.bodyTypes.length === 0) return undefined;
+/** The request's body, or undefined when it has none. Bytes that are no form and no JSON are left to the handler. */
+export async function readBody(request: IncomingMessage, operation: Operation, makeDraft: MakeDraft): Promise<ReadBody | undefined> {
+  if (operation.bodyTypes.length === 0 || operation.bodyTypes.includes('*/*')) return undefined;
+  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
+  const isForm = type === formType && operation.bodyTypes.includes(type);
+  if (isForm) return describeForm(await readForm(request, makeDraft), operation);
   const bytes = await readBytes(request, operation.accepts.length === 0 ? publicLimit : jsonLimit);
   if (bytes.length === 0) return undefined;
-  const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   if (!operation.bodyTypes.includes(type)) {
     throw new DomainError(
       'unsupported-media',
@@ -26,7 +33,21 @@ export async function readBody(request: IncomingMessage, operation: Operation): 
       `Send the body as ${operation.bodyTypes.join(' or ')}.`,
     );
   }
-  return { bytes, value: parseJson(bytes) };
+  return { value: parseJson(bytes), size: bytes.length, print: bytes, file: null };
+}
+
+/** Fields of a form are texts; those that are yes or no become so. The file is known by its name until it is looked at. */
+function describeForm({ fields, file }: ReadForm, operation: Operation): ReadBody {
+  refuseBadText(fields, '');
+  const value = Object.fromEntries(
+    Object.entries(fields).map(([name, text]) => [
+      name,
+      operation.formFlags.has(name) && /^(true|false)$/.test(text) ? text === 'true' : text,
+    ]),
+  );
+  if (file) refuseBadText(file.filename, '/file');
+  const print = JSON.stringify([Object.entries(fields).sort(), file && [file.filename, file.sha256]]);
+  return { value: file ? { ...value, file: file.filename } : value, size: print.length, print, file };
 }
 
 async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
@@ -37,7 +58,7 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
+  for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     size += part.length;
     if (size > limit) throw tooLarge();
     parts.push(part);

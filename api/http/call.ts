@@ -2,12 +2,15 @@ import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
 import type { operations } from '../../schema/contract.ts';
 import type { Actor, Marks, Tx } from '../../store/pg/commit.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
 import type { OperationId } from './contract.ts';
+import type { SentFile } from './form.ts';
 
 type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
 type Query<Id extends OperationId> = operations[Id]['parameters'] extends { query?: infer Q } ? NonNullable<Q> : Record<string, never>;
 type Path<Id extends OperationId> = operations[Id]['parameters'] extends { path: infer P } ? P : Record<string, never>;
-type Body<Id extends OperationId> = operations[Id] extends { requestBody?: infer B } ? Json<NonNullable<B>> : never;
+type Form<T> = T extends { content: { 'multipart/form-data': infer Fields } } ? Fields : never;
+type Body<Id extends OperationId> = operations[Id] extends { requestBody?: infer B } ? Json<NonNullable<B>> | Form<NonNullable<B>> : never;
 
 type SuccessStatus<Id extends OperationId> = Extract<keyof operations[Id]['responses'], 200 | 201 | 202 | 204 | 303>;
 
@@ -54,6 +57,26 @@ export interface Call<Id extends OperationId> {
    * repeated request gets. `present` runs inside it and must be pure.
    */
   write<T>(actor: Actor, change: (tx: Tx) => Promise<T>, present: (result: T, marks: Map<string, Marks>) => Reply<Id>): Promise<Reply<Id>>;
+  /** The file of a form; one that is missing is refused. */
+  file: SentFile;
+  /** The body as a file, for operations that take any bytes. */
+  saveBody(filename: string): Promise<SentFile>;
+  /**
+   * The one way to give work to a workflow. `begin` registers the job in one transaction, or answers at once; then the job is
+   * started and waited for, as long as a caller likes to wait. What takes longer is answered with the job.
+   */
+  handOver(actor: Actor, begin: (tx: Tx) => Promise<Begun<Id>>, wait: JobWait<Id>): Promise<Reply<Id>>;
+}
+
+/** A job that was registered, or an answer that needs none. */
+export type Begun<Id extends OperationId> = { job: JobRecord } | { reply: Reply<Id> };
+
+export interface JobWait<Id extends OperationId> {
+  /** Answers with the job at once. */
+  async?: boolean;
+  /** Whether there is enough to answer with; by default when the job is over. */
+  isReady?: (job: JobRecord) => boolean;
+  answer: (job: JobRecord) => Promise<Reply<Id>>;
 }
 
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Reply<Id>>;

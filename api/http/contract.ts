@@ -21,6 +21,8 @@ export interface Operation {
   /** Media types of the request body; empty when there is none. */
   bodyTypes: string[];
   bodyRequired: boolean;
+  /** Fields of its form that are yes or no. */
+  formFlags: Set<string>;
   /** Query parameters by name. */
   queryNames: Set<string>;
   backend: BackendOperation;
@@ -35,15 +37,22 @@ export interface Contract {
   thorough: OpenAPIBackend;
 }
 
+export const formType = 'multipart/form-data';
+
 const file = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
 const kinds: Record<string, Principal['kind']> = { session: 'session', accountKey: 'account_key', accessToken: 'access_token' };
+
+interface FormSchema {
+  $ref?: string;
+  properties?: Record<string, { type?: string | string[] }>;
+}
 
 interface ContractOperation {
   operationId: OperationId;
   'x-scopes'?: Scope[];
   security?: Record<string, string[]>[];
   parameters?: { in: string; name: string }[];
-  requestBody?: { required?: boolean; content: Record<string, unknown> };
+  requestBody?: { required?: boolean; content: Record<string, { schema?: FormSchema } | undefined> };
 }
 
 export async function loadContract(): Promise<Contract> {
@@ -61,10 +70,10 @@ export async function loadContract(): Promise<Contract> {
     return backend;
   };
   const [quick, thorough] = await Promise.all([open(false), open(true)]);
-  return { text, operations: quick.router.getOperations().map(describeOperation), quick, thorough };
+  return { text, operations: quick.router.getOperations().map((operation) => describeOperation(operation, definition)), quick, thorough };
 }
 
-function describeOperation(backend: BackendOperation): Operation {
+function describeOperation(backend: BackendOperation, definition: Document): Operation {
   const operation = backend as unknown as ContractOperation;
   return {
     id: operation.operationId,
@@ -77,9 +86,18 @@ function describeOperation(backend: BackendOperation): Operation {
     ),
     bodyTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
+    formFlags: listFlags(operation, definition),
     queryNames: new Set((operation.parameters ?? []).flatMap((parameter) => (parameter.in === 'query' ? [parameter.name] : []))),
     backend,
   };
+}
+
+function listFlags(operation: ContractOperation, definition: Document): Set<string> {
+  const given = operation.requestBody?.content[formType]?.schema;
+  const name = given?.$ref?.split('/').at(-1);
+  const schemas = definition.components?.schemas as Record<string, FormSchema> | undefined;
+  const schema = name ? schemas?.[name] : given;
+  return new Set(Object.entries(schema?.properties ?? {}).flatMap(([field, { type }]) => (type === 'boolean' ? [field] : [])));
 }
 
 function looksLikeEmail(text: string): boolean {

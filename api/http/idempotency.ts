@@ -2,7 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { Orm } from '../../store/pg/database.ts';
-import { type AnswerKey, claimKey, findAnswer, type StoredAnswer, saveAnswer } from '../../store/pg/idempotency.ts';
+import { type AnswerKey, answerJob, claimKey, findAnswer, type StoredAnswer, saveAnswer } from '../../store/pg/idempotency.ts';
 import { deriveKey, seal, sha256, unseal } from '../../store/secrets.ts';
 import type { AnyReply } from './call.ts';
 
@@ -19,12 +19,12 @@ export interface Repeatable {
 export function describeRepeatable(
   key: string,
   principal: Principal | null,
-  request: { method: string; url: string; body: Uint8Array | undefined },
+  request: { method: string; url: string; print: string | Uint8Array | undefined },
 ): Repeatable {
   return {
     key,
     scope: principal && `${principal.accountId} ${principal.kind === 'session' ? principal.userId : principal.credentialId}`,
-    requestHash: sha256(`${request.method} ${request.url}\n`, request.body ?? ''),
+    requestHash: sha256(`${request.method} ${request.url}\n`, request.print ?? ''),
   };
 }
 
@@ -36,13 +36,17 @@ function answerKey(repeatable: Repeatable): AnswerKey {
 /** Bodies are encrypted under the key itself, of which only a hash is kept: an answer may carry a secret. */
 const bodyKey = (repeatable: Repeatable) => deriveKey(repeatable.key, 'idempotent answer');
 
-/** The answer that was given to the same request before, if there was one. */
-export async function replayAnswer(orm: Orm, repeatable: Repeatable): Promise<AnyReply | null> {
+/** The answer that was given to the same request before, or the job whose answer it will be, if there was one. */
+export async function replayAnswer(orm: Orm, repeatable: Repeatable): Promise<AnyReply | { jobId: string } | null> {
   const stored = await findAnswer(orm, answerKey(repeatable));
   return stored && readAnswer(repeatable, stored);
 }
 
-function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply {
+export function isJob(before: AnyReply | { jobId: string }): before is { jobId: string } {
+  return 'jobId' in before;
+}
+
+function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply | { jobId: string } {
   if (!stored.requestHash.equals(repeatable.requestHash)) {
     throw new DomainError(
       'idempotency-mismatch',
@@ -50,6 +54,7 @@ function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply {
       'Use a new key for a new request; repeat a request with exactly the same body.',
     );
   }
+  if (stored.jobId) return { jobId: stored.jobId };
   const { 'Content-Type': type, ...headers } = stored.headers;
   return {
     status: stored.status,
@@ -59,7 +64,7 @@ function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply {
 }
 
 /** Inside the transaction: makes sure that nobody else is doing, or has done, the same. */
-export async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<AnyReply | null> {
+export async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<AnyReply | { jobId: string } | null> {
   if (!(await claimKey(tx, answerKey(repeatable)))) {
     throw new DomainError(
       'idempotency-in-progress',
@@ -71,18 +76,43 @@ export async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<A
   return replayAnswer(tx.orm, repeatable);
 }
 
+export interface FrozenAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer | null;
+}
+
 /** Inside the transaction: keeps the answer, so that it exists exactly if the effect does. */
-export async function keepAnswer(
-  tx: Tx,
-  repeatable: Repeatable,
-  answer: { status: number; headers: Record<string, string>; body: Buffer | null },
-): Promise<void> {
+export async function keepAnswer(tx: Tx, repeatable: Repeatable, answer: FrozenAnswer): Promise<void> {
   await saveAnswer(tx, {
     ...answerKey(repeatable),
     requestHash: repeatable.requestHash,
-    status: answer.status,
-    headers: answer.headers,
-    body: answer.body && seal(bodyKey(repeatable), answer.body),
+    ...sealAnswer(repeatable, answer),
+    jobId: null,
     expiresAt: new Date(tx.at.getTime() + keptMs),
   });
+}
+
+/** Inside the transaction that begins a job: whoever repeats the request waits for the same job. */
+export async function keepJob(tx: Tx, repeatable: Repeatable, jobId: string): Promise<void> {
+  await saveAnswer(tx, {
+    ...answerKey(repeatable),
+    requestHash: repeatable.requestHash,
+    status: 202,
+    headers: {},
+    body: null,
+    jobId,
+    expiresAt: new Date(tx.at.getTime() + keptMs),
+  });
+}
+
+/** The answer of a job, as it is about to be given for the first time. Returns the one that was given, should another have been quicker. */
+export async function settleAnswer(orm: Orm, repeatable: Repeatable, answer: FrozenAnswer): Promise<AnyReply | null> {
+  if (await answerJob(orm, answerKey(repeatable), sealAnswer(repeatable, answer))) return null;
+  const before = await replayAnswer(orm, repeatable);
+  return before && !isJob(before) ? before : null;
+}
+
+function sealAnswer(repeatable: Repeatable, answer: FrozenAnswer): FrozenAnswer {
+  return { ...answer, body: answer.body && seal(bodyKey(repeatable), answer.body) };
 }

@@ -1,15 +1,29 @@
+import { rm } from 'node:fs/promises';
 import type { Context } from 'koa';
 import { authenticate, unauthenticated } from '../../activities/identity/authenticate.ts';
+import { awaitJob } from '../../activities/jobs/awaitJob.ts';
+import { startJob } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { missingScopes } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { type Actor, commit, type Marks, type Tx } from '../../store/pg/commit.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import type { Services } from '../../store/services.ts';
-import { readBody } from './body.ts';
-import type { AnyReply, Call, Handler } from './call.ts';
+import { type ReadBody, readBody } from './body.ts';
+import type { AnyReply, Begun, Call, Handler, JobWait, Reply } from './call.ts';
 import type { Contract, Operation, OperationId } from './contract.ts';
-import { claimRepeatable, describeRepeatable, keepAnswer, type Repeatable, replayAnswer } from './idempotency.ts';
+import { type SentFile, saveBody } from './form.ts';
+import {
+  claimRepeatable,
+  describeRepeatable,
+  type FrozenAnswer,
+  isJob,
+  keepAnswer,
+  keepJob,
+  type Repeatable,
+  replayAnswer,
+  settleAnswer,
+} from './idempotency.ts';
 import type { TakeRequest } from './rateLimit.ts';
 import type { RequestCounter } from './requestCounts.ts';
 import { validateRequest } from './validate.ts';
@@ -47,7 +61,24 @@ export async function runOperation<Id extends OperationId>(
   }
   // What is still to be built says so to whoever may ask, before it reads a body that nobody could take.
   if (plant.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
-  const body = await readBody(ctx.req, operation);
+  const body = await readBody(ctx.req, operation, () => plant.services.blobs.draft());
+  const sent = body?.file ? [body.file] : [];
+  try {
+    return await answerRequest(plant, operation, handler, ctx, trace, { body, sent });
+  } finally {
+    // Whoever wanted a file has taken it over by now.
+    for (const file of sent) await rm(file.path, { force: true });
+  }
+}
+
+async function answerRequest<Id extends OperationId>(
+  plant: Plant,
+  operation: Operation,
+  handler: Handler<Id>,
+  ctx: Context,
+  trace: Trace,
+  { body, sent }: Pick<Input, 'body' | 'sent'>,
+): Promise<AnyReply> {
   const query = validateRequest(plant.contract, operation, {
     method: ctx.method,
     path: ctx.path,
@@ -55,14 +86,14 @@ export async function runOperation<Id extends OperationId>(
     queryNames: [...new URLSearchParams(ctx.querystring).keys()],
     headers: ctx.headers as Record<string, string>,
     body: body?.value,
-    bodySize: body?.bytes.length ?? 0,
+    bodySize: body?.size ?? 0,
   });
   const key = operation.idempotent ? ctx.get('Idempotency-Key') : '';
-  const repeatable = key === '' ? null : describeRepeatable(key, principal, { method: ctx.method, url: ctx.url, body: body?.bytes });
+  const repeatable = key === '' ? null : describeRepeatable(key, trace.principal, { method: ctx.method, url: ctx.url, print: body?.print });
   try {
     const before = repeatable?.scope && (await replayAnswer(plant.services.db.orm, repeatable));
-    if (before) return before;
-    return (await handler(makeCall<Id>(plant, ctx, trace, { query, body: body?.value, repeatable }))) as AnyReply;
+    if (before && !isJob(before)) return before;
+    return (await handler(makeCall<Id>(plant, ctx, trace, { query, body, sent, repeatable }))) as AnyReply;
   } catch (error) {
     if (error instanceof AnsweredBefore) return error.answer;
     throw explainDatabaseError(error);
@@ -105,13 +136,36 @@ class AnsweredBefore extends Error {
   }
 }
 
+/** The same request began this job before. */
+class BegunBefore extends Error {
+  constructor(readonly jobId: string) {
+    super('begun before');
+  }
+}
+
+interface Input {
+  query: Record<string, unknown>;
+  body: ReadBody | undefined;
+  /** Files that came with the request. */
+  sent: SentFile[];
+  repeatable: Repeatable | null;
+}
+
 function makeCall<Id extends OperationId>(
   plant: Plant,
   ctx: Context,
   trace: Trace,
-  input: { query: Record<string, unknown>; body: unknown; repeatable: Repeatable | null },
+  input: Input,
 ): Call<Id> {
   const { repeatable } = input;
+  const guard =
+    <T>(change: (tx: Tx) => Promise<T>) =>
+    async (tx: Tx): Promise<T> => {
+      const before = repeatable && (await claimRepeatable(tx, repeatable));
+      if (before && isJob(before)) throw new BegunBefore(before.jobId);
+      if (before) throw new AnsweredBefore(before);
+      return change(tx);
+    };
   const call = {
     get principal(): Principal {
       if (!trace.principal) throw new Error('a public operation asked for its principal');
@@ -119,7 +173,7 @@ function makeCall<Id extends OperationId>(
     },
     params: ctx.params,
     query: input.query,
-    body: input.body,
+    body: input.body?.value,
     requestId: trace.requestId,
     address: ctx.ip,
     accepts: (...types: string[]) => ctx.accepts(...types) || null,
@@ -140,29 +194,60 @@ function makeCall<Id extends OperationId>(
       change: (tx: Tx) => Promise<T>,
       present: (result: T, marks: Map<string, Marks>) => AnyReply,
     ): Promise<AnyReply> {
-      const guarded = async (tx: Tx) => {
-        const before = repeatable && (await claimRepeatable(tx, repeatable));
-        if (before) throw new AnsweredBefore(before);
-        return change(tx);
-      };
-      return commit(plant.services, actor, guarded, async (result, marks, tx) => {
-        const reply = present(result, marks);
-        if (!repeatable) return reply;
-        const answer = freezeReply(reply);
-        await keepAnswer(tx, repeatable, answer);
-        return {
-          status: answer.status,
-          headers: reply.headers,
-          ...(answer.body ? { raw: { type: 'application/json', data: answer.body } } : {}),
-        };
+      return commit(plant.services, actor, guard(change), (result, marks, tx) => keep(tx, repeatable, present(result, marks)));
+    },
+    get file(): SentFile {
+      if (input.body?.file) return input.body.file;
+      throw new DomainError('validation-failed', '/file: is required.', 'Send the file in the field `file` of the form.', {
+        errors: [{ pointer: '/file', detail: 'is required' }],
       });
+    },
+    async saveBody(filename: string) {
+      const file = await saveBody(ctx.req, filename, () => plant.services.blobs.draft());
+      input.sent.push(file);
+      return file;
+    },
+    async handOver(actor: Actor, begin: (tx: Tx) => Promise<Begun<Id>>, wait: JobWait<Id>): Promise<AnyReply> {
+      let begun: Begun<Id> | { jobId: string };
+      try {
+        begun = await commit(plant.services, actor, guard(begin), async (result, _marks, tx) => {
+          if ('reply' in result) return { reply: (await keep(tx, repeatable, result.reply as AnyReply)) as Reply<Id> };
+          if (repeatable) await keepJob(tx, repeatable, result.job.id);
+          return result;
+        });
+      } catch (error) {
+        if (!(error instanceof BegunBefore)) throw error;
+        begun = { jobId: error.jobId };
+      }
+      if ('reply' in begun) return begun.reply as AnyReply;
+      if ('job' in begun) await startJob(plant.services, begun.job);
+      const jobId = 'job' in begun ? begun.job.id : begun.jobId;
+      const job = await awaitJob(plant.services, jobId, wait.async ? { patienceMs: 0 } : { isReady: wait.isReady });
+      const reply: AnyReply =
+        job && !wait.async && (job.status === 'succeeded' || wait.isReady?.(job))
+          ? ((await wait.answer(job)) as AnyReply)
+          : { status: 202, headers: { Location: `/api/v1/jobs/${jobId}` }, body: { job_id: jobId } };
+      if (!repeatable) return reply;
+      return (await settleAnswer(plant.services.db.orm, repeatable, freezeReply(reply))) ?? reply;
     },
   };
   return call as unknown as Call<Id>;
 }
 
+/** Inside the transaction: what a repeated request will get is kept; the first one gets the same bytes. */
+async function keep(tx: Tx, repeatable: Repeatable | null, reply: AnyReply): Promise<AnyReply> {
+  if (!repeatable) return reply;
+  const answer = freezeReply(reply);
+  await keepAnswer(tx, repeatable, answer);
+  return {
+    status: answer.status,
+    headers: reply.headers,
+    ...(answer.body ? { raw: { type: 'application/json', data: answer.body } } : {}),
+  };
+}
+
 /** The answer as bytes: what is kept for a repeated request is exactly what the first one gets. */
-function freezeReply(reply: AnyReply): { status: number; headers: Record<string, string>; body: Buffer | null } {
+function freezeReply(reply: AnyReply): FrozenAnswer {
   if (reply.raw) throw new Error('answers that are kept for repetition must be JSON');
   return {
     status: reply.status,

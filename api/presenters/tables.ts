@@ -1,6 +1,7 @@
 import type { components } from '../../schema/contract.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { RelationColumn } from '../../store/duckdb/relation.ts';
+import type { LandingRecord, SourceRecord } from '../../store/pg/sources.ts';
 import type { ColumnRecord, TableAt, TableRecord } from '../../store/pg/tables.ts';
 
 type Schemas = components['schemas'];
@@ -28,13 +29,18 @@ export function presentTableSummary(table: TableRecord, seen: SeenColumns): Sche
   };
 }
 
-export function presentTable(at: TableAt, seen: SeenColumns): Schemas['Table'] {
+export function presentTable(at: TableAt, seen: SeenColumns, origin: (LandingRecord & { source: SourceRecord }) | null): Schemas['Table'] {
   return {
     ...presentTableSummary(at.table, seen),
     layer: at.table.layer,
     masked_columns: maskedNames(seen),
     columns: presentColumns(seen),
-    source: null,
+    source: origin && {
+      id: origin.sourceId,
+      name: origin.source.name,
+      sheet: origin.source.format === 'xlsx' ? origin.sheet : null,
+      range: origin.range,
+    },
     transform: null,
   };
 }

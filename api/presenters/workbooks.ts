@@ -21,14 +21,15 @@ export function presentWorkbook(workbook: WorkbookRecord, detail: WorkbookDetail
   };
 }
 
-export function presentJob(job: JobRecord): Schemas['Job'] {
+/** `result` is made for who asks, from what the job has kept. */
+export function presentJob(job: JobRecord, result: object | null): Schemas['Job'] {
   return {
     job_id: job.id,
     kind: job.kind as Schemas['Job']['kind'],
     status: job.status,
     workbook_id: job.workbookId,
     progress: { stage: job.stage ?? job.status, done: job.done, total: job.total },
-    ...(job.result === null ? {} : { result: job.result }),
+    ...(result === null ? {} : { result: result as Record<string, unknown> }),
     ...(job.error === null ? {} : { error: job.error }),
     created_at: job.createdAt.toISOString(),
     finished_at: job.finishedAt?.toISOString() ?? null,

@@ -20,6 +20,16 @@ function cutName(name: string): string {
 export class NameRegistry {
   private readonly taken = new Set<string>();
 
+  /** A name that is in use already, as it is. */
+  take(name: string): void {
+    this.taken.add(name.toLowerCase());
+  }
+
+  /** A name that is not in use any more. */
+  free(name: string): void {
+    this.taken.delete(name.toLowerCase());
+  }
+
   claim(wanted: string, fallback: string): string {
     const base = cleanName(wanted) || cleanName(fallback) || '表';
     let name = base;

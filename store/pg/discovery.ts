@@ -5,6 +5,8 @@ import type { ColumnRecord, TableRecord } from './tables.ts';
 export interface FoundTable extends TableRecord {
   workbookTitle: string;
   columns: ColumnRecord[];
+  /** File name of the source it came from. */
+  source: string | null;
 }
 
 export interface DiscoveryFilter {
@@ -28,7 +30,7 @@ export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promis
     `SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name, t.type, t.layer, t.state, t.description,
             t.edit_version::float8 AS "editVersion", t.version_uid AS "versionUid", t.manifest_id AS "manifestId", t.schema_version::float8 AS "schemaVersion",
             t.row_count::float8 AS "rowCount", t.next_row_id::float8 AS "nextRowId", t.next_column_id AS "nextColumnId", t.tail_count AS "tailCount",
-            t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.deleted_at AS "deletedAt", w.title AS "workbookTitle", c.columns
+            t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.deleted_at AS "deletedAt", w.title AS "workbookTitle", c.columns, f.source
      FROM tables t
      JOIN workbooks w ON w.id = t.workbook_id AND w.deleted_at IS NULL
      JOIN accounts a ON a.id = w.account_id AND a.deleted_at IS NULL
@@ -38,11 +40,13 @@ export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promis
                 ORDER BY position, column_id), '[]') AS columns,
               coalesce(string_agg(name, E'\\n'), '') AS names
        FROM table_columns WHERE table_id = t.id AND to_version IS NULL) c
+     LEFT JOIN LATERAL (
+       SELECT s.filename AS source FROM landings l JOIN sources s ON s.id = l.source_id WHERE l.table_id = t.id ORDER BY l.edit_version LIMIT 1) f ON true
      WHERE t.deleted_at IS NULL
        AND (a.owner_id = $1 OR m.user_id IS NOT NULL) AND (w.visibility = 'workspace' OR w.owner_id = $1)
        AND ($2::text IS NULL OR w.account_id = $2)
        AND ($3::text IS NULL OR w.id = $3) AND ($4::text IS NULL OR w.workspace_id = $4)
-       AND (SELECT coalesce(bool_and(concat_ws(E'\\n', t.name, t.description, c.names) ILIKE pattern), true) FROM unnest($5::text[]) AS pattern)
+       AND (SELECT coalesce(bool_and(concat_ws(E'\\n', t.name, t.description, c.names, f.source) ILIKE pattern), true) FROM unnest($5::text[]) AS pattern)
        AND ($6::text IS NULL OR (t.workbook_id, t.name, t.id) > ($6, $7, $8))
      ORDER BY t.workbook_id, t.name, t.id LIMIT $9`,
     [

@@ -3,7 +3,7 @@ import type { Database } from './database.ts';
 
 /** What expires, by name, and how old it may get. Each sweep is safe to repeat and to cut off. */
 export type Expired = Record<
-  'idempotency_records' | 'sessions' | 'login_attempts' | 'rate_windows' | 'request_counts' | 'results' | 'workbooks' | 'jobs',
+  'idempotency_records' | 'sessions' | 'login_attempts' | 'rate_windows' | 'request_counts' | 'results' | 'workbooks' | 'jobs' | 'job_drafts' | 'uploads',
   number
 >;
 
@@ -32,6 +32,8 @@ export async function deleteExpired(db: Database, onBatch: () => void, blobs?: B
     rate_windows: await rows('rate_windows', 'minute < extract(epoch FROM now()) / 60 - 5'),
     request_counts: await rows('request_counts', "at < now() - interval '400 days'"),
     jobs: await rows('jobs', "finished_at < now() - interval '7 days'"),
+    job_drafts: await rows('job_drafts', 'NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = job_drafts.job_id AND finished_at IS NULL)'),
+    uploads: await rows('uploads', "expires_at < now() - interval '7 days'"),
     // Their files are collected as blobs that nothing refers to: another result may share them.
     results: await rows('results', 'expires_at < now()'),
     workbooks: blobs ? await purgeWorkbooks(db, blobs, onBatch) : 0,
@@ -72,10 +74,14 @@ async function purgeTables(db: Database, workbookId: string, onBatch: () => void
     ['row_log', ofTables],
     ['log_files', ofTables],
     ['annotations', ofTables],
+    ['landings', ofTables],
+    ['table_inputs', ofTables],
     ['table_columns', ofTables],
     ['table_versions', ofTables],
     ['manifests', ofTables],
     ['tables', 'workbook_id = $1'],
+    ['sources', 'workbook_id = $1'],
+    ['uploads', 'workbook_id = $1'],
   ];
   for (const [table, condition] of parts) {
     for (let gone = purgeBatch; gone === purgeBatch; onBatch()) {

@@ -24,7 +24,13 @@ const referredKeys = `
   UNION
   SELECT f.key FROM tables t JOIN log_files f ON f.table_id = t.id WHERE t.workbook_id = $1
   UNION
-  SELECT blob_key FROM results WHERE workbook_id = $1`;
+  SELECT blob_key FROM results WHERE workbook_id = $1
+  UNION
+  SELECT unnest(ARRAY[l.provenance_key, l.kept_key]) FROM tables t JOIN landings l ON l.table_id = t.id WHERE t.workbook_id = $1
+  UNION
+  SELECT blob_key FROM sources WHERE workbook_id = $1
+  UNION
+  SELECT input->'revise'->>'blobKey' FROM jobs WHERE workbook_id = $1 AND finished_at IS NULL`;
 
 async function deleteInBatches(pool: pg.Pool, statement: string, onBatch: () => void): Promise<number> {
   for (let total = 0; ; ) {
@@ -94,9 +100,9 @@ export async function isReferred(pool: pg.Pool, workbookId: string, key: string)
   return rows.length > 0;
 }
 
-/** Parts of a workbook's key space whose references are all known here: files of tables, and results. */
+/** Parts of a workbook's key space whose references are all known here: files of tables, results and sources. */
 export function isCollected(key: string): boolean {
-  return /^[^/]+\/[^/]+\/(tbl_[^/]+|results)\//.test(key);
+  return /^[^/]+\/[^/]+\/(tbl_[^/]+|results|sources)\//.test(key);
 }
 
 /** Remembers blobs that nothing refers to, forgets those that something does; returns when each was first seen so. */

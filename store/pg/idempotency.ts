@@ -1,4 +1,4 @@
-import { and, eq, gt, sql } from 'drizzle-orm';
+import { and, eq, gt, isNotNull, sql } from 'drizzle-orm';
 import { idempotency } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
@@ -35,4 +35,14 @@ export async function saveAnswer(tx: Tx, answer: typeof idempotency.$inferInsert
     .insert(idempotency)
     .values(answer)
     .onConflictDoUpdate({ target: [idempotency.scope, idempotency.keyHash], set: { ...fields, createdAt: tx.at } });
+}
+
+/** Puts the answer in the place of the job that it comes from. False when that has been done. */
+export async function answerJob(orm: Orm, key: AnswerKey, answer: Pick<StoredAnswer, 'status' | 'headers' | 'body'>): Promise<boolean> {
+  const rows = await orm
+    .update(idempotency)
+    .set({ ...answer, jobId: null })
+    .where(and(matches(key), isNotNull(idempotency.jobId)))
+    .returning({ scope: idempotency.scope });
+  return rows.length > 0;
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, lt, or } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import type { Reach } from '../../core/access/reach.ts';
 import { accounts, jobs, members, workbooks } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -60,4 +60,40 @@ export async function updateJob(orm: Orm, id: string, fields: Partial<typeof job
     .update(jobs)
     .set(fields)
     .where(and(eq(jobs.id, id), inArray(jobs.status, ['pending', 'running'])));
+}
+
+export async function findJob(orm: Orm, id: string): Promise<JobRecord | null> {
+  const [job] = await orm.select().from(jobs).where(eq(jobs.id, id));
+  return job ?? null;
+}
+
+/** Registered a while ago, and nobody has begun with them. */
+export async function listForgottenJobs(orm: Orm): Promise<JobRecord[]> {
+  return orm
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.status, 'pending'), lt(jobs.createdAt, sql`now() - interval '10 seconds'`)))
+    .orderBy(jobs.createdAt)
+    .limit(500);
+}
+
+export async function lockJob(tx: Tx, id: string): Promise<JobRecord | null> {
+  const [job] = await tx.orm.select().from(jobs).where(eq(jobs.id, id)).for('update');
+  return job ?? null;
+}
+
+export async function moveJob(tx: Tx, id: string, fields: Partial<typeof jobs.$inferInsert>): Promise<void> {
+  await tx.orm.update(jobs).set(fields).where(eq(jobs.id, id));
+}
+
+/** Inside the transaction of what it did. */
+export async function finishJob(
+  tx: Tx,
+  id: string,
+  end: Pick<typeof jobs.$inferInsert, 'status' | 'result' | 'error' | 'problem' | 'stage'>,
+): Promise<void> {
+  await tx.orm
+    .update(jobs)
+    .set({ ...end, finishedAt: tx.at })
+    .where(eq(jobs.id, id));
 }

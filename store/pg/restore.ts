@@ -50,7 +50,7 @@ export interface RestoredContent {
   layers: Layer[];
   rowCount: number;
   tailCount: number;
-  columns: ColumnRow[];
+  columns: Omit<ColumnRow, 'tableId' | 'fromVersion' | 'toVersion'>[];
 }
 
 /** The next version of a table, with the content of an older one. */

@@ -226,6 +226,14 @@ export async function updateTable(
   return row ?? null;
 }
 
+/** Ids that were given out by others than the table's own counters are never given again. */
+export async function raiseCounters(tx: Tx, id: string, used: { rowId: number; columnId: number }): Promise<void> {
+  await tx.client.query(
+    'UPDATE tables SET next_row_id = greatest(next_row_id, $2), next_column_id = greatest(next_column_id, $3) WHERE id = $1',
+    [id, used.rowId + 1, used.columnId + 1],
+  );
+}
+
 export async function describeColumn(tx: Tx, tableId: string, columnId: number, description: string | null): Promise<void> {
   await tx.orm
     .update(tableColumns)

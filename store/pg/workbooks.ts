@@ -52,6 +52,14 @@ export async function listVisibleWorkbooks(orm: Orm, filter: WorkbookFilter): Pr
 }
 
 /** Null when the workspace went away meanwhile: the lock makes creating in it and deleting it take turns. */
+export async function findWorkbook(orm: Orm, id: string): Promise<WorkbookRecord | null> {
+  const [row] = await orm
+    .select()
+    .from(workbooks)
+    .where(and(eq(workbooks.id, id), isNull(workbooks.deletedAt)));
+  return row ?? null;
+}
+
 export async function insertWorkbook(tx: Tx, workbook: typeof workbooks.$inferInsert): Promise<WorkbookRecord | null> {
   const home = await tx.orm
     .select({ id: workspaces.id })

@@ -4,7 +4,7 @@ import type { Temporal } from './client.ts';
 import { searchAttributes } from './searchAttributes.ts';
 
 /** Installations that share a namespace have task queues of their own, and so schedules of their own. */
-export function scheduleId(name: 'expire-things' | 'sweep-tables' | 'collect-garbage', taskQueue: string): string {
+export function scheduleId(name: 'expire-things' | 'sweep-jobs' | 'sweep-tables' | 'collect-garbage', taskQueue: string): string {
   return `${name}.${taskQueue}`;
 }
 
@@ -23,6 +23,19 @@ function listSchedules(taskQueue: string): ScheduleOptions[] {
         typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
       },
       memo: { purpose: 'removes idempotency records, sessions and other things that have outlived their time' },
+    },
+    {
+      scheduleId: scheduleId('sweep-jobs', taskQueue),
+      spec: { intervals: [{ every: '30 seconds' }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 minute' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'sweepJobs',
+        workflowId: scheduleId('sweep-jobs', taskQueue),
+        taskQueue,
+        typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
+      },
+      memo: { purpose: 'starts jobs that were registered by a process that ended before it could start them' },
     },
     {
       scheduleId: scheduleId('sweep-tables', taskQueue),

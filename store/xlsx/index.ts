@@ -18,6 +18,9 @@ export interface Workbook {
   hasMacros: boolean;
 }
 
+/** Refuses what is no workbook, with advice; cheap, whatever the size of the file. */
+export const recogniseWorkbook = (input: string | Uint8Array) => WorkbookFile.recognise(input);
+
 /** Every sheet as a Grid. A sheet of millions of cells is better read by `scanSheet`. */
 export async function readWorkbook(input: string | Uint8Array, options?: WorkbookOptions): Promise<Workbook> {
   const file = await WorkbookFile.open(input, options);

@@ -52,6 +52,29 @@ const BATCH_ROWS = 8192;
 /** Cells of a batch, unless one row has more. */
 const BATCH_CELLS = 262_144;
 
+type Relations = Awaited<ReturnType<Package['readRelations']>>;
+
+/** The package, and the part of it that lists the sheets. */
+async function readRoot(
+  source: ByteSource,
+  options: ReadOptions | undefined,
+): Promise<{ pack: Package; part: ReturnType<typeof readWorkbookPart>; relations: Relations }> {
+  const limits = fillLimits(options);
+  options?.signal?.throwIfAborted();
+  if (source.size > limits.fileBytes) throw refuseTooLarge(`The file is larger than ${limits.fileBytes} bytes.`);
+  await checkIsZip(source);
+  const index = await readZipIndex(source, limits);
+  checkClaimedSizes(index, limits);
+  const pack = new Package({ source, limits, budget: new UnpackBudget(limits), signal: options?.signal }, index);
+  const root = (await pack.readRelations('')).find((relation) => relation.type === 'officeDocument')?.target ?? 'xl/workbook.xml';
+  const xml = root.endsWith('.bin') ? null : await pack.readText(root);
+  if (xml === null) throw refusePackage(index);
+  if (!/<(?:[\w.-]+:)?workbook[\s>]/.test(xml)) throw refusePackage(index);
+  return { pack, part: readWorkbookPart(xml, limits), relations: await pack.readRelations(root) };
+}
+
+const hasMacros = (relations: Relations): boolean => relations.some(({ type }) => type === 'vbaProject');
+
 export class WorkbookFile {
   private idlePool: StringPool | null = null;
 
@@ -76,20 +99,19 @@ export class WorkbookFile {
     }
   }
 
+  /** Whether the file is a workbook at all, and of which kind; its sheets are not looked at. */
+  static async recognise(input: string | Uint8Array, options?: ReadOptions): Promise<{ hasMacros: boolean }> {
+    const source = await openSource(input);
+    try {
+      const { relations } = await readRoot(source, options);
+      return { hasMacros: hasMacros(relations) };
+    } finally {
+      await source.close();
+    }
+  }
+
   private static async read(source: ByteSource, options: WorkbookOptions | undefined): Promise<WorkbookFile> {
-    const limits = fillLimits(options);
-    options?.signal?.throwIfAborted();
-    if (source.size > limits.fileBytes) throw refuseTooLarge(`The file is larger than ${limits.fileBytes} bytes.`);
-    await checkIsZip(source);
-    const index = await readZipIndex(source, limits);
-    checkClaimedSizes(index, limits);
-    const pack = new Package({ source, limits, budget: new UnpackBudget(limits), signal: options?.signal }, index);
-    const root = (await pack.readRelations('')).find((relation) => relation.type === 'officeDocument')?.target ?? 'xl/workbook.xml';
-    const xml = root.endsWith('.bin') ? null : await pack.readText(root);
-    if (xml === null) throw refusePackage(index);
-    if (!/<(?:[\w.-]+:)?workbook[\s>]/.test(xml)) throw refusePackage(index);
-    const part = readWorkbookPart(xml, limits);
-    const relations = await pack.readRelations(root);
+    const { pack, part, relations } = await readRoot(source, options);
     const relationById = new Map(relations.map((relation) => [relation.id, relation]));
     const findPart = (type: string): string | undefined => relations.find((relation) => relation.type === type)?.target;
     const list: Sheet[] = [];
@@ -113,8 +135,7 @@ export class WorkbookFile {
     const book = readStyles(await pack.readText(findPart('styles')), await pack.readText(findPart('theme')), options?.locale);
     const stringsPath = findPart('sharedStrings');
     const strings = await readSharedStrings(pack.context, stringsPath === undefined ? undefined : pack.find(stringsPath));
-    const hasMacros = relations.some(({ type }) => type === 'vbaProject');
-    return new WorkbookFile(pack, list, book, strings, part.date1904, skipped, hasMacros);
+    return new WorkbookFile(pack, list, book, strings, part.date1904, skipped, hasMacros(relations));
   }
 
   get sheets(): SheetInfo[] {

@@ -1,0 +1,80 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { notFound } from '../../core/errors.ts';
+import { formatRange } from '../../core/structuring/a1.ts';
+import { listEdges } from '../../store/pg/lineage.ts';
+import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
+import { listTablesById, type TableAt, type TableRecord } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { readRawCells, readRowCells } from '../ingest/readProvenance.ts';
+import { readStoredRows } from '../rows/readStoredRows.ts';
+import { visibleColumns } from '../rows/upsertRows.ts';
+
+export interface LineageGraph {
+  tables: TableRecord[];
+  sources: SourceRecord[];
+  landings: LandingRecord[];
+  /** From what was read to what was made, by table id. */
+  edges: { from: string; to: string }[];
+}
+
+/** Everything that a table was made from, up to the sheets of its sources, and everything that was made from it. */
+export async function traceLineage(services: Services, table: TableRecord): Promise<LineageGraph> {
+  const edges = await listEdges(services.db.pool, table.id);
+  const ids = [...new Set([table.id, ...edges.flatMap(({ from, to }) => [from, to])])];
+  const tables = (await listTablesById(services.db.pool, ids)).map((at) => at.table).filter(({ deletedAt }) => deletedAt === null);
+  const known = new Set(tables.map(({ id }) => id));
+  const landed = await listLandings(services.db.orm, [...known]);
+  const sources = [...new Map(landed.map(({ source }) => [source.id, source])).values()];
+  return {
+    tables,
+    sources,
+    landings: landed.filter(({ source, revision }) => source.revision === revision),
+    edges: edges.filter(({ from, to }) => known.has(from) && known.has(to)),
+  };
+}
+
+export interface RowOrigin {
+  source: string;
+  sheet: string | null;
+  range: string;
+  columns: string[];
+}
+
+const mostRanges = 1000;
+
+/** The cells that a row came from; only columns that the caller may see are named, and cells behind others are left out. */
+export async function traceRow(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  rowId: number,
+): Promise<{ cells: RowOrigin[]; truncated: boolean }> {
+  const landing = (await listLandings(services.db.orm, [at.table.id])).find(({ minRow, maxRow }) => minRow <= rowId && rowId <= maxRow);
+  if (!landing) {
+    if ((await readStoredRows(services, at, [rowId])).size === 0) throw notFound('row in this table');
+    return { cells: [], truncated: false };
+  }
+  const { visible } = await visibleColumns(services, principal, at);
+  const names = new Map(visible.map(({ id, name }) => [id, name]));
+  const known = new Set(at.columns.map(({ id }) => id));
+  const found = await readCells(services, at, landing, rowId);
+  if (found.length === 0 && (await readStoredRows(services, at, [rowId])).size === 0) throw notFound('row in this table');
+  const { source } = landing;
+  const cells = found.slice(0, mostRanges).flatMap(({ range, columnIds }): RowOrigin[] => {
+    // A cell that fills nothing but columns hidden from the caller is hidden with them.
+    if (columnIds.length > 0 && columnIds.every((id) => known.has(id) && !names.has(id))) return [];
+    const columns = columnIds.flatMap((id) => names.get(id) ?? []);
+    return [{ source: source.name, sheet: source.format === 'xlsx' ? landing.sheet : null, range, columns }];
+  });
+  return { cells, truncated: found.length > mostRanges };
+}
+
+async function readCells(services: Services, at: TableAt, landing: LandingRecord, rowId: number) {
+  if (landing.provenanceKey !== null) return readRowCells(services, landing.provenanceKey, rowId, mostRanges + 1);
+  if (landing.role === 'raw') {
+    const row = rowId - landing.rowBase;
+    return readRawCells(services, at, rowId, row);
+  }
+  return landing.range === null ? [] : [{ range: landing.range, columnIds: [] as number[] }];
+}
+export { formatRange };

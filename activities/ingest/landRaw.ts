@@ -1,0 +1,180 @@
+import { DomainError } from '../../core/errors.ts';
+import { MAX_ROWS } from '../../core/grid/address.ts';
+import { priceStructuring } from '../../core/pricing/priceList.ts';
+import { baseOfFile } from '../../core/structuring/names.ts';
+import type { SheetExtent } from '../../schema/index.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { type JobRecord, moveJob, updateJob } from '../../store/pg/jobs.ts';
+import {
+  claimStructuring,
+  dropClaim,
+  findDraft,
+  findSourceById,
+  type LandedTable,
+  listLanded,
+  lockSource,
+  type SourceRecord,
+  saveDraft,
+  updateSource,
+} from '../../store/pg/sources.ts';
+import { reserveRows } from '../../store/pg/tables.ts';
+import { makeId, type Services } from '../../store/services.ts';
+import type { Pulse } from '../compaction/compactTable.ts';
+import { reserveCredits } from '../credits/reserveCredits.ts';
+import { endIngest, fallBack, refuseIngest } from './endIngest.ts';
+import { heavyWork } from './heavyWork.ts';
+import { asProblem, commitForJob, inputOf, isFinal, openJob, reporter } from './job.ts';
+import { landTable, type WrittenTable } from './landTables.ts';
+import { openNames, retryOnNames } from './names.ts';
+import { describeFile, withFile } from './sourceFile.ts';
+import { writeRaw } from './writeRaw.ts';
+
+/** The raw copy of a file: written, and not yet part of any table. */
+export interface RawDraft {
+  tables: WrittenTable[];
+  extents: SheetExtent[];
+}
+
+/**
+ * The first half of an ingest: a faithful copy of each sheet, landed as tables. Says whether structuring is to follow.
+ * What cannot be read is refused here, and leaves nothing behind.
+ */
+export async function landRaw(services: Services, jobId: string, pulse: Pulse): Promise<'structure' | 'over'> {
+  const job = await openJob(services, jobId);
+  if (!job) return 'over';
+  await updateJob(services.db.orm, jobId, { status: 'running', ...(job.stage === null ? { stage: 'read' } : {}) });
+  try {
+    const draft = await prepareRaw(services, job, pulse);
+    return (await retryOnNames(() => commitForJob(services, job, (tx, current) => land(services, tx, current, draft)))) ?? 'over';
+  } catch (error) {
+    if (!(error instanceof DomainError && isFinal(error))) throw error;
+    await commitForJob(services, job, (tx, current) => refuseIngest(tx, current, asProblem(error)));
+    return 'over';
+  }
+}
+
+async function prepareRaw(services: Services, job: JobRecord, pulse: Pulse): Promise<RawDraft | null> {
+  const input = inputOf(job);
+  const source = await findSourceById(services.db.orm, input.sourceId);
+  if (!source) throw new Error(`job ${job.id} is about a source that is gone`);
+  const landed = (await listLanded(services.db.orm, [source.id])).filter(({ landing }) => landing.role === 'raw');
+  if (landed.length > 0 && !input.revise) return null;
+  const before = await findDraft<RawDraft>(services.db.orm, job.id, 'raw');
+  if (before) return before;
+  const draft = await heavyWork(pulse, () => scanFile(services, job, source, landed, pulse));
+  await saveDraft(services.db.orm, job.id, 'raw', draft);
+  return draft;
+}
+
+async function scanFile(
+  services: Services,
+  job: JobRecord,
+  source: SourceRecord,
+  landed: LandedTable[],
+  pulse: Pulse,
+): Promise<RawDraft> {
+  const file = describeFile(source, inputOf(job));
+  // A revision goes into the tables that are there, under row ids of its own.
+  const places = new Map<string, { tableId: string; rowBase: number }>();
+  for (const { landing, table } of landed)
+    places.set(landing.sheet, { tableId: table.id, rowBase: (await reserveRows(services.db.pool, table.id, MAX_ROWS)) - 1 });
+  const placeOf = (sheet: string) => {
+    const place = places.get(sheet) ?? { tableId: makeId('tbl'), rowBase: 0 };
+    places.set(sheet, place);
+    return place;
+  };
+  const { sheets } = await withFile(services, file, (path) =>
+    writeRaw(
+      services,
+      { path, format: file.format, filename: file.filename },
+      (sheet) => {
+        const { tableId, rowBase } = placeOf(sheet);
+        return { prefix: `${source.accountId}/${source.workbookId}/${tableId}`, rowBase };
+      },
+      { step: reporter(services, job.id, 'read'), signal: pulse.signal },
+    ),
+  );
+  if (sheets.length === 0)
+    throw new DomainError('validation-failed', 'No sheet of the file has a cell with content.', 'Send a file with content.');
+  const base = baseOfFile(source.name);
+  const tables = sheets.map((sheet): WrittenTable => {
+    const { tableId, rowBase } = placeOf(sheet.sheet);
+    return {
+      tableId,
+      rowBase,
+      name: sheets.length > 1 ? `${base}_${sheet.sheet}` : base,
+      role: 'raw',
+      sheet: sheet.sheet,
+      regionId: null,
+      range: null,
+      columns: sheet.columns.map((column, i) => ({ id: i + 1, ...column })),
+      rowCount: sheet.rowCount,
+      maxRowId: sheet.maxRowId,
+      layers: sheet.layers,
+      provenanceKey: null,
+      kept: sheet.kept,
+    };
+  });
+  const extents = sheets.map((sheet) => ({
+    name: sheet.sheet,
+    rows: sheet.maxRowId - placeOf(sheet.sheet).rowBase,
+    columns: sheet.columns.length,
+    cells: sheet.cells,
+  }));
+  return { tables, extents };
+}
+
+async function land(services: Services, tx: Tx, job: JobRecord, draft: RawDraft | null): Promise<'structure' | 'over'> {
+  const input = inputOf(job);
+  // Landed before, by a run of this activity that could not say so.
+  if (input.landed) return 'structure';
+  let source = (await lockSource(tx, input.sourceId)) as SourceRecord;
+  if (draft && !input.revise) {
+    const names = await openNames(tx, source.workbookId);
+    for (const [position, table] of draft.tables.entries())
+      await landTable(tx, { source, revision: input.revision, table, name: names.claim(table.name, table.sheet), position });
+    source = await updateSource(tx, source.id, { extents: draft.extents });
+  }
+  if (input.structuring === 'skip' || !services.config.structuring) {
+    if (input.revise) return goOn(tx, job, source);
+    await endIngest(tx, job, source, { structuring: input.structuring === 'skip' ? 'skipped' : 'off' });
+    return 'over';
+  }
+  const extents = (input.revise && draft ? draft.extents : source.extents) ?? [];
+  const refused = await payAhead(tx, job, source, extents);
+  if (refused) {
+    await fallBack(tx, job, refused);
+    return 'over';
+  }
+  return goOn(tx, job, source);
+}
+
+/** Content that was paid for before is free; content that somebody is structuring right now is not structured twice. */
+async function payAhead(
+  tx: Tx,
+  job: JobRecord,
+  source: SourceRecord,
+  extents: SheetExtent[],
+): Promise<'building' | 'no_credits' | null> {
+  const { sha256: contentHash } = describeFile(source, inputOf(job));
+  const standing = await claimStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name });
+  if (standing) return standing.state === 'building' ? 'building' : null;
+  const amount = priceStructuring(extents.reduce((sum, sheet) => sum + sheet.cells, 0));
+  const reserved = await reserveCredits(tx, {
+    accountId: source.accountId,
+    workbookId: source.workbookId,
+    jobId: job.id,
+    amount,
+  });
+  if (reserved === 'reserved') return null;
+  await dropClaim(tx, job.id);
+  return 'no_credits';
+}
+
+async function goOn(tx: Tx, job: JobRecord, source: SourceRecord): Promise<'structure'> {
+  const input = inputOf(job);
+  await moveJob(tx, job.id, { stage: 'structure', done: 0, total: null, input: { ...input, landed: true } });
+  if (input.structuring === 'defer' && !input.revise)
+    await updateSource(tx, source.id, { status: 'materialized', structuring: 'deferred', structuringReason: null });
+  return 'structure';
+}

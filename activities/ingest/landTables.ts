@@ -1,0 +1,113 @@
+import type { Layer } from '../../schema/tables.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { restoreTable } from '../../store/pg/restore.ts';
+import { insertLandings, type LandingRecord, type SourceRecord } from '../../store/pg/sources.ts';
+import { insertTable, raiseCounters, type TableAt } from '../../store/pg/tables.ts';
+import { makeId } from '../../store/services.ts';
+
+/** A table whose files are written, and which is about to come into being or to get its next version. */
+export interface WrittenTable {
+  tableId: string;
+  name: string;
+  role: LandingRecord['role'];
+  sheet: string;
+  regionId: string | null;
+  range: string | null;
+  /** With the ids that the files know them by. */
+  columns: { id: number; name: string; type: string }[];
+  rowCount: number;
+  rowBase: number;
+  maxRowId: number;
+  layers: Layer[];
+  provenanceKey: string | null;
+  kept: { key: string; formulas: number } | null;
+}
+
+export interface Landing {
+  source: SourceRecord;
+  revision: number;
+  table: WrittenTable;
+  /** Its name in the workbook. */
+  name: string;
+  /** Its place among the tables of the source. */
+  position: number;
+}
+
+/** Inside the transaction: a new table at its version 1, with where it came from. */
+export async function landTable(tx: Tx, landing: Landing): Promise<void> {
+  const { source, table, name } = landing;
+  await insertTable(tx, {
+    id: table.tableId,
+    workbookId: source.workbookId,
+    accountId: source.accountId,
+    name,
+    layer: 'base',
+    versionUid: makeId('ver'),
+    manifestId: makeId('mft'),
+    columns: table.columns,
+    layers: [...table.layers, { kind: 'log', after: 1, upTo: null }],
+    rowCount: table.rowCount,
+    nextRowId: table.maxRowId + 1,
+  });
+  await writeDown(tx, landing, table.tableId, 1, 'table.create');
+}
+
+/** The number of the version that is being made, in a manifest that is written before it is known. */
+const newVersion = '$version' as unknown as number;
+
+/** Inside the transaction: the table's next version, with other rows and perhaps other columns. */
+export async function relandTable(tx: Tx, landing: Landing, before: TableAt): Promise<void> {
+  const { table } = landing;
+  const described = new Map(before.columns.map((column) => [column.name, column.description]));
+  const editVersion = await restoreTable(tx, {
+    tableId: before.table.id,
+    versionUid: makeId('ver'),
+    manifestId: makeId('mft'),
+    layers: [...table.layers, { kind: 'log', after: newVersion, upTo: null }],
+    rowCount: table.rowCount,
+    tailCount: 0,
+    columns: table.columns.map(({ id, name, type }, i) => ({
+      columnId: id,
+      name,
+      type,
+      defaultText: null,
+      position: i + 1,
+      description: described.get(name) ?? null,
+    })),
+  });
+  await raiseCounters(tx, before.table.id, { columnId: Math.max(0, ...table.columns.map(({ id }) => id)), rowId: table.maxRowId });
+  await writeDown(tx, landing, before.table.id, editVersion, 'source.revise');
+}
+
+async function writeDown(tx: Tx, { source, revision, table, name, position }: Landing, tableId: string, editVersion: number, kind: string) {
+  await insertLandings(tx, [
+    {
+      tableId,
+      builtName: table.name,
+      editVersion,
+      sourceId: source.id,
+      revision,
+      role: table.role,
+      position,
+      sheet: table.sheet,
+      regionId: table.regionId,
+      range: table.range,
+      minRow: table.rowBase + 1,
+      maxRow: table.maxRowId,
+      rowBase: table.rowBase,
+      provenanceKey: table.provenanceKey,
+      keptKey: table.kept?.key ?? null,
+      keptFormulas: table.kept?.formulas ?? 0,
+    },
+  ]);
+  const op = { tableId, tableName: name, editVersion };
+  tx.note(source.workbookId, {
+    ops: [
+      { ...op, kind, codeRef: `${source.id}@${revision}` },
+      // The record of the formulas that are kept beside the values.
+      ...(table.kept && table.kept.formulas > 0 ? [{ ...op, kind: 'formula.set', codeRef: table.kept.key }] : []),
+    ],
+    audit: [{ action: kind, target: name, detail: { source_id: source.id, edit_version: editVersion, rows: table.rowCount } }],
+    events: [{ id: makeId('evt'), type: 'artifact.updated', data: { name, edit_version: editVersion } }],
+  });
+}

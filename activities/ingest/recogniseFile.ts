@@ -1,0 +1,40 @@
+import { extname } from 'node:path';
+import { DomainError } from '../../core/errors.ts';
+import { openCsv } from '../../store/csv/index.ts';
+import { recogniseWorkbook } from '../../store/xlsx/index.ts';
+
+export interface RecognisedFile {
+  format: 'xlsx' | 'csv' | 'tsv';
+  contentType: string;
+}
+
+const textTypes = { csv: 'text/csv', tsv: 'text/tab-separated-values' } as const;
+const advice: Record<string, string> = {
+  xls: 'Open the file in Excel, save it as .xlsx and send that.',
+  xlsb: 'Open the file in Excel, save it as .xlsx and send that.',
+  ods: 'Open the file in LibreOffice or Excel, save it as .xlsx and send that.',
+  numbers: 'In Numbers: File, Export To, Excel; send the .xlsx.',
+};
+
+/** What a file is, by its name and its first bytes. What it is not is refused with advice; its content is read later. */
+export async function recogniseFile(path: string, filename: string): Promise<RecognisedFile> {
+  const extension = extname(filename).slice(1).toLowerCase();
+  if (extension === 'csv' || extension === 'tsv') {
+    await (await openCsv(path, { filename })).close();
+    return { format: extension, contentType: textTypes[extension] };
+  }
+  if (extension === 'xlsx' || extension === 'xlsm' || extension === '') {
+    const { hasMacros } = await recogniseWorkbook(path);
+    return {
+      format: 'xlsx',
+      contentType: hasMacros
+        ? 'application/vnd.ms-excel.sheet.macroEnabled.12'
+        : 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    };
+  }
+  throw new DomainError(
+    'unsupported-media',
+    `Files of the kind .${extension.slice(0, 20)} are not read; xlsx, xlsm, csv and tsv are.`,
+    advice[extension] ?? 'Save the table as .xlsx or .csv and send that.',
+  );
+}

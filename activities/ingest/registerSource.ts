@@ -1,0 +1,132 @@
+import { extname } from 'node:path';
+import type { SourceProvenance } from '../../schema/index.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { findJob, insertJob, type JobRecord } from '../../store/pg/jobs.ts';
+import {
+  findSourceByContent,
+  insertSource,
+  listSourceNames,
+  lockSource,
+  lockSources,
+  type SourceRecord,
+  updateSource,
+} from '../../store/pg/sources.ts';
+import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
+import { makeId } from '../../store/services.ts';
+import type { IngestInput } from './job.ts';
+import type { RecognisedFile } from './recogniseFile.ts';
+
+/** A file that has arrived and lies in the blob store. */
+export interface Arrival extends RecognisedFile {
+  workbook: Pick<VisibleWorkbook, 'id' | 'accountId'>;
+  filename: string;
+  blobKey: string;
+  size: number;
+  sha256: string;
+  mode: 'auto' | 'staged';
+  structuring: IngestInput['structuring'];
+  provenance: Omit<SourceProvenance, 'at'>;
+  announce: boolean;
+}
+
+export interface Registered {
+  source: SourceRecord;
+  /** The ingest, its own or one that was running; null when there is nothing to do. */
+  job: JobRecord | null;
+  existed: boolean;
+}
+
+/**
+ * Inside the transaction: a new source, or the one that has these bytes. That one is upgraded where more is asked of it
+ * than it was, and joined where it is being ingested.
+ */
+export async function registerSource(tx: Tx, arrival: Arrival): Promise<Registered> {
+  const { workbook } = arrival;
+  await lockSources(tx, workbook.id);
+  const twin = await findSourceByContent(tx, workbook.id, arrival.sha256);
+  if (twin) return joinSource(tx, twin.id, arrival);
+  const source = await insertSource(tx, {
+    id: makeId('src'),
+    workbookId: workbook.id,
+    accountId: workbook.accountId,
+    userId: tx.actor.userId,
+    name: freeName(arrival.filename, await listSourceNames(tx, workbook.id)),
+    filename: arrival.filename,
+    mode: arrival.mode,
+    status: arrival.mode === 'staged' ? 'registered' : 'ingesting',
+    format: arrival.format,
+    contentType: arrival.contentType,
+    size: arrival.size,
+    sha256: arrival.sha256,
+    blobKey: arrival.blobKey,
+    provenance: { ...arrival.provenance, at: tx.at.toISOString() },
+    structuring: arrival.mode === 'staged' ? 'off' : null,
+    createdAt: tx.at,
+    updatedAt: tx.at,
+  });
+  tx.note(workbook.id, {
+    audit: [{ action: 'source.register', target: source.name, detail: { source_id: source.id, size: source.size, mode: source.mode } }],
+    usage: [{ kind: 'op', amount: 1 }],
+  });
+  if (arrival.mode === 'staged') return { source, job: null, existed: false };
+  const job = await beginIngest(tx, source, {
+    sourceId: source.id,
+    revision: 1,
+    structuring: arrival.structuring,
+    existed: false,
+    announce: arrival.announce,
+  });
+  return { source: await updateSource(tx, source.id, { jobId: job.id }), job, existed: false };
+}
+
+async function joinSource(tx: Tx, id: string, arrival: Arrival): Promise<Registered> {
+  const source = (await lockSource(tx, id)) as SourceRecord;
+  const running = source.jobId === null ? null : await findJob(tx.orm, source.jobId);
+  if (running && running.finishedAt === null) return { source, job: running, existed: true };
+  if (!asksForMore(source, arrival)) return { source, job: null, existed: true };
+  const job = await beginIngest(tx, source, {
+    sourceId: source.id,
+    revision: source.revision,
+    structuring: arrival.structuring,
+    existed: true,
+    announce: arrival.announce,
+  });
+  tx.note(source.workbookId, { audit: [{ action: 'source.upgrade', target: source.name, detail: { source_id: source.id } }] });
+  return { source: await updateSource(tx, id, { mode: 'auto', status: 'ingesting', jobId: job.id }), job, existed: true };
+}
+
+/** Bytes only < tables as they are < structured tables. */
+function asksForMore(source: SourceRecord, { mode, structuring }: Arrival): boolean {
+  if (mode === 'staged') return false;
+  if (source.mode === 'staged') return true;
+  return structuring !== 'skip' && (source.structuring === 'skipped' || source.structuring === 'raw_fallback' || source.structuring === 'off');
+}
+
+export async function beginIngest(tx: Tx, source: SourceRecord, input: IngestInput): Promise<JobRecord> {
+  return beginSourceJob(tx, 'ingest', source, input);
+}
+
+/** A job about a source, registered with whom its changes are written down for. */
+export async function beginSourceJob(tx: Tx, kind: 'ingest' | 'analyze' | 'materialize', source: SourceRecord, input: object): Promise<JobRecord> {
+  const id = makeId('job');
+  return insertJob(tx, {
+    id,
+    kind,
+    accountId: source.accountId,
+    workbookId: source.workbookId,
+    userId: tx.actor.userId as string,
+    workflowId: `${kind}-${source.id}-${id}`,
+    input: { ...input },
+    actor: { ...tx.actor },
+    createdAt: tx.at,
+  });
+}
+
+/** `損益.xlsx`, then `損益_2.xlsx`. */
+function freeName(filename: string, taken: Set<string>): string {
+  const extension = extname(filename);
+  const base = extension === '' ? filename : filename.slice(0, -extension.length);
+  let name = filename;
+  for (let n = 2; taken.has(name); n += 1) name = `${base}_${n}${extension}`;
+  return name;
+}

@@ -1,0 +1,45 @@
+import type { Tx } from '../../store/pg/commit.ts';
+import { findJob, type JobRecord } from '../../store/pg/jobs.ts';
+import { listLanded, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
+import { notFound } from '../../core/errors.ts';
+import { sourceBusy } from './endIngest.ts';
+import { refuseEdited } from './promote.ts';
+import type { receiveFile } from './receiveFile.ts';
+import { beginIngest } from './registerSource.ts';
+
+type Received = Awaited<ReturnType<typeof receiveFile>>;
+
+/**
+ * Inside the transaction: new bytes for a source. Bytes it has already change nothing; a staged source just takes them; for
+ * others an ingest begins that gives their tables the next version.
+ */
+export async function reviseSource(tx: Tx, sourceId: string, file: Received): Promise<{ source: SourceRecord; job: JobRecord | null }> {
+  const source = await lockSource(tx, sourceId);
+  if (!source) throw notFound('source in this workbook');
+  const running = source.jobId === null ? null : await findJob(tx.orm, source.jobId);
+  if (running && running.finishedAt === null) throw sourceBusy();
+  if (file.sha256 === source.sha256) return { source, job: null };
+  refuseEdited(await listLanded(tx.orm, [source.id]));
+  const bytes = {
+    blobKey: file.blobKey,
+    sha256: file.sha256,
+    size: file.size,
+    contentType: file.contentType,
+    format: file.format,
+    filename: file.filename,
+  };
+  tx.note(source.workbookId, { audit: [{ action: 'source.revise', target: source.name, detail: { source_id: source.id } }] });
+  if (source.mode === 'staged') {
+    const fields = { ...bytes, revision: source.revision + 1, status: 'registered' as const, spec: null, extents: null };
+    return { source: await updateSource(tx, source.id, fields), job: null };
+  }
+  const job = await beginIngest(tx, source, {
+    sourceId: source.id,
+    revision: source.revision + 1,
+    structuring: source.structuring === 'structured' || source.structuring === 'deferred' ? 'auto' : 'skip',
+    existed: true,
+    announce: false,
+    revise: bytes,
+  });
+  return { source: await updateSource(tx, source.id, { status: 'ingesting', jobId: job.id }), job };
+}

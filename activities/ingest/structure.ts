@@ -1,0 +1,104 @@
+import { DomainError } from '../../core/errors.ts';
+import { analyze, type BuildResult, build, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
+import { baseOfFile } from '../../core/structuring/names.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import { findDraft, findSourceById, findStructuring, listLanded, type SourceRecord, saveDraft } from '../../store/pg/sources.ts';
+import { listTablesById, reserveRows, type TableAt } from '../../store/pg/tables.ts';
+import { makeId, type Services } from '../../store/services.ts';
+import type { Pulse } from '../compaction/compactTable.ts';
+import { fallBack } from './endIngest.ts';
+import { heavyWork } from './heavyWork.ts';
+import { commitForJob, inputOf, isFinal, openJob, reporter } from './job.ts';
+import type { WrittenTable } from './landTables.ts';
+import { describeFile, readGrids } from './sourceFile.ts';
+import { type TablePlace, writeTables } from './writeTables.ts';
+
+/** Structured tables: written, and not yet part of the workbook. */
+export interface StructuredDraft {
+  tables: WrittenTable[];
+  spec: ParseSpec;
+  /** Sheets whose raw tables give way to structured ones; the others stay as they are. */
+  understood: string[];
+}
+
+/** The second half of an ingest: the tables of each sheet, written and waiting to be promoted. */
+export async function structure(services: Services, jobId: string, pulse: Pulse): Promise<'promote' | 'over'> {
+  const job = await openJob(services, jobId);
+  if (!job) return 'over';
+  if (inputOf(job).structuring === 'skip' || (await findDraft(services.db.orm, jobId, 'tables'))) return 'promote';
+  try {
+    const draft = await heavyWork(pulse, () => structureFile(services, job, pulse));
+    await saveDraft(services.db.orm, jobId, 'tables', draft);
+    return 'promote';
+  } catch (error) {
+    if (!(error instanceof DomainError && isFinal(error))) throw error;
+    await commitForJob(services, job, (tx, current) => fallBack(tx, current, `failed:${error.detail}`));
+    return 'over';
+  }
+}
+
+async function structureFile(services: Services, job: JobRecord, pulse: Pulse): Promise<StructuredDraft> {
+  const source = (await findSourceById(services.db.orm, inputOf(job).sourceId)) as SourceRecord;
+  const file = describeFile(source, inputOf(job));
+  const grids = await readGrids(services, file, pulse.signal);
+  const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
+  const spec =
+    known?.state === 'ready' && known.spec && baseOfFile(known.filename) === baseOfFile(source.name) ? known.spec : analyze(grids, source.name);
+  const result = build(grids, spec, source.name);
+  const understood = listUnderstood(result);
+  const made = result.tables.filter((table) => understood.has(table.sheet));
+  const places = await placeTables(services, job, source, made);
+  const tables = await writeTables(services, grids, made, places, {
+    step: reporter(services, job.id, 'write'),
+    signal: pulse.signal,
+  });
+  return { tables, spec, understood: [...understood] };
+}
+
+/** Sheets that were made into tables with no cell lost or used twice. One that was not stays as it is; none at all is a failure. */
+function listUnderstood(result: BuildResult): Set<string> {
+  const raw = new Set(result.rawSheets.map(({ sheet }) => sheet));
+  const understood = new Set(result.tables.flatMap(({ sheet }) => (raw.has(sheet) ? [] : [sheet])));
+  for (const { sheet, lost, twice } of result.conservation) if (lost.length + twice.length > 0) understood.delete(sheet);
+  if (understood.size > 0) return understood;
+  throw new DomainError('validation-failed', result.rawSheets[0]?.reason ?? 'no table was found', 'Use the raw tables, or the staged mode.');
+}
+
+/** New tables get ids of their own; those that a revision brings anew keep theirs, and those of their columns. */
+async function placeTables(services: Services, job: JobRecord, source: SourceRecord, made: OutputTable[]): Promise<TablePlace[]> {
+  const landed = inputOf(job).revise ? await listLanded(services.db.orm, [source.id]) : [];
+  const before = new Map(
+    (
+      await listTablesById(
+        services.db.pool,
+        landed.map(({ table }) => table.id),
+      )
+    ).map((at) => [at.table.id, at]),
+  );
+  const places: TablePlace[] = [];
+  for (const table of made) {
+    const index = landed.findIndex(
+      ({ landing }) => landing.role === table.role && landing.sheet === table.sheet && landing.builtName === table.name,
+    );
+    const twin = index < 0 ? undefined : before.get(landed.splice(index, 1)[0]?.table.id ?? '');
+    const tableId = twin?.table.id ?? makeId('tbl');
+    places.push({
+      tableId,
+      prefix: `${source.accountId}/${source.workbookId}/${tableId}`,
+      rowBase: twin ? (await reserveRows(services.db.pool, tableId, Math.max(1, table.rows.length))) - 1 : 0,
+      columnIds: twin ? matchColumns(twin, table) : table.columns.map((_, i) => i + 1),
+    });
+  }
+  return places;
+}
+
+/** The same name and type is the same column. */
+function matchColumns(before: TableAt, table: OutputTable): number[] {
+  let next = before.table.nextColumnId;
+  return table.columns.map(({ name, type }) => {
+    const twin = before.columns.find((column) => column.name === name && column.type === type);
+    if (twin) return twin.id;
+    next += 1;
+    return next - 1;
+  });
+}

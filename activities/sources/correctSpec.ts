@@ -1,0 +1,29 @@
+import { DomainError, notFound } from '../../core/errors.ts';
+import { fromContract, type SpecJson, validateSpec } from '../../core/structuring/index.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
+import { requireIdle } from './analyzeSource.ts';
+
+/** Inside the transaction: people's own idea of the file takes the place of the one before, if it fits the file. */
+export async function correctSpec(tx: Tx, sourceId: string, given: SpecJson): Promise<SourceRecord> {
+  const source = await requireIdle(tx, sourceId);
+  if (!source.spec || !source.extents) throw notFound('parse spec yet');
+  if (given.version !== source.specVersion)
+    throw new DomainError(
+      'version-conflict',
+      `The parse spec is at version ${source.specVersion}, not ${given.version}.`,
+      'Read it again, apply your corrections to that, and send it with its version.',
+      { members: { current_version: source.specVersion } },
+    );
+  const errors = validateSpec(source.extents, given).map(({ pointer, message }) => ({ pointer, detail: message }));
+  if (errors.length > 0)
+    throw new DomainError('validation-failed', `${errors[0]?.pointer}: ${errors[0]?.detail}.`, 'Correct what `errors` lists.', {
+      errors: errors.slice(0, 50),
+    });
+  const specVersion = source.specVersion + 1;
+  tx.note(source.workbookId, {
+    audit: [{ action: 'source.correct', target: source.name, detail: { source_id: source.id, spec_version: specVersion } }],
+    usage: [{ kind: 'op', amount: 1 }],
+  });
+  return updateSource(tx, source.id, { spec: fromContract(given), specVersion });
+}

@@ -1,0 +1,31 @@
+import type { Orm } from '../../store/pg/database.ts';
+import { type LandedTable, listLanded, type SourceRecord } from '../../store/pg/sources.ts';
+
+/** A source with the tables that stand for it: structured ones where there are any, its raw tables otherwise. */
+export interface DescribedSource {
+  source: SourceRecord;
+  tables: LandedTable['table'][];
+}
+
+export async function describeSources(orm: Orm, sources: SourceRecord[]): Promise<DescribedSource[]> {
+  const landed = await listLanded(
+    orm,
+    sources.map((source) => source.id),
+  );
+  return sources.map((source) => {
+    const own = landed.filter(({ landing }) => landing.sourceId === source.id);
+    const structured = own.filter(({ landing }) => landing.role !== 'raw');
+    // A sheet that was not understood stays as its raw table beside the structured ones of the others.
+    const shown = structured.length === 0 ? own : own.filter(({ landing, table }) => landing.role !== 'raw' || table.state === 'active');
+    return { source, tables: [...new Map(shown.map(({ table }) => [table.id, table])).values()] };
+  });
+}
+
+/** The raw tables alone, as they were when they landed: what a deferred ingest answers with. */
+export async function describeLanded(orm: Orm, source: SourceRecord): Promise<DescribedSource> {
+  const raw = (await listLanded(orm, [source.id])).filter(({ landing }) => landing.role === 'raw');
+  return {
+    source: { ...source, status: 'materialized', structuring: 'deferred', structuringReason: null, spec: null },
+    tables: raw.map(({ landing, table }) => ({ ...table, name: landing.builtName, state: 'active' as const })),
+  };
+}

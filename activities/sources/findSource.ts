@@ -1,0 +1,22 @@
+import type { Principal } from '../../core/access/principal.ts';
+import type { BaseRole } from '../../core/access/roles.ts';
+import { nearestName } from '../../core/cells/nearestName.ts';
+import { notFound } from '../../core/errors.ts';
+import { findSource, listSources, type SourceRecord } from '../../store/pg/sources.ts';
+import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
+import type { Services } from '../../store/services.ts';
+import { requireWorkbook } from '../access.ts';
+
+export async function requireSource(
+  services: Services,
+  principal: Principal,
+  params: { workbook_id: string; source_name: string },
+  needed: BaseRole,
+): Promise<{ workbook: VisibleWorkbook; source: SourceRecord }> {
+  const workbook = await requireWorkbook(services, principal, params.workbook_id, needed);
+  const source = await findSource(services.db.orm, workbook.id, params.source_name);
+  if (source) return { workbook, source };
+  const names = (await listSources(services.db.orm, { workbookId: workbook.id, limit: 1000 })).map(({ name }) => name);
+  const near = nearestName(params.source_name, names);
+  throw notFound('source in this workbook', near ? `Did you mean ${near}?` : 'GET …/sources lists the sources of the workbook.');
+}

@@ -1,0 +1,216 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { DomainError } from '../../core/errors.ts';
+import type { Grid } from '../../core/grid/grid.ts';
+import { buildSelected, describeMisfit, listCells, type OutputTable, type ParseSpec, toContract, validateChoice } from '../../core/structuring/index.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { findDraft, findSourceById, insertLandings, lockSource, type SourceRecord, saveDraft, updateSource } from '../../store/pg/sources.ts';
+import { type JobRecord, moveJob, updateJob } from '../../store/pg/jobs.ts';
+import { makeId, type Services } from '../../store/services.ts';
+import type { Pulse } from '../compaction/compactTable.ts';
+import { heavyWork } from '../ingest/heavyWork.ts';
+import { asProblem, commitForJob, isFinal, openJob, reporter, succeed } from '../ingest/job.ts';
+import { landTable, type WrittenTable } from '../ingest/landTables.ts';
+import { openNames, retryOnNames } from '../ingest/names.ts';
+import { beginSourceJob } from '../ingest/registerSource.ts';
+import { readGrids } from '../ingest/sourceFile.ts';
+import { writeTables } from '../ingest/writeTables.ts';
+import { prepareUpsert } from '../rows/upsertRows.ts';
+import { applyEdit, retryOnMove } from '../tables/editTable.ts';
+import { requireIdle } from './analyzeSource.ts';
+import { failJob } from './failSourceJob.ts';
+
+export interface MaterializeInput {
+  sourceId: string;
+  statusBefore: SourceRecord['status'];
+  regions: string[] | null;
+  append: { table: string; expectedVersion: number | null; mapping: Record<string, string>; principal: Principal } | null;
+}
+
+export interface MaterializeResult {
+  sourceId: string;
+  tableIds: string[];
+  /** With `append`. */
+  editVersion: number | null;
+  opId: number | null;
+}
+
+/** Inside the transaction: the spec must be there, and the chosen regions in it. */
+export async function beginMaterialize(
+  tx: Tx,
+  sourceId: string,
+  wanted: Pick<MaterializeInput, 'regions' | 'append'>,
+): Promise<JobRecord> {
+  const source = await requireIdle(tx, sourceId);
+  if (!source.spec)
+    throw new DomainError('in-use', 'The source is not analyzed yet.', 'Analyze it first with POST …/sources/{source_name}/analyze.');
+  const errors = validateChoice(toContract(source.spec), wanted.regions ?? [], '/regions').map(({ pointer, message }) => ({
+    pointer,
+    detail: message,
+  }));
+  if (errors.length === 0 && wanted.regions === null && !source.spec.regions.some((region) => region.selected))
+    errors.push({ pointer: '/regions', detail: 'no region of the spec is selected' });
+  if (errors.length > 0)
+    throw new DomainError('validation-failed', `${errors[0]?.pointer}: ${errors[0]?.detail}.`, 'GET …/parse-spec lists the regions.', { errors });
+  const input: MaterializeInput = { sourceId, statusBefore: source.status, ...wanted };
+  const job = await beginSourceJob(tx, 'materialize', source, input);
+  await updateSource(tx, sourceId, { status: 'ingesting', jobId: job.id });
+  return job;
+}
+
+export async function materializeSource(services: Services, jobId: string, pulse: Pulse): Promise<void> {
+  const job = await openJob(services, jobId);
+  if (!job) return;
+  await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read' });
+  const input = job.input as unknown as MaterializeInput;
+  try {
+    const source = (await findSourceById(services.db.orm, input.sourceId)) as SourceRecord;
+    if (input.append) await appendRegions(services, job, source, input, pulse);
+    else await makeTables(services, job, source, input, pulse);
+  } catch (error) {
+    if (!(error instanceof DomainError && isFinal(error))) throw error;
+    await failJob(services, job, asProblem(error));
+  }
+}
+
+/** The chosen regions, built. A value that its column's wanted type cannot hold is refused, with its cell. */
+async function buildRegions(
+  services: Services,
+  source: SourceRecord,
+  input: MaterializeInput,
+  pulse: Pulse,
+): Promise<{ grids: Grid[]; tables: OutputTable[] }> {
+  const spec = source.spec as ParseSpec;
+  const grids = await readGrids(services, source, pulse.signal);
+  const { tables, misfits } = buildSelected(grids, spec, input.regions);
+  const problems = misfits.map((misfit) => describeMisfit(toContract(spec), misfit));
+  if (problems.length === 0) return { grids, tables };
+  throw new DomainError(
+    'uncastable-value',
+    `${problems[0]?.message}.`,
+    'Correct the type in the parse spec, or the cell in the file.',
+    { errors: problems.map(({ pointer, message }) => ({ pointer, detail: message })) },
+  );
+}
+
+async function makeTables(services: Services, job: JobRecord, source: SourceRecord, input: MaterializeInput, pulse: Pulse): Promise<void> {
+  const draft =
+    (await findDraft<WrittenTable[]>(services.db.orm, job.id, 'tables')) ??
+    (await heavyWork(pulse, async () => {
+      const { grids, tables } = await buildRegions(services, source, input, pulse);
+      const places = tables.map((table) => {
+        const tableId = makeId('tbl');
+        const prefix = `${source.accountId}/${source.workbookId}/${tableId}`;
+        return { tableId, prefix, rowBase: 0, columnIds: table.columns.map((_, i) => i + 1) };
+      });
+      return writeTables(services, grids, tables, places, { step: reporter(services, job.id, 'write'), signal: pulse.signal });
+    }));
+  await saveDraft(services.db.orm, job.id, 'tables', draft);
+  await retryOnNames(() =>
+    commitForJob(services, job, async (tx, current) => {
+      const now = (await lockSource(tx, source.id)) as SourceRecord;
+      const names = await openNames(tx, source.workbookId);
+      for (const [index, table] of draft.entries())
+        await landTable(tx, {
+          source: now,
+          revision: now.revision,
+          table,
+          name: names.claim(table.name, table.sheet),
+          position: 10_000 + index,
+        });
+      const tableIds = draft.map(({ tableId }) => tableId);
+      await end(tx, current, now, { sourceId: source.id, tableIds, editVersion: null, opId: null });
+    }),
+  );
+}
+
+async function end(tx: Tx, job: JobRecord, source: SourceRecord, result: MaterializeResult): Promise<void> {
+  await updateSource(tx, source.id, { status: 'materialized', structuring: source.mode === 'staged' ? 'off' : source.structuring, jobId: null });
+  tx.note(source.workbookId, {
+    audit: [{ action: 'source.materialize', target: source.name, detail: { source_id: source.id, tables: result.tableIds.length } }],
+    events: [{ id: makeId('evt'), type: 'source.materialized', data: { source_id: source.id, name: source.name } }],
+    usage: [{ kind: 'op', amount: 1 }],
+  });
+  await succeed(tx, job, result, false);
+}
+
+async function appendRegions(services: Services, job: JobRecord, source: SourceRecord, input: MaterializeInput, pulse: Pulse): Promise<void> {
+  const { table: name, expectedVersion, mapping, principal } = input.append as NonNullable<MaterializeInput['append']>;
+  const { grids, tables } = await heavyWork(pulse, () => buildRegions(services, source, input, pulse));
+  const rows = tables.flatMap((table) => listRows(table, mapping));
+  await retryOnMove(async () => {
+    const edit = await prepareUpsert(
+      services,
+      principal,
+      { workbookId: source.workbookId, name, expectedVersion, rebase: false },
+      rows,
+    ).catch((error: unknown) => {
+      throw explainRows(error, grids, tables);
+    });
+    const append = async (tx: Tx, current: JobRecord): Promise<MaterializeResult> => {
+      const now = (await lockSource(tx, source.id)) as SourceRecord;
+      const edited = await applyEdit(tx, edit.at, edit.plan);
+      const ids = edit.rowIds.map((id) => (id < 0 ? edited.firstRowId - id - 1 : id));
+      let from = 0;
+      for (const [index, table] of tables.entries()) {
+        if (table.rows.length === 0) continue;
+        await insertLandings(tx, [
+          {
+            tableId: edit.at.table.id,
+            builtName: table.name,
+            editVersion: edited.editVersion,
+            sourceId: source.id,
+            revision: now.revision,
+            role: table.role,
+            position: 10_000 + index,
+            sheet: table.sheet,
+            regionId: table.regionId,
+            range: table.range,
+            minRow: ids[from] ?? 0,
+            maxRow: ids[from + table.rows.length - 1] ?? 0,
+            rowBase: (ids[from] ?? 1) - 1,
+            provenanceKey: null,
+            keptKey: null,
+          },
+        ]);
+        from += table.rows.length;
+      }
+      const result = { sourceId: source.id, tableIds: [edit.at.table.id], editVersion: edited.editVersion, opId: null };
+      await end(tx, current, now, result);
+      return result;
+    };
+    await commitForJob(services, job, append, (tx, result, marks) =>
+      moveJob(tx, job.id, { result: { ...result, opId: marks.get(source.workbookId)?.firstOp ?? null } }),
+    );
+  });
+}
+
+/** Rows under the names of the table they go to; a column that is mapped nowhere goes by its own name. */
+function listRows(table: OutputTable, mapping: Record<string, string>): Record<string, unknown>[] {
+  const names = table.columns.map(({ name }) => (Object.hasOwn(mapping, name) ? (mapping[name] as string) : name));
+  return table.rows.map((row) => Object.fromEntries(names.map((name, k) => [name, row[k] ?? null])));
+}
+
+/** A value that does not fit is named by its cell in the sheet, where whoever sent the file can find it. */
+function explainRows(error: unknown, grids: Grid[], tables: OutputTable[]): unknown {
+  if (!(error instanceof DomainError) || error.code !== 'validation-failed') return error;
+  const first = error.extras.errors?.[0];
+  const [, row, column] = /^\/rows\/(\d+)\/(.+)$/.exec(first?.pointer ?? '') ?? [];
+  if (row === undefined || column === undefined) return error;
+  let n = Number(row);
+  for (const table of tables) {
+    if (n >= table.rows.length) {
+      n -= table.rows.length;
+      continue;
+    }
+    const grid = grids.find(({ sheet }) => sheet === table.sheet);
+    const cells = grid ? listCells(grid, table, n).join(', ') : '';
+    const name = column.replaceAll('~1', '/').replaceAll('~0', '~');
+    return new DomainError(
+      'uncastable-value',
+      `The row at ${table.sheet} ${cells} does not fit column ${name}: ${first?.detail}.`,
+      'Map it to another column, or correct the cell in the file.',
+      { errors: [{ pointer: `/column_mapping/${column}`, detail: `${table.sheet} ${cells}: ${first?.detail}` }] },
+    );
+  }
+  return error;
+}

@@ -1,0 +1,113 @@
+import { parseBlock } from '../../core/a1/block.ts';
+import { nearestName } from '../../core/cells/nearestName.ts';
+import { DomainError, notFound } from '../../core/errors.ts';
+import type { RowBatch } from '../../core/grid/batch.ts';
+import { formatValue } from '../../core/grid/format/formatCell.ts';
+import { CellKind, type CellStyle, type Range } from '../../core/grid/grid.ts';
+import { formatRange } from '../../core/structuring/a1.ts';
+import { createGate } from '../../store/blobs/gate.ts';
+import { scanCsv } from '../../store/csv/index.ts';
+import type { SourceRecord } from '../../store/pg/sources.ts';
+import type { Services } from '../../store/services.ts';
+import { WorkbookFile } from '../../store/xlsx/index.ts';
+import { withFile } from '../ingest/sourceFile.ts';
+
+type Shown = string | number | boolean | null;
+
+export interface Preview {
+  sheet: string;
+  sheets: string[];
+  range: string;
+  values: Shown[][];
+  truncated: boolean;
+}
+
+const mostCells = 100_000;
+const usual: Range = { top: 1, left: 1, bottom: 100, right: 50 };
+/** Reading a file keeps a core busy: requests for it take turns. */
+const gate = createGate(2);
+
+/** Cells of the original file as the sheet shows them. */
+export async function previewSource(
+  services: Services,
+  source: SourceRecord,
+  wanted: { sheet?: string; range?: string },
+): Promise<Preview> {
+  const range = readWanted(wanted.range);
+  return gate(() =>
+    withFile(services, source, async (path) => {
+      if (source.format !== 'xlsx') {
+        const name = source.name;
+        if (wanted.sheet !== undefined && wanted.sheet !== name) throw noSheet(wanted.sheet, [name]);
+        const batches = scanCsv(path, { filename: source.filename });
+        return { sheet: name, sheets: [name], range: formatRange(range), ...(await readCells(batches, range, [])) };
+      }
+      const file = await WorkbookFile.open(path);
+      try {
+        const sheets = file.sheets.map(({ name }) => name);
+        const sheet = wanted.sheet ?? sheets[0] ?? '';
+        if (!sheets.includes(sheet)) throw noSheet(sheet, sheets);
+        const batches = file.scanSheet(sheet, { formulas: false, batchRows: 1024 });
+        return { sheet, sheets, range: formatRange(range), ...(await readCells(batches, range, file.styles)) };
+      } finally {
+        await file.close();
+      }
+    }),
+  );
+}
+
+function readWanted(text: string | undefined): Range {
+  if (text === undefined) return usual;
+  const parsed = parseBlock(text);
+  const why = !parsed.ok
+    ? parsed.why
+    : (parsed.block.bottom - parsed.block.top + 1) * (parsed.block.right - parsed.block.left + 1) > mostCells
+      ? `has more than ${mostCells} cells`
+      : null;
+  if (parsed.ok && why === null) return parsed.block;
+  throw new DomainError('validation-failed', `/query/range: ${why}.`, 'Name a block of at most 100,000 cells, such as A1:F50.', {
+    errors: [{ pointer: '/query/range', detail: why ?? '' }],
+  });
+}
+
+function noSheet(sheet: string, sheets: string[]): DomainError {
+  const near = nearestName(sheet, sheets);
+  return notFound('sheet in the file', near ? `Did you mean ${near}?` : `Its sheets are: ${sheets.slice(0, 20).join(', ')}.`);
+}
+
+async function readCells(
+  batches: AsyncIterable<RowBatch>,
+  range: Range,
+  styles: CellStyle[],
+): Promise<{ values: Shown[][]; truncated: boolean }> {
+  const width = range.right - range.left + 1;
+  const values: Shown[][] = [];
+  let truncated = false;
+  for await (const batch of batches) {
+    for (let i = 0; i < batch.rows.length; i += 1) {
+      const row = batch.rows[i] ?? 0;
+      for (const column of batch.columns) {
+        const kind = column.kinds[i] as CellKind | 0;
+        if (kind === 0) continue;
+        if (row < range.top || row > range.bottom || column.column < range.left || column.column > range.right) {
+          truncated = true;
+          continue;
+        }
+        const text = batch.strings[column.texts?.[i] ?? -1] ?? '';
+        const number = column.numbers?.[i] ?? 0;
+        const shown = formatValue(kind, number, text, styles[column.styleIds[i] ?? 0]?.numberFormat ?? 'General');
+        while (values.length <= row - range.top) values.push(new Array<Shown>(width).fill(null));
+        (values[row - range.top] as Shown[])[column.column - range.left] = asShown(kind, number, shown);
+      }
+      // Rows come in the order of the file: one below the range shows that there is more.
+      if (row > range.bottom && truncated) return { values, truncated };
+    }
+  }
+  return { values, truncated };
+}
+
+/** A number that is shown in full is one. */
+function asShown(kind: CellKind, number: number, shown: string): Shown {
+  if (kind === CellKind.boolean) return number !== 0;
+  return kind === CellKind.number && String(number) === shown ? number : shown;
+}

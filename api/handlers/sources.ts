@@ -1,0 +1,108 @@
+import { requireWorkbook } from '../../activities/access.ts';
+import { refuseGoverned } from '../../activities/governance/refuseGoverned.ts';
+import { type IngestInput, inputOf } from '../../activities/ingest/job.ts';
+import { receiveFile } from '../../activities/ingest/receiveFile.ts';
+import { registerSource } from '../../activities/ingest/registerSource.ts';
+import { reviseSource } from '../../activities/ingest/reviseSource.ts';
+import { describeSources } from '../../activities/sources/describeSources.ts';
+import { requireSource } from '../../activities/sources/findSource.ts';
+import { previewSource } from '../../activities/sources/previewSource.ts';
+import { DomainError } from '../../core/errors.ts';
+import { cutPage, decodeIdCursor } from '../../core/paging.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import { listSources } from '../../store/pg/sources.ts';
+import type { Handlers } from '../http/call.ts';
+import type { Plant } from '../http/pipeline.ts';
+import { answerIngest, describeUpload } from '../presenters/ingest.ts';
+import { presentSource } from '../presenters/sources.ts';
+
+type SourceOperations = 'listSources' | 'uploadSource' | 'getSource' | 'downloadSource' | 'previewSource' | 'reviseSource';
+
+/** A deferred ingest is answered when the raw tables are there. */
+export const hasLanded = (job: JobRecord) => inputOf(job).structuring === 'defer' && inputOf(job).landed === true;
+
+export function makeSourceHandlers({ services }: Plant): Handlers<SourceOperations> {
+  const { orm } = services.db;
+  return {
+    async listSources({ principal, params, query }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const limit = query.limit ?? 50;
+      const rows = await listSources(orm, { workbookId: workbook.id, before: decodeIdCursor(query.cursor, 'src'), limit: limit + 1 });
+      const page = cutPage(rows, limit, (source) => [source.id]);
+      const sources = (await describeSources(orm, page.items)).map(presentSource);
+      return { status: 200, body: { sources, next_cursor: page.nextCursor } };
+    },
+
+    async uploadSource(call) {
+      const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
+      const { mode = 'auto', async: isAsync = false } = call.body;
+      if (isAsync && mode === 'staged')
+        throw new DomainError('validation-failed', '/async: goes with mode auto only.', 'Leave `async` out: a staged upload is quick.', {
+          errors: [{ pointer: '/async', detail: 'goes with mode `auto` only' }],
+        });
+      const structuring: IngestInput['structuring'] = call.body.structuring ?? 'auto';
+      const file = await receiveFile(services, workbook, call.file);
+      return call.handOver(
+        call.actor(),
+        async (tx) => {
+          const arrival = { ...file, mode, structuring, provenance: { kind: 'upload' as const }, announce: isAsync };
+          const { source, job, existed } = await registerSource(tx, arrival);
+          if (job) return { job };
+          const body = await describeUpload(services, call.principal, tx.orm, source, 0);
+          return { reply: existed ? { status: 200, body } : { status: 201, headers: locate(workbook.id, source.name), body } };
+        },
+        {
+          async: isAsync,
+          isReady: hasLanded,
+          answer: async (job) => {
+            const body = await answerIngest(services, call.principal, job);
+            return inputOf(job).existed ? { status: 200, body } : { status: 201, headers: locate(workbook.id, body.source.name), body };
+          },
+        },
+      );
+    },
+
+    async getSource({ principal, params }) {
+      const { source } = await requireSource(services, principal, params, 'viewer');
+      const [described] = await describeSources(orm, [source]);
+      return { status: 200, body: presentSource(described as NonNullable<typeof described>) };
+    },
+
+    async downloadSource({ principal, params }) {
+      const { workbook, source } = await requireSource(services, principal, params, 'viewer');
+      await refuseGoverned(services, workbook.id);
+      return {
+        status: 200,
+        headers: {
+          'Content-Length': String(source.size),
+          'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(source.filename).replaceAll("'", '%27')}`,
+        },
+        raw: { type: source.contentType, data: await services.blobs.read(source.blobKey) },
+      };
+    },
+
+    async previewSource({ principal, params, query }) {
+      const { workbook, source } = await requireSource(services, principal, params, 'viewer');
+      await refuseGoverned(services, workbook.id);
+      return { status: 200, body: await previewSource(services, source, query) };
+    },
+
+    async reviseSource(call) {
+      const { workbook, source } = await requireSource(services, call.principal, call.params, 'editor');
+      await refuseGoverned(services, workbook.id);
+      const file = await receiveFile(services, workbook, call.file);
+      return call.handOver(
+        call.actor(call.body.actor),
+        async (tx) => {
+          const { source: now, job } = await reviseSource(tx, source.id, file);
+          return job ? { job } : { reply: { status: 200, body: await describeUpload(services, call.principal, tx.orm, now, 0) } };
+        },
+        { answer: async (job) => ({ status: 200, body: await answerIngest(services, call.principal, job) }) },
+      );
+    },
+  };
+}
+
+export function locate(workbookId: string, name: string): { Location: string } {
+  return { Location: `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(name)}` };
+}

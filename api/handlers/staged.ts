@@ -1,0 +1,72 @@
+import { requireWorkbook } from '../../activities/access.ts';
+import { checkVersion } from '../../activities/rows/checkVersion.ts';
+import { visibleColumns } from '../../activities/rows/upsertRows.ts';
+import { beginAnalysis } from '../../activities/sources/analyzeSource.ts';
+import { correctSpec } from '../../activities/sources/correctSpec.ts';
+import { requireSource } from '../../activities/sources/findSource.ts';
+import { beginMaterialize, type MaterializeInput } from '../../activities/sources/materializeSource.ts';
+import { requireEditable } from '../../activities/tables/editTable.ts';
+import { requireTable } from '../../activities/tables/openTable.ts';
+import { notFound } from '../../core/errors.ts';
+import { findSourceById, type SourceRecord } from '../../store/pg/sources.ts';
+import type { Call, Handlers } from '../http/call.ts';
+import type { Plant } from '../http/pipeline.ts';
+import { answerMaterialize } from '../presenters/ingest.ts';
+import { presentSpec } from '../presenters/sources.ts';
+
+/** The staged way: analyze, correct, materialize. */
+export function makeStagedHandlers({
+  services,
+}: Plant): Handlers<'analyzeSource' | 'getParseSpec' | 'putParseSpec' | 'materializeSource'> {
+  const notAnalyzed = () => notFound('parse spec yet', 'Analyze the source first with POST …/sources/{source_name}/analyze.');
+
+  /** Looked at before the work begins, so that what is plainly wrong is said at once; the work itself looks again. */
+  const checkTarget = async (call: Call<'materializeSource'>, workbookId: string): Promise<MaterializeInput['append']> => {
+    const { target, column_mapping: mapping } = call.body ?? {};
+    if (target?.mode !== 'append') return null;
+    const at = await requireTable(services, workbookId, target.table as string);
+    requireEditable(at);
+    const { visible } = await visibleColumns(services, call.principal, at);
+    const expectedVersion = target.expected_version ?? null;
+    await checkVersion(services, at, expectedVersion, visible, null);
+    return { table: at.table.name, expectedVersion, mapping: mapping ?? {}, principal: call.principal };
+  };
+
+  return {
+    async analyzeSource(call) {
+      const { source } = await requireSource(services, call.principal, call.params, 'editor');
+      return call.handOver(call.actor(), async (tx) => ({ job: await beginAnalysis(tx, source.id) }), {
+        answer: async () => ({
+          status: 200,
+          body: presentSpec((await findSourceById(services.db.orm, source.id)) as SourceRecord),
+        }),
+      });
+    },
+
+    async getParseSpec({ principal, params }) {
+      const { source } = await requireSource(services, principal, params, 'viewer');
+      if (!source.spec) throw notAnalyzed();
+      return { status: 200, body: presentSpec(source) };
+    },
+
+    async putParseSpec(call) {
+      const { source } = await requireSource(services, call.principal, call.params, 'editor');
+      if (!source.spec) throw notAnalyzed();
+      return call.write(
+        call.actor(),
+        (tx) => correctSpec(tx, source.id, call.body),
+        (corrected) => ({ status: 200, body: presentSpec(corrected) }),
+      );
+    },
+
+    async materializeSource(call) {
+      const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
+      const { source } = await requireSource(services, call.principal, call.params, 'editor');
+      const append = await checkTarget(call, workbook.id);
+      const regions = call.body?.regions ?? null;
+      return call.handOver(call.actor(), async (tx) => ({ job: await beginMaterialize(tx, source.id, { regions, append }) }), {
+        answer: async (job) => ({ status: 200, body: await answerMaterialize(services, call.principal, job) }),
+      });
+    },
+  };
+}

@@ -1,0 +1,45 @@
+import type { LineageGraph } from '../../activities/discovery/traceLineage.ts';
+import type { components } from '../../schema/contract.ts';
+
+type Schemas = components['schemas'];
+
+/** Sources, the ranges of their sheets, and tables. */
+export function presentLineage(name: string, { tables, sources, landings, edges }: LineageGraph): Schemas['TableLineage'] {
+  const regions = landings.filter(({ role, range }) => role !== 'raw' && range !== null);
+  const regionId = ({ sourceId, sheet, range }: LineageGraph['landings'][number]) => `${sourceId}/${sheet}!${range}`;
+  const regionNodes = new Map(
+    regions.map((landing) => [
+      regionId(landing),
+      { id: regionId(landing), kind: 'region' as const, name: landing.range as string, sheet: landing.sheet, range: landing.range },
+    ]),
+  );
+  return {
+    name,
+    nodes: [
+      ...sources.map((source) => ({ id: source.id, kind: 'source' as const, name: source.name })),
+      ...regionNodes.values(),
+      ...tables.map((table) => ({
+        id: table.id,
+        kind: table.layer === 'view' ? ('view' as const) : ('table' as const),
+        name: table.name,
+        state: table.state,
+        edit_version: table.editVersion,
+      })),
+    ],
+    edges: distinct([
+      ...landings.flatMap((landing) => {
+        if (landing.role === 'raw' || landing.range === null) return [{ from: landing.sourceId, to: landing.tableId }];
+        const region = regionId(landing);
+        return [
+          { from: landing.sourceId, to: region },
+          { from: region, to: landing.tableId },
+        ];
+      }),
+      ...edges,
+    ]),
+  };
+}
+
+function distinct(edges: Schemas['LineageEdge'][]): Schemas['LineageEdge'][] {
+  return [...new Map(edges.map((edge) => [`${edge.from} ${edge.to}`, edge])).values()];
+}

@@ -1,0 +1,34 @@
+import type { DescribedSource } from '../../activities/sources/describeSources.ts';
+import { toContract } from '../../core/structuring/specJson.ts';
+import type { components } from '../../schema/contract.ts';
+import type { SourceRecord } from '../../store/pg/sources.ts';
+
+type Schemas = components['schemas'];
+
+export function presentSource({ source, tables }: DescribedSource): Schemas['Source'] {
+  return {
+    id: source.id,
+    name: source.name,
+    filename: source.filename,
+    mode: source.mode,
+    status: source.status,
+    size: source.size,
+    sha256: source.sha256,
+    content_type: source.contentType,
+    created_at: source.createdAt.toISOString(),
+    provenance: source.provenance as Schemas['Provenance'],
+    structuring: source.structuring,
+    structuring_reason: source.structuringReason,
+    artifacts: tables.map((table) => table.name),
+    parse_spec: source.spec && {
+      version: source.specVersion,
+      regions: presentSpec(source).regions.map(({ id, sheet, range, kind, name, selected }) => ({ id, sheet, range, kind, name, selected })),
+    },
+    ...(source.error === null ? {} : { error: source.error }),
+  };
+}
+
+export function presentSpec(source: SourceRecord): Schemas['ParseSpec'] {
+  if (!source.spec) throw new Error(`${source.id} has no parse spec`);
+  return { ...(toContract(source.spec) as Schemas['ParseSpec']), version: source.specVersion };
+}

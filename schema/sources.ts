@@ -1,0 +1,166 @@
+import { bigint, index, integer, jsonb, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
+import type { ParseSpec } from '../core/structuring/spec.ts';
+import { tables } from './tables.ts';
+import { workbooks } from './workbooks.ts';
+
+const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+const count = (name: string) => bigint(name, { mode: 'number' });
+
+/** Where the bytes of a source came from. */
+export interface SourceProvenance {
+  kind: 'upload' | 'upload_slot' | 'url' | 'cloud' | 'file_link';
+  at: string;
+  url?: string;
+  provider?: 'google_drive' | 'onedrive';
+  file_id?: string;
+  link_id?: string;
+}
+
+/** How a sheet is used: what a parse spec can be held against without reading the file again. */
+export interface SheetExtent {
+  name: string;
+  /** Last used row and column, 1-based. */
+  rows: number;
+  columns: number;
+  cells: number;
+}
+
+/** Uploaded original files. The bytes of a revision never change; `revise` makes the next revision. */
+export const sources = pgTable(
+  'sources',
+  {
+    id: text('id').primaryKey(),
+    workbookId: text('workbook_id')
+      .notNull()
+      .references(() => workbooks.id),
+    accountId: text('account_id').notNull(),
+    userId: text('user_id'),
+    name: text('name').notNull(),
+    filename: text('filename').notNull(),
+    mode: text('mode', { enum: ['auto', 'staged'] }).notNull(),
+    status: text('status', { enum: ['registered', 'analyzing', 'analyzed', 'ingesting', 'materialized', 'failed'] }).notNull(),
+    format: text('format', { enum: ['xlsx', 'csv', 'tsv'] }).notNull(),
+    contentType: text('content_type').notNull(),
+    size: count('size').notNull(),
+    sha256: text('sha256').notNull(),
+    blobKey: text('blob_key').notNull(),
+    revision: integer('revision').notNull().default(1),
+    provenance: jsonb('provenance').$type<SourceProvenance>().notNull(),
+    structuring: text('structuring', { enum: ['structured', 'skipped', 'deferred', 'raw_fallback', 'off'] }),
+    structuringReason: text('structuring_reason'),
+    /** Short, for people; with status `failed`. */
+    error: text('error'),
+    /** The job that works on it right now. */
+    jobId: text('job_id'),
+    specVersion: integer('spec_version').notNull().default(0),
+    spec: jsonb('spec').$type<ParseSpec>(),
+    extents: jsonb('extents').$type<SheetExtent[]>(),
+    createdAt: at('created_at').notNull(),
+    updatedAt: at('updated_at').notNull(),
+  },
+  (t) => [uniqueIndex('sources_name').on(t.workbookId, t.name), index('sources_content').on(t.workbookId, t.sha256)],
+);
+
+/** Rows of a table that came from a source: one entry for each time some landed. */
+export const landings = pgTable(
+  'landings',
+  {
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    /** The name it was built with; the table's own may be another, to be unique in the workbook. */
+    builtName: text('built_name').notNull(),
+    /** The version that the rows came with. */
+    editVersion: count('edit_version').notNull(),
+    sourceId: text('source_id')
+      .notNull()
+      .references(() => sources.id),
+    revision: integer('revision').notNull(),
+    role: text('role', { enum: ['raw', 'data', 'level', 'computed', 'accounts', 'notes'] }).notNull(),
+    /** The order of tables within the source. */
+    position: integer('position').notNull(),
+    sheet: text('sheet').notNull(),
+    regionId: text('region_id'),
+    /** A1 range of the region. */
+    range: text('range'),
+    minRow: count('min_row').notNull(),
+    maxRow: count('max_row').notNull(),
+    /** In a raw table a row's id less this is its row in the sheet. */
+    rowBase: count('row_base').notNull(),
+    /** From each row back to its cells; a raw table needs none. */
+    provenanceKey: text('provenance_key'),
+    /** Formulas, and stored values that differ from what is shown. */
+    keptKey: text('kept_key'),
+    keptFormulas: integer('kept_formulas').notNull().default(0),
+  },
+  (t) => [primaryKey({ columns: [t.tableId, t.editVersion, t.position] }), index('landings_source').on(t.sourceId, t.revision)],
+);
+
+/** What a table was made from. `structuring`: from the raw copy of its sheet. */
+export const tableInputs = pgTable(
+  'table_inputs',
+  {
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    inputId: text('input_id')
+      .notNull()
+      .references(() => tables.id),
+    kind: text('kind', { enum: ['structuring', 'transform'] }).notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tableId, t.inputId] }), index('table_inputs_input').on(t.inputId)],
+);
+
+/** The structuring cache: content that an account has paid for, and content that is being structured right now. */
+export const structurings = pgTable(
+  'structurings',
+  {
+    accountId: text('account_id').notNull(),
+    contentHash: text('content_hash').notNull(),
+    state: text('state', { enum: ['building', 'ready'] }).notNull(),
+    jobId: text('job_id').notNull(),
+    /** The file name that the names in the spec were made for. */
+    filename: text('filename').notNull(),
+    spec: jsonb('spec').$type<ParseSpec>(),
+    updatedAt: at('updated_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.accountId, t.contentHash] })],
+);
+
+/** What a job has prepared and not yet committed: files in the blob store, and what they will become. */
+export const jobDrafts = pgTable(
+  'job_drafts',
+  {
+    jobId: text('job_id').notNull(),
+    stage: text('stage').notNull(),
+    draft: jsonb('draft').notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [primaryKey({ columns: [t.jobId, t.stage] })],
+);
+
+/** Slots that take the bytes of one file by a signed address. */
+export const uploads = pgTable(
+  'uploads',
+  {
+    id: text('id').primaryKey(),
+    workbookId: text('workbook_id')
+      .notNull()
+      .references(() => workbooks.id),
+    accountId: text('account_id').notNull(),
+    userId: text('user_id').notNull(),
+    /** Who opened it: the ingest is written down for them. */
+    actorName: text('actor_name').notNull(),
+    credential: text('credential').notNull(),
+    filename: text('filename').notNull(),
+    contentType: text('content_type'),
+    mode: text('mode', { enum: ['auto', 'staged'] }).notNull(),
+    structuring: text('structuring', { enum: ['auto', 'skip', 'defer'] }).notNull(),
+    sha256: text('sha256'),
+    jobId: text('job_id'),
+    sourceId: text('source_id'),
+    createdAt: at('created_at').notNull(),
+    expiresAt: at('expires_at').notNull(),
+  },
+  (t) => [index('uploads_workbook').on(t.workbookId, t.id), index('uploads_expiry').on(t.expiresAt)],
+);

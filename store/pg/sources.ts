@@ -1,0 +1,202 @@
+import { and, asc, desc, eq, inArray, isNull, lt, ne, sql } from 'drizzle-orm';
+import { jobDrafts, landings, sources, structurings, tableInputs, tables } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import type { Orm } from './database.ts';
+import type { TableRecord } from './tables.ts';
+
+export type SourceRecord = typeof sources.$inferSelect;
+export type LandingRecord = typeof landings.$inferSelect;
+
+/** Registrations in one workbook come one after another: names are given, and equal bytes found, without a gap. */
+export async function lockSources(tx: Tx, workbookId: string): Promise<void> {
+  await tx.client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sources ${workbookId}`]);
+}
+
+export async function listSources(
+  orm: Orm,
+  filter: { workbookId: string; before?: string | null; limit: number },
+): Promise<SourceRecord[]> {
+  return orm
+    .select()
+    .from(sources)
+    .where(and(eq(sources.workbookId, filter.workbookId), filter.before == null ? undefined : lt(sources.id, filter.before)))
+    .orderBy(desc(sources.id))
+    .limit(filter.limit);
+}
+
+export async function findSource(orm: Orm, workbookId: string, name: string): Promise<SourceRecord | null> {
+  const [row] = await orm
+    .select()
+    .from(sources)
+    .where(and(eq(sources.workbookId, workbookId), eq(sources.name, name)));
+  return row ?? null;
+}
+
+export async function findSourceById(orm: Orm, id: string): Promise<SourceRecord | null> {
+  const [row] = await orm.select().from(sources).where(eq(sources.id, id));
+  return row ?? null;
+}
+
+/** The source, held against others who would change it until the transaction ends. */
+export async function lockSource(tx: Tx, id: string): Promise<SourceRecord | null> {
+  const [row] = await tx.orm.select().from(sources).where(eq(sources.id, id)).for('update');
+  return row ?? null;
+}
+
+export async function findSourceByContent(tx: Tx, workbookId: string, sha256: string): Promise<SourceRecord | null> {
+  const [row] = await tx.orm
+    .select()
+    .from(sources)
+    .where(and(eq(sources.workbookId, workbookId), eq(sources.sha256, sha256), ne(sources.status, 'failed')))
+    .orderBy(asc(sources.id))
+    .limit(1);
+  return row ?? null;
+}
+
+export async function listSourceNames(tx: Tx, workbookId: string): Promise<Set<string>> {
+  const rows = await tx.orm.select({ name: sources.name }).from(sources).where(eq(sources.workbookId, workbookId));
+  return new Set(rows.map((row) => row.name));
+}
+
+export async function insertSource(tx: Tx, source: typeof sources.$inferInsert): Promise<SourceRecord> {
+  const [row] = await tx.orm.insert(sources).values(source).returning();
+  return row as SourceRecord;
+}
+
+export async function updateSource(tx: Tx, id: string, fields: Partial<typeof sources.$inferInsert>): Promise<SourceRecord> {
+  const [row] = await tx.orm
+    .update(sources)
+    .set({ updatedAt: tx.at, ...fields })
+    .where(eq(sources.id, id))
+    .returning();
+  return row as SourceRecord;
+}
+
+export async function deleteSource(tx: Tx, id: string): Promise<void> {
+  await tx.orm.delete(sources).where(eq(sources.id, id));
+}
+
+export interface LandedTable {
+  landing: LandingRecord;
+  table: TableRecord;
+}
+
+/** Tables that came from sources and are still there, in the order in which each source gives them. */
+export async function listLanded(orm: Orm, sourceIds: string[]): Promise<LandedTable[]> {
+  if (sourceIds.length === 0) return [];
+  return orm
+    .select({ landing: landings, table: tables })
+    .from(landings)
+    .innerJoin(tables, eq(tables.id, landings.tableId))
+    .innerJoin(sources, and(eq(sources.id, landings.sourceId), eq(sources.revision, landings.revision)))
+    .where(and(inArray(landings.sourceId, sourceIds), isNull(tables.deletedAt)))
+    .orderBy(asc(landings.sourceId), asc(landings.position), asc(landings.editVersion));
+}
+
+/** Where the rows of tables came from, newest first. */
+export async function listLandings(orm: Orm, tableIds: string[]): Promise<(LandingRecord & { source: SourceRecord })[]> {
+  if (tableIds.length === 0) return [];
+  const rows = await orm
+    .select({ landing: landings, source: sources })
+    .from(landings)
+    .innerJoin(sources, eq(sources.id, landings.sourceId))
+    .where(inArray(landings.tableId, tableIds))
+    .orderBy(desc(landings.editVersion), asc(landings.position));
+  return rows.map(({ landing, source }) => ({ ...landing, source }));
+}
+
+export async function insertLandings(tx: Tx, rows: (typeof landings.$inferInsert)[]): Promise<void> {
+  if (rows.length > 0) await tx.orm.insert(landings).values(rows);
+}
+
+export async function insertTableInputs(tx: Tx, rows: (typeof tableInputs.$inferInsert)[]): Promise<void> {
+  if (rows.length > 0) await tx.orm.insert(tableInputs).values(rows).onConflictDoNothing();
+}
+
+/** Names of what was derived from these tables by somebody, rather than by structuring. */
+export async function listDerived(tx: Tx, tableIds: string[]): Promise<string[]> {
+  if (tableIds.length === 0) return [];
+  const rows = await tx.orm
+    .select({ name: tables.name })
+    .from(tableInputs)
+    .innerJoin(tables, eq(tables.id, tableInputs.tableId))
+    .where(and(inArray(tableInputs.inputId, tableIds), ne(tableInputs.kind, 'structuring'), isNull(tables.deletedAt)));
+  return rows.map((row) => row.name);
+}
+
+/** Active names of a workbook, as SQL compares them. */
+export async function listTakenNames(tx: Tx, workbookId: string): Promise<string[]> {
+  const rows = await tx.orm
+    .select({ name: tables.name })
+    .from(tables)
+    .where(and(eq(tables.workbookId, workbookId), eq(tables.state, 'active'), isNull(tables.deletedAt)));
+  return rows.map((row) => row.name);
+}
+
+export type StructuringRecord = typeof structurings.$inferSelect;
+
+/**
+ * Takes the right to structure this content for the account. Null: it is free, and now this job's. Otherwise what stands
+ * there: content that was structured before, or another job that is at it.
+ */
+export async function claimStructuring(
+  tx: Tx,
+  claim: { accountId: string; contentHash: string; jobId: string; filename: string },
+): Promise<StructuringRecord | null> {
+  const key = and(eq(structurings.accountId, claim.accountId), eq(structurings.contentHash, claim.contentHash));
+  const [taken] = await tx.orm
+    .insert(structurings)
+    .values({ ...claim, state: 'building', updatedAt: tx.at })
+    .onConflictDoUpdate({
+      target: [structurings.accountId, structurings.contentHash],
+      set: { jobId: claim.jobId, filename: claim.filename, updatedAt: tx.at },
+      // Of a job that is over nothing more will come.
+      setWhere: sql`${structurings.state} = 'building' AND NOT EXISTS (
+        SELECT 1 FROM jobs WHERE jobs.id = ${structurings.jobId} AND jobs.finished_at IS NULL AND jobs.id <> ${claim.jobId})`,
+    })
+    .returning();
+  if (taken) return null;
+  const [standing] = await tx.orm.select().from(structurings).where(key);
+  return standing ?? null;
+}
+
+export async function findStructuring(orm: Orm, accountId: string, contentHash: string): Promise<StructuringRecord | null> {
+  const [row] = await orm
+    .select()
+    .from(structurings)
+    .where(and(eq(structurings.accountId, accountId), eq(structurings.contentHash, contentHash)));
+  return row ?? null;
+}
+
+/** The content is structured: from now on it costs the account nothing. */
+export async function finishStructuring(
+  tx: Tx,
+  done: { accountId: string; contentHash: string; jobId: string; filename: string; spec: SourceRecord['spec'] },
+): Promise<void> {
+  await tx.orm
+    .update(structurings)
+    .set({ state: 'ready', filename: done.filename, spec: done.spec, updatedAt: tx.at })
+    .where(
+      and(eq(structurings.accountId, done.accountId), eq(structurings.contentHash, done.contentHash), eq(structurings.state, 'building')),
+    );
+}
+
+export async function dropClaim(tx: Tx, jobId: string): Promise<void> {
+  await tx.orm.delete(structurings).where(and(eq(structurings.jobId, jobId), eq(structurings.state, 'building')));
+}
+
+export async function saveDraft(orm: Orm, jobId: string, stage: string, draft: object): Promise<void> {
+  await orm.insert(jobDrafts).values({ jobId, stage, draft }).onConflictDoUpdate({ target: [jobDrafts.jobId, jobDrafts.stage], set: { draft } });
+}
+
+export async function findDraft<T>(orm: Orm, jobId: string, stage: string): Promise<T | null> {
+  const [row] = await orm
+    .select()
+    .from(jobDrafts)
+    .where(and(eq(jobDrafts.jobId, jobId), eq(jobDrafts.stage, stage)));
+  return (row?.draft as T | undefined) ?? null;
+}
+
+export async function deleteDrafts(tx: Tx, jobId: string): Promise<void> {
+  await tx.orm.delete(jobDrafts).where(eq(jobDrafts.jobId, jobId));
+}
