@@ -1,7 +1,7 @@
 import { accountFilter } from '../../activities/access.ts';
 import { reachesWorkspace } from '../../core/access/reach.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
-import { plans } from '../../core/pricing/plans.ts';
+import { plans } from '../../core/pricing/priceList.ts';
 import { findMe } from '../../store/pg/me.ts';
 import { type DailyRequests, sumDailyRequests } from '../../store/pg/usage.ts';
 import { listVisibleWorkspaces } from '../../store/pg/workspaces.ts';
