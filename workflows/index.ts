@@ -1,4 +1,5 @@
 export { collectGarbage } from './collectGarbage.ts';
 export { compactTable } from './compactTable.ts';
 export { expireThings } from './expireThings.ts';
+export { grantCredits } from './grantCredits.ts';
 export { sweepTables } from './sweepTables.ts';
