@@ -2,6 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { Services } from '../store/services.ts';
 import { compactTable, type Pulse } from './compaction/compactTable.ts';
 import { sweepTables } from './compaction/startCompaction.ts';
+import { grantCredits } from './credits/grantCredits.ts';
 import { abandonIngest, failIngest, fallBackIngest } from './ingest/endIngest.ts';
 import { landRaw } from './ingest/landRaw.ts';
 import { promote } from './ingest/promote.ts';
@@ -31,6 +32,7 @@ export function makeActivities(services: Services) {
     sweepTables: () => beat((pulse) => sweepTables(services, pulse)),
     collectVersions: () => beat((pulse) => collectVersions(services, pulse)),
     collectBlobs: (after: string) => beat((pulse) => collectBlobs(services, after, pulse)),
+    grantCredits: (after: string) => beat((pulse) => grantCredits(services, after, pulse)),
   };
 }
 

@@ -1,3 +1,4 @@
+export * from './credits.ts';
 export * from './identity.ts';
 export * from './journal.ts';
 export * from './requests.ts';

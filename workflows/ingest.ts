@@ -8,7 +8,10 @@ const { landRaw, structure } = proxyActivities<Activities>({
   retry: { ...options.retry, maximumAttempts: 5 },
 });
 // What only writes to the database goes on until it is done: everything else waits for it.
-const { promote, fallBackIngest, failIngest, abandonIngest } = proxyActivities<Activities>({ ...options, startToCloseTimeout: '2 minutes' });
+const { promote, fallBackIngest, failIngest, abandonIngest } = proxyActivities<Activities>({
+  ...options,
+  startToCloseTimeout: '2 minutes',
+});
 
 /**
  * From a file to tables: a faithful copy of each sheet, then, where it is wanted, the structured tables that take its

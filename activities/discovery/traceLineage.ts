@@ -77,4 +77,5 @@ async function readCells(services: Services, at: TableAt, landing: LandingRecord
   }
   return landing.range === null ? [] : [{ range: landing.range, columnIds: [] as number[] }];
 }
+
 export { formatRange };

@@ -36,7 +36,11 @@ export async function endIngest(tx: Tx, job: JobRecord, source: SourceRecord, ou
       },
     ],
     events: [
-      { id: makeId('evt'), type: 'source.materialized', data: { source_id: source.id, name: source.name, structuring: outcome.structuring } },
+      {
+        id: makeId('evt'),
+        type: 'source.materialized',
+        data: { source_id: source.id, name: source.name, structuring: outcome.structuring },
+      },
     ],
     usage: [{ kind: 'op', amount: 1 }],
   });

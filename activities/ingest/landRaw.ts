@@ -66,13 +66,7 @@ async function prepareRaw(services: Services, job: JobRecord, pulse: Pulse): Pro
   return draft;
 }
 
-async function scanFile(
-  services: Services,
-  job: JobRecord,
-  source: SourceRecord,
-  landed: LandedTable[],
-  pulse: Pulse,
-): Promise<RawDraft> {
+async function scanFile(services: Services, job: JobRecord, source: SourceRecord, landed: LandedTable[], pulse: Pulse): Promise<RawDraft> {
   const file = describeFile(source, inputOf(job));
   // A revision goes into the tables that are there, under row ids of its own.
   const places = new Map<string, { tableId: string; rowBase: number }>();
@@ -150,12 +144,7 @@ async function land(services: Services, tx: Tx, job: JobRecord, draft: RawDraft 
 }
 
 /** Content that was paid for before is free; content that somebody is structuring right now is not structured twice. */
-async function payAhead(
-  tx: Tx,
-  job: JobRecord,
-  source: SourceRecord,
-  extents: SheetExtent[],
-): Promise<'building' | 'no_credits' | null> {
+async function payAhead(tx: Tx, job: JobRecord, source: SourceRecord, extents: SheetExtent[]): Promise<'building' | 'no_credits' | null> {
   const { sha256: contentHash } = describeFile(source, inputOf(job));
   const standing = await claimStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name });
   if (standing) return standing.state === 'building' ? 'building' : null;

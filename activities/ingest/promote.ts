@@ -18,8 +18,8 @@ import { makeId, type Services } from '../../store/services.ts';
 import { settleCredits } from '../credits/settleCredits.ts';
 import { endIngest, fallBack, refuseIngest } from './endIngest.ts';
 import { asProblem, commitForJob, inputOf, isFinal, openJob } from './job.ts';
-import { landTable, relandTable, type WrittenTable } from './landTables.ts';
 import type { RawDraft } from './landRaw.ts';
+import { landTable, relandTable, type WrittenTable } from './landTables.ts';
 import { openNames, retryOnNames } from './names.ts';
 import type { StructuredDraft } from './structure.ts';
 
@@ -81,7 +81,15 @@ async function archiveRaw(tx: Tx, source: SourceRecord, table: LandedTable['tabl
   const name = `${table.name}_原本`;
   await placeTable(tx, table.id, { name, state: 'archived', description: table.description });
   tx.note(source.workbookId, {
-    ops: [{ kind: 'table.archive', tableId: table.id, tableName: name, editVersion: table.editVersion, codeRef: `${table.id}@${table.editVersion}` }],
+    ops: [
+      {
+        kind: 'table.archive',
+        tableId: table.id,
+        tableName: name,
+        editVersion: table.editVersion,
+        codeRef: `${table.id}@${table.editVersion}`,
+      },
+    ],
     audit: [{ action: 'table.archive', target: name, detail: { source_id: source.id, name_before: table.name } }],
     events: [{ id: makeId('evt'), type: 'artifact.updated', data: { name, edit_version: table.editVersion, state: 'archived' } }],
   });

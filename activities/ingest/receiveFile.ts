@@ -11,7 +11,12 @@ const longestName = 400;
 /** The name that a file is known by: without folders and control characters. One that could not be asked for is refused. */
 export function cleanFilename(given: string, pointer: string): string {
   const name = (given.replaceAll('\\', '/').split('/').at(-1) ?? '').replace(/\p{Cc}+/gu, ' ').trim();
-  const why = name === '' || isDots(name) ? 'has no file name' : name.length > longestName ? `has a name longer than ${longestName} characters` : null;
+  const why =
+    name === '' || isDots(name)
+      ? 'has no file name'
+      : name.length > longestName
+        ? `has a name longer than ${longestName} characters`
+        : null;
   if (why === null) return name;
   throw new DomainError('validation-failed', `${pointer}: ${why}.`, 'Send the file with its name, extension included.', {
     errors: [{ pointer, detail: why }],
@@ -27,6 +32,13 @@ export async function receiveFile(
   const filename = cleanFilename(sent.filename, '/file');
   const recognised = await recogniseFile(sent.path, filename);
   const prefix = `${workbook.accountId}/${workbook.id}/sources`;
-  const { key } = await services.blobs.put(prefix, sent.path, extname(filename).slice(1).toLowerCase().replace(/[^a-z0-9]/g, '') || 'bin');
+  const { key } = await services.blobs.put(
+    prefix,
+    sent.path,
+    extname(filename)
+      .slice(1)
+      .toLowerCase()
+      .replace(/[^a-z0-9]/g, '') || 'bin',
+  );
   return { workbook, filename, blobKey: key, size: sent.size, sha256: sent.sha256, ...recognised };
 }

@@ -99,7 +99,9 @@ async function joinSource(tx: Tx, id: string, arrival: Arrival): Promise<Registe
 function asksForMore(source: SourceRecord, { mode, structuring }: Arrival): boolean {
   if (mode === 'staged') return false;
   if (source.mode === 'staged') return true;
-  return structuring !== 'skip' && (source.structuring === 'skipped' || source.structuring === 'raw_fallback' || source.structuring === 'off');
+  return (
+    structuring !== 'skip' && (source.structuring === 'skipped' || source.structuring === 'raw_fallback' || source.structuring === 'off')
+  );
 }
 
 export async function beginIngest(tx: Tx, source: SourceRecord, input: IngestInput): Promise<JobRecord> {
@@ -107,7 +109,12 @@ export async function beginIngest(tx: Tx, source: SourceRecord, input: IngestInp
 }
 
 /** A job about a source, registered with whom its changes are written down for. */
-export async function beginSourceJob(tx: Tx, kind: 'ingest' | 'analyze' | 'materialize', source: SourceRecord, input: object): Promise<JobRecord> {
+export async function beginSourceJob(
+  tx: Tx,
+  kind: 'ingest' | 'analyze' | 'materialize',
+  source: SourceRecord,
+  input: object,
+): Promise<JobRecord> {
   const id = makeId('job');
   return insertJob(tx, {
     id,

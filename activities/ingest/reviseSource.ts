@@ -1,7 +1,7 @@
+import { notFound } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { findJob, type JobRecord } from '../../store/pg/jobs.ts';
 import { listLanded, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
-import { notFound } from '../../core/errors.ts';
 import { sourceBusy } from './endIngest.ts';
 import { refuseEdited } from './promote.ts';
 import type { receiveFile } from './receiveFile.ts';

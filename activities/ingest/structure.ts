@@ -43,7 +43,9 @@ async function structureFile(services: Services, job: JobRecord, pulse: Pulse): 
   const grids = await readGrids(services, file, pulse.signal);
   const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
   const spec =
-    known?.state === 'ready' && known.spec && baseOfFile(known.filename) === baseOfFile(source.name) ? known.spec : analyze(grids, source.name);
+    known?.state === 'ready' && known.spec && baseOfFile(known.filename) === baseOfFile(source.name)
+      ? known.spec
+      : analyze(grids, source.name);
   const result = build(grids, spec, source.name);
   const understood = listUnderstood(result);
   const made = result.tables.filter((table) => understood.has(table.sheet));
@@ -61,7 +63,11 @@ function listUnderstood(result: BuildResult): Set<string> {
   const understood = new Set(result.tables.flatMap(({ sheet }) => (raw.has(sheet) ? [] : [sheet])));
   for (const { sheet, lost, twice } of result.conservation) if (lost.length + twice.length > 0) understood.delete(sheet);
   if (understood.size > 0) return understood;
-  throw new DomainError('validation-failed', result.rawSheets[0]?.reason ?? 'no table was found', 'Use the raw tables, or the staged mode.');
+  throw new DomainError(
+    'validation-failed',
+    result.rawSheets[0]?.reason ?? 'no table was found',
+    'Use the raw tables, or the staged mode.',
+  );
 }
 
 /** New tables get ids of their own; those that a revision brings anew keep theirs, and those of their columns. */

@@ -31,5 +31,8 @@ export function describeFailure(job: JobRecord): DomainError {
   const { problem } = job;
   if (!problem) return new DomainError('unavailable', job.error ?? 'The work failed.', 'Try again in a moment.');
   const { errors, members } = problem;
-  return new DomainError(problem.code as ProblemCode, problem.detail, problem.suggestedFix, { ...(errors && { errors }), ...(members && { members }) });
+  return new DomainError(problem.code as ProblemCode, problem.detail, problem.suggestedFix, {
+    ...(errors && { errors }),
+    ...(members && { members }),
+  });
 }

@@ -46,7 +46,9 @@ export async function analyzeSource(services: Services, jobId: string, pulse: Pu
       await updateSource(tx, source.id, { ...found, specVersion, status: 'analyzed', error: null, jobId: null });
       tx.note(source.workbookId, {
         audit: [{ action: 'source.analyze', target: source.name, detail: { source_id: source.id, spec_version: specVersion } }],
-        events: [{ id: makeId('evt'), type: 'source.analyzed', data: { source_id: source.id, name: source.name, spec_version: specVersion } }],
+        events: [
+          { id: makeId('evt'), type: 'source.analyzed', data: { source_id: source.id, name: source.name, spec_version: specVersion } },
+        ],
         usage: [{ kind: 'op', amount: 1 }],
       });
       await succeed(tx, current, { sourceId: source.id }, false);

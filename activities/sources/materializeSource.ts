@@ -1,10 +1,26 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Grid } from '../../core/grid/grid.ts';
-import { buildSelected, describeMisfit, listCells, type OutputTable, type ParseSpec, toContract, validateChoice } from '../../core/structuring/index.ts';
+import {
+  buildSelected,
+  describeMisfit,
+  listCells,
+  type OutputTable,
+  type ParseSpec,
+  toContract,
+  validateChoice,
+} from '../../core/structuring/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { findDraft, findSourceById, insertLandings, lockSource, type SourceRecord, saveDraft, updateSource } from '../../store/pg/sources.ts';
 import { type JobRecord, moveJob, updateJob } from '../../store/pg/jobs.ts';
+import {
+  findDraft,
+  findSourceById,
+  insertLandings,
+  lockSource,
+  type SourceRecord,
+  saveDraft,
+  updateSource,
+} from '../../store/pg/sources.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 import { heavyWork } from '../ingest/heavyWork.ts';
@@ -35,11 +51,7 @@ export interface MaterializeResult {
 }
 
 /** Inside the transaction: the spec must be there, and the chosen regions in it. */
-export async function beginMaterialize(
-  tx: Tx,
-  sourceId: string,
-  wanted: Pick<MaterializeInput, 'regions' | 'append'>,
-): Promise<JobRecord> {
+export async function beginMaterialize(tx: Tx, sourceId: string, wanted: Pick<MaterializeInput, 'regions' | 'append'>): Promise<JobRecord> {
   const source = await requireIdle(tx, sourceId);
   if (!source.spec)
     throw new DomainError('in-use', 'The source is not analyzed yet.', 'Analyze it first with POST …/sources/{source_name}/analyze.');
@@ -50,7 +62,9 @@ export async function beginMaterialize(
   if (errors.length === 0 && wanted.regions === null && !source.spec.regions.some((region) => region.selected))
     errors.push({ pointer: '/regions', detail: 'no region of the spec is selected' });
   if (errors.length > 0)
-    throw new DomainError('validation-failed', `${errors[0]?.pointer}: ${errors[0]?.detail}.`, 'GET …/parse-spec lists the regions.', { errors });
+    throw new DomainError('validation-failed', `${errors[0]?.pointer}: ${errors[0]?.detail}.`, 'GET …/parse-spec lists the regions.', {
+      errors,
+    });
   const input: MaterializeInput = { sourceId, statusBefore: source.status, ...wanted };
   const job = await beginSourceJob(tx, 'materialize', source, input);
   await updateSource(tx, sourceId, { status: 'ingesting', jobId: job.id });
@@ -84,12 +98,9 @@ async function buildRegions(
   const { tables, misfits } = buildSelected(grids, spec, input.regions);
   const problems = misfits.map((misfit) => describeMisfit(toContract(spec), misfit));
   if (problems.length === 0) return { grids, tables };
-  throw new DomainError(
-    'uncastable-value',
-    `${problems[0]?.message}.`,
-    'Correct the type in the parse spec, or the cell in the file.',
-    { errors: problems.map(({ pointer, message }) => ({ pointer, detail: message })) },
-  );
+  throw new DomainError('uncastable-value', `${problems[0]?.message}.`, 'Correct the type in the parse spec, or the cell in the file.', {
+    errors: problems.map(({ pointer, message }) => ({ pointer, detail: message })),
+  });
 }
 
 async function makeTables(services: Services, job: JobRecord, source: SourceRecord, input: MaterializeInput, pulse: Pulse): Promise<void> {
@@ -124,7 +135,11 @@ async function makeTables(services: Services, job: JobRecord, source: SourceReco
 }
 
 async function end(tx: Tx, job: JobRecord, source: SourceRecord, result: MaterializeResult): Promise<void> {
-  await updateSource(tx, source.id, { status: 'materialized', structuring: source.mode === 'staged' ? 'off' : source.structuring, jobId: null });
+  await updateSource(tx, source.id, {
+    status: 'materialized',
+    structuring: source.mode === 'staged' ? 'off' : source.structuring,
+    jobId: null,
+  });
   tx.note(source.workbookId, {
     audit: [{ action: 'source.materialize', target: source.name, detail: { source_id: source.id, tables: result.tableIds.length } }],
     events: [{ id: makeId('evt'), type: 'source.materialized', data: { source_id: source.id, name: source.name } }],
@@ -133,7 +148,13 @@ async function end(tx: Tx, job: JobRecord, source: SourceRecord, result: Materia
   await succeed(tx, job, result, false);
 }
 
-async function appendRegions(services: Services, job: JobRecord, source: SourceRecord, input: MaterializeInput, pulse: Pulse): Promise<void> {
+async function appendRegions(
+  services: Services,
+  job: JobRecord,
+  source: SourceRecord,
+  input: MaterializeInput,
+  pulse: Pulse,
+): Promise<void> {
   const { table: name, expectedVersion, mapping, principal } = input.append as NonNullable<MaterializeInput['append']>;
   const { grids, tables } = await heavyWork(pulse, () => buildRegions(services, source, input, pulse));
   const rows = tables.flatMap((table) => listRows(table, mapping));

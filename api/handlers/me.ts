@@ -1,7 +1,6 @@
 import { accountFilter } from '../../activities/access.ts';
 import { reachesWorkspace } from '../../core/access/reach.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
-import { plans } from '../../core/pricing/plans.ts';
 import { findMe } from '../../store/pg/me.ts';
 import { type DailyRequests, sumDailyRequests } from '../../store/pg/usage.ts';
 import { listVisibleWorkspaces } from '../../store/pg/workspaces.ts';
@@ -16,7 +15,7 @@ export function makeMeHandlers({ services, counter }: Plant): Handlers<'getMe' |
   return {
     async getMe({ principal }) {
       const me = await findMe(pool, principal.userId, principal.accountId);
-      return { status: 200, body: presentMe(principal, me, plans[me.plan].includedCredits) };
+      return { status: 200, body: presentMe(principal, me) };
     },
 
     async getMyUsage({ principal, query }) {

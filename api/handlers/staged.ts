@@ -15,9 +15,7 @@ import { answerMaterialize } from '../presenters/ingest.ts';
 import { presentSpec } from '../presenters/sources.ts';
 
 /** The staged way: analyze, correct, materialize. */
-export function makeStagedHandlers({
-  services,
-}: Plant): Handlers<'analyzeSource' | 'getParseSpec' | 'putParseSpec' | 'materializeSource'> {
+export function makeStagedHandlers({ services }: Plant): Handlers<'analyzeSource' | 'getParseSpec' | 'putParseSpec' | 'materializeSource'> {
   const notAnalyzed = () => notFound('parse spec yet', 'Analyze the source first with POST …/sources/{source_name}/analyze.');
 
   /** Looked at before the work begins, so that what is plainly wrong is said at once; the work itself looks again. */

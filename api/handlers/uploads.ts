@@ -1,9 +1,9 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { cleanFilename, receiveFile } from '../../activities/ingest/receiveFile.ts';
 import { startJob } from '../../activities/jobs/startJob.ts';
+import { describeSources } from '../../activities/sources/describeSources.ts';
 import { type DescribedUpload, describeSlot, fillSlot, openSlot, slotActor, slotStatus } from '../../activities/uploads/fillSlot.ts';
 import { checkSignature, slotAddress } from '../../activities/uploads/signSlot.ts';
-import { describeSources } from '../../activities/sources/describeSources.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';

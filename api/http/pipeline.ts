@@ -151,12 +151,7 @@ interface Input {
   repeatable: Repeatable | null;
 }
 
-function makeCall<Id extends OperationId>(
-  plant: Plant,
-  ctx: Context,
-  trace: Trace,
-  input: Input,
-): Call<Id> {
+function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Trace, input: Input): Call<Id> {
   const { repeatable } = input;
   const guard =
     <T>(change: (tx: Tx) => Promise<T>) =>

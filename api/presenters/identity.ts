@@ -96,7 +96,7 @@ export function presentMember(member: MemberRecord, ownerId: string): Schemas['M
   };
 }
 
-export function presentMe(principal: Principal, me: MeRow, includedCredits: number): Schemas['Me'] {
+export function presentMe(principal: Principal, me: MeRow): Schemas['Me'] {
   return {
     user: presentUser({ id: principal.userId, email: principal.email, name: principal.userName, createdAt: me.userCreatedAt }),
     account_id: principal.accountId,
@@ -107,7 +107,7 @@ export function presentMe(principal: Principal, me: MeRow, includedCredits: numb
     resource: formatReach(principal.reach),
     plan: me.plan,
     plan_status: me.planStatus,
-    credits: { included: includedCredits, purchased: 0, used: 0, remaining: includedCredits },
+    credits: me.credits,
     credential: {
       kind: principal.kind,
       id: principal.credentialId,

@@ -1,7 +1,7 @@
 import { type IngestResult, inputOf } from '../../activities/ingest/job.ts';
 import { visibleColumns } from '../../activities/rows/upsertRows.ts';
-import type { MaterializeResult } from '../../activities/sources/materializeSource.ts';
 import { type DescribedSource, describeLanded, describeSources } from '../../activities/sources/describeSources.ts';
+import type { MaterializeResult } from '../../activities/sources/materializeSource.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { components } from '../../schema/contract.ts';

@@ -22,7 +22,14 @@ export function presentSource({ source, tables }: DescribedSource): Schemas['Sou
     artifacts: tables.map((table) => table.name),
     parse_spec: source.spec && {
       version: source.specVersion,
-      regions: presentSpec(source).regions.map(({ id, sheet, range, kind, name, selected }) => ({ id, sheet, range, kind, name, selected })),
+      regions: presentSpec(source).regions.map(({ id, sheet, range, kind, name, selected }) => ({
+        id,
+        sheet,
+        range,
+        kind,
+        name,
+        selected,
+      })),
     },
     ...(source.error === null ? {} : { error: source.error }),
   };

@@ -3,7 +3,16 @@ import type { Database } from './database.ts';
 
 /** What expires, by name, and how old it may get. Each sweep is safe to repeat and to cut off. */
 export type Expired = Record<
-  'idempotency_records' | 'sessions' | 'login_attempts' | 'rate_windows' | 'request_counts' | 'results' | 'workbooks' | 'jobs' | 'job_drafts' | 'uploads',
+  | 'idempotency_records'
+  | 'sessions'
+  | 'login_attempts'
+  | 'rate_windows'
+  | 'request_counts'
+  | 'results'
+  | 'workbooks'
+  | 'jobs'
+  | 'job_drafts'
+  | 'uploads',
   number
 >;
 

@@ -186,7 +186,10 @@ export async function dropClaim(tx: Tx, jobId: string): Promise<void> {
 }
 
 export async function saveDraft(orm: Orm, jobId: string, stage: string, draft: object): Promise<void> {
-  await orm.insert(jobDrafts).values({ jobId, stage, draft }).onConflictDoUpdate({ target: [jobDrafts.jobId, jobDrafts.stage], set: { draft } });
+  await orm
+    .insert(jobDrafts)
+    .values({ jobId, stage, draft })
+    .onConflictDoUpdate({ target: [jobDrafts.jobId, jobDrafts.stage], set: { draft } });
 }
 
 export async function findDraft<T>(orm: Orm, jobId: string, stage: string): Promise<T | null> {

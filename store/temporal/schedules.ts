@@ -3,8 +3,10 @@ import type { ServiceConfig } from '../config.ts';
 import type { Temporal } from './client.ts';
 import { searchAttributes } from './searchAttributes.ts';
 
+export type ScheduleName = 'expire-things' | 'sweep-jobs' | 'sweep-tables' | 'collect-garbage' | 'grant-credits';
 /** Installations that share a namespace have task queues of their own, and so schedules of their own. */
-export function scheduleId(name: 'expire-things' | 'sweep-jobs' | 'sweep-tables' | 'collect-garbage', taskQueue: string): string {
+
+export function scheduleId(name: ScheduleName, taskQueue: string): string {
   return `${name}.${taskQueue}`;
 }
 
@@ -62,6 +64,20 @@ function listSchedules(taskQueue: string): ScheduleOptions[] {
         typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
       },
       memo: { purpose: 'removes versions that nothing needs any more, and files that nothing refers to' },
+    },
+    {
+      scheduleId: scheduleId('grant-credits', taskQueue),
+      // Soon after midnight in UTC.
+      spec: { intervals: [{ every: '1 day', offset: '5 minutes' }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 day' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'grantCredits',
+        workflowId: scheduleId('grant-credits', taskQueue),
+        taskQueue,
+        typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
+      },
+      memo: { purpose: 'gives accounts the credits of a new month and lets those of the month before expire' },
     },
   ];
 }

@@ -1,0 +1,19 @@
+/** The price list. One credit is one unit of structuring or agent work. */
+
+/** What each plan includes, a calendar month (UTC). */
+export const plans = {
+  free: { includedCredits: 200 },
+  payg: { includedCredits: 200 },
+  solo: { includedCredits: 3_000 },
+  pro: { includedCredits: 15_000 },
+} as const;
+
+export type Plan = keyof typeof plans;
+
+const structuring = { cellsPerCredit: 1_000, leastCredits: 1 } as const;
+
+/** What structuring so many non-empty cells costs: every started thousand is one credit. */
+export function priceStructuring(cells: number): number {
+  if (!Number.isSafeInteger(cells) || cells < 0) throw new RangeError(`not a number of cells: ${cells}`);
+  return Math.max(structuring.leastCredits, Math.ceil(cells / structuring.cellsPerCredit));
+}

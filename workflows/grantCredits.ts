@@ -1,0 +1,19 @@
+import { proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.ts';
+
+const { grantCredits: grant } = proxyActivities<Activities>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '1 minute',
+  retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 10 },
+});
+
+/** Brings the credits of accounts that do nothing to the new month. Runs on a schedule; says how many accounts it was new to. */
+export async function grantCredits(): Promise<number> {
+  let accounts = 0;
+  for (let after: string | null = ''; after !== null; ) {
+    const part: { accounts: number; next: string | null } = await grant(after);
+    accounts += part.accounts;
+    after = part.next;
+  }
+  return accounts;
+}
