@@ -1,3 +1,4 @@
+import { DomainError } from '../../core/errors.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import type { BuildResult, OutputColumn, OutputTable, TableRole } from '../../core/structuring/index.ts';
 import type { StoredValue } from '../../core/types/index.ts';
@@ -39,7 +40,15 @@ export type PlaceTable = (tableIndex: number) => { prefix: string; rowBase: numb
 export interface TableLimits {
   fileRows: number;
   fileBytes: number;
+  /** The engine holds a vector for each column: beyond this they do not fit into its memory. */
+  columns: number;
 }
+
+export const tableLimits: TableLimits = {
+  fileRows: compactionLimits.fileRows,
+  fileBytes: compactionLimits.fileBytes,
+  columns: 4_096,
+};
 
 /** Lines between two looks at the watch. */
 const stepLines = 8_192;
@@ -54,8 +63,9 @@ export async function writeTables(
   { tables }: Pick<BuildResult, 'tables'>,
   place: PlaceTable,
   watch: TablesWatch,
-  limits: TableLimits = compactionLimits,
+  limits: TableLimits = tableLimits,
 ): Promise<WrittenTable[]> {
+  for (const table of tables) checkWidth(table, limits);
   const bySheet = new Map(grids.map((grid) => [grid.sheet, grid]));
   const total = tables.reduce((sum, table) => sum + table.rows.length, 0);
   const keys: string[] = [];
@@ -88,6 +98,15 @@ export async function writeTables(
     for (const key of keys) await storage.blobs.remove(key);
     throw error;
   }
+}
+
+function checkWidth({ name, columns }: OutputTable, limits: TableLimits): void {
+  if (columns.length <= limits.columns) return;
+  throw new DomainError(
+    'too-large',
+    `The table ${name} would have ${columns.length} columns; ${limits.columns} are possible.`,
+    'Split the sheet into narrower tables, or choose narrower regions.',
+  );
 }
 
 function* paced(lines: Iterable<string>, pulse: () => void): Generator<string> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readRawCells, readRowCells } from '../../activities/ingest/readProvenance.ts';
-import { type TableLimits, type WrittenTable, writeTables } from '../../activities/ingest/writeTables.ts';
+import { type TableLimits, tableLimits, type WrittenTable, writeTables } from '../../activities/ingest/writeTables.ts';
 import { CellKind, type Grid } from '../../core/grid/grid.ts';
 import { analyze, build, buildSelected, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
 import type { Layer } from '../../schema/tables.ts';
@@ -142,14 +142,14 @@ describe('structured tables as files', () => {
   it('are cut into segments by rows and by bytes', async () => {
     const grid = makeGrid([['名', '数'], ...Array.from({ length: 1000 }, (_, n) => [`行${n} ${'x'.repeat(100)}`, String(n)])]);
     const tables = structure([grid]);
-    const [byRows] = await write([grid], tables, { fileRows: 300, fileBytes: 64 * 1024 * 1024 });
+    const [byRows] = await write([grid], tables, { ...tableLimits, fileRows: 300 });
     expect(byRows && segmentsOf(byRows).map(({ rows, minRow, maxRow }) => [rows, minRow, maxRow])).toEqual([
       [300, 1, 300],
       [300, 301, 600],
       [300, 601, 900],
       [100, 901, 1000],
     ]);
-    const [byBytes] = await write([grid], tables, { fileRows: 204_800, fileBytes: 40_000 });
+    const [byBytes] = await write([grid], tables, { ...tableLimits, fileBytes: 40_000 });
     if (!byRows || !byBytes) throw new Error('no table');
     expect(segmentsOf(byBytes).length).toBeGreaterThan(3);
     for (const { bytes } of segmentsOf(byBytes)) expect(bytes).toBeLessThanOrEqual(40_000);
@@ -185,6 +185,7 @@ describe('structured tables as files', () => {
     );
     await expect(write([grid], broken)).rejects.toThrow();
     await expect(write([], tables)).rejects.toThrow('no grid');
+    await expect(write([grid], tables, { ...tableLimits, columns: 3 })).rejects.toMatchObject({ code: 'too-large' });
     expect(await listFiles()).toEqual(before);
   });
 });
