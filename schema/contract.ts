@@ -5786,8 +5786,10 @@ export interface components {
             /** @description A1 range, header included. */
             range: string;
             kind: components["schemas"]["RegionKind"];
-            /** @description Name of the table it makes; `null` for titles and notes. */
+            /** @description Name of the table it makes; `null` for titles, notes and forms. */
             name: string | null;
+            /** @description Name of the table that a title, note or form is about; `null` for none. */
+            target?: string | null;
             /** @description Header rows, 1-based rows of the sheet. */
             header_rows: number[];
             /** @description A1 range of the values; `null` for titles and notes. */

@@ -5,14 +5,23 @@ import { type InferredColumn, inferColumn } from '../types/infer.ts';
 import { columnLetters, formatRange } from './a1.ts';
 import { dropBlankTexts } from './blanks.ts';
 import { type HeaderColumn, nameColumns, readHeaderColumns } from './columns.ts';
-import { readReport } from './hierarchy.ts';
+import { expressionOf } from './expression.ts';
+import { type Report, readReport } from './hierarchy.ts';
 import { baseOfFile, NameRegistry } from './names.ts';
 import { findPeriods } from './periods.ts';
 import { type FoundBlock, type FoundTable, type FoundText, findBlocks } from './regions.ts';
 import { SheetView } from './sheet.ts';
-import { type ParseSpec, SPEC_VERSION, type SpecColumn, type SpecPeriod, type SpecRegion } from './spec.ts';
+import {
+  type FileFormat,
+  type ParseSpec,
+  SPEC_VERSION,
+  type SpecColumn,
+  type SpecPeriod,
+  type SpecRegion,
+  type SpecTotal,
+} from './spec.ts';
 import { readTableRows } from './tableRows.ts';
-import { isNoteStart, isPlainTitle, isUnitLine } from './words.ts';
+import { isNoteStart, isPlainTitle, isSubtotalLabel, isUnitLine } from './words.ts';
 
 export function analyze(grids: Grid[], fileName: string): ParseSpec {
   const sheets = grids.map((grid) => {
@@ -27,15 +36,19 @@ export function analyze(grids: Grid[], fileName: string): ParseSpec {
       regions.push(...describeBlock(view, block, names.get(block) ?? '', names.get(nextTable(blocks, k)) ?? ''));
     const own = regions.splice(before).sort((a, b) => compareRanges(a, b));
     own.forEach((region, n) => {
-      region.id = `${view.grid.sheet}#${n + 1}`;
+      // Short, whatever the sheets are called.
+      region.id = `r${before + n + 1}`;
       regions.push(region);
     });
   }
   return { version: SPEC_VERSION, reader: { format: formatOf(fileName) }, regions };
 }
 
-function formatOf(fileName: string): string {
-  return /\.([A-Za-z0-9]{1,5})$/.exec(fileName)?.[1]?.toLowerCase() ?? 'xlsx';
+/** Delimited text goes by csv or tsv; every workbook is read alike, macros or not. */
+function formatOf(fileName: string): FileFormat {
+  const extension = /\.([A-Za-z0-9]{1,5})$/.exec(fileName)?.[1]?.toLowerCase();
+  if (extension === 'tsv') return 'tsv';
+  return extension === 'csv' || extension === 'txt' ? 'csv' : 'xlsx';
 }
 
 /** Regions are listed as people read: from the top, then from the left. */
@@ -109,7 +122,7 @@ function makeRegion(view: SheetView, kind: SpecRegion['kind'], range: Range, nam
     data_range: null,
     orientation: 'rows',
     columns: [],
-    selected: true,
+    selected: kind === 'data',
   };
 }
 
@@ -134,11 +147,28 @@ function describeTable(view: SheetView, table: FoundTable, name: string): SpecRe
   region.data_range = rows.rows.length > 0 ? formatRange({ ...table.range, top: table.firstDataRow }) : null;
   region.columns = describeColumns(view, columns, names, rows.spans, new Set(report.isReport ? [] : report.computedRows), rows.rows);
   if (periods.length > 0) region.periods = periods;
-  const totals = new Set(report.totalRows);
-  const computed = report.computedRows.filter((row) => !totals.has(row));
-  const totalColumns = periods.filter((period: SpecPeriod) => period.computed).map((period) => period.from);
-  if (totals.size + computed.length + totalColumns.length > 0) region.totals = { rows: [...totals], computed, columns: totalColumns };
+  const totals = [...describeTotalRows(report), ...describeTotalColumns(periods)];
+  if (totals.length > 0) region.totals = totals;
   return region;
+}
+
+function describeTotalRows(report: Report): SpecTotal[] {
+  const sums = new Set(report.totalRows);
+  const computed = new Set(report.computedRows);
+  const seen = new Set<number>();
+  const totals: SpecTotal[] = [];
+  for (const row of report.rows) {
+    // Several nodes may come from the labels of one row.
+    if (seen.has(row.row) || (!sums.has(row.row) && !computed.has(row.row))) continue;
+    seen.add(row.row);
+    const kind = !sums.has(row.row) ? 'computed' : row.parent < 0 && !isSubtotalLabel(row.label) ? 'total' : 'subtotal';
+    totals.push({ at: row.row, kind, formula: expressionOf(report.rows, row) });
+  }
+  return totals;
+}
+
+function describeTotalColumns(periods: SpecPeriod[]): SpecTotal[] {
+  return periods.flatMap((period) => (period.computed ? [{ at: period.from, kind: 'total' as const, formula: null }] : []));
 }
 
 /** Types come from the details: a computed row may hold a word where the column holds dates. */

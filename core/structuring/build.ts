@@ -14,27 +14,18 @@ import { buildRawTable, nameRawTables } from './raw.ts';
 import { findWrongTotals } from './reaggregate.ts';
 import { SheetView } from './sheet.ts';
 import { isTableRegion, type ParseSpec, type SpecRegion } from './spec.ts';
+import type { TypeRules } from './typing.ts';
 
-export interface BuildOptions {
-  /**
-   * Off for a ParseSpec that people corrected: cells they left out on purpose are listed, and are no reason to keep
-   * the sheet raw.
-   */
-  strict?: boolean;
-}
-
-export function build(grids: Grid[], spec: ParseSpec, fileName: string, options: BuildOptions = {}): BuildResult {
+/** Everything that analysis found, whether it is selected or not; a sheet that is not understood stays raw. */
+export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildResult {
   const registry = new NameRegistry();
   const rawNames = nameRawTables(grids, fileName, baseOfFile);
-  const result: BuildResult = { tables: [], archivedRaw: [], findings: [], conservation: [], rawSheets: [] };
+  const result = emptyResult();
   grids.forEach((grid, k) => {
-    const sheet = buildSheet(
-      grid,
-      spec.regions.filter((region) => region.sheet === grid.sheet),
-    );
+    const sheet = buildSheet(grid, regionsOf(spec, grid), () => true, { binding: false, misfits: result.misfits });
     result.conservation.push(sheet.conservation);
     if (grid.size === 0) return;
-    const reason = options.strict === false ? null : sheet.reason;
+    const { reason } = sheet;
     if (reason !== null) {
       result.rawSheets.push({ sheet: grid.sheet, reason });
       result.findings.push({
@@ -56,6 +47,34 @@ export function build(grids: Grid[], spec: ParseSpec, fileName: string, options:
   return result;
 }
 
+/**
+ * Only the regions that somebody chose, by their ids or, for null, by what is selected in the ParseSpec. It is followed to
+ * the letter: cells that were left out are listed and no reason for doubt, and types are binding (see `misfits`).
+ */
+export function buildSelected(grids: Grid[], spec: ParseSpec, regionIds: string[] | null): BuildResult {
+  const chosen = regionIds && new Set(regionIds);
+  const registry = new NameRegistry();
+  const result = emptyResult();
+  for (const grid of grids) {
+    const isChosen = (region: SpecRegion) => (chosen ? chosen.has(region.id) : region.selected);
+    const regions = regionsOf(spec, grid);
+    if (!regions.some(isChosen)) continue;
+    const sheet = buildSheet(grid, regions, isChosen, { binding: true, misfits: result.misfits });
+    result.conservation.push(sheet.conservation);
+    result.findings.push(...sheet.findings);
+    for (const table of sheet.tables) result.tables.push({ ...table, name: registry.claim(table.name, grid.sheet) });
+  }
+  return result;
+}
+
+function emptyResult(): BuildResult {
+  return { tables: [], archivedRaw: [], findings: [], conservation: [], rawSheets: [], misfits: [] };
+}
+
+function regionsOf(spec: ParseSpec, grid: Grid): SpecRegion[] {
+  return spec.regions.filter((region) => region.sheet === grid.sheet);
+}
+
 interface BuiltSheet {
   tables: OutputTable[];
   findings: Finding[];
@@ -64,15 +83,15 @@ interface BuiltSheet {
   reason: string | null;
 }
 
-function buildSheet(grid: Grid, all: SpecRegion[]): BuiltSheet {
-  const regions = all.filter((region) => region.selected);
+function buildSheet(grid: Grid, all: SpecRegion[], isChosen: (region: SpecRegion) => boolean, types: TypeRules): BuiltSheet {
+  const regions = all.filter(isChosen);
   const seen = dropBlankTexts(grid);
   const view = new SheetView(seen.grid);
   const ledger = new Ledger(view);
   const tables: OutputTable[] = [];
   const findings: Finding[] = [];
   for (const region of regions.filter(isTableRegion)) {
-    const built = buildTableRegion(view, ledger, region);
+    const built = buildTableRegion({ view, ledger, types }, region);
     tables.push(...built.tables);
     findings.push(...findWrongTotals(view, region, built));
   }
@@ -83,7 +102,7 @@ function buildSheet(grid: Grid, all: SpecRegion[]): BuiltSheet {
     `${grid.sheet}_補足情報`,
   );
   if (notes) tables.push(notes);
-  for (const region of all) if (!region.selected) leaveOut(view, ledger, region);
+  for (const region of all) if (!isChosen(region)) leaveOut(view, ledger, region);
   const { origin } = seen;
   if (origin) for (const table of tables) table.provenance.cells = table.provenance.cells.map((cell) => origin[cell]!);
   const conservation = ledger.summarize();

@@ -3,6 +3,7 @@
 import type { Range } from '../grid/grid.ts';
 import { columnNumber, parseRange } from './a1.ts';
 import { type EmitBatch, type EmitPlan, type EmitRow, emitTable } from './emit.ts';
+import { expressionOf } from './expression.ts';
 import { type Report, type ReportRow, readReport } from './hierarchy.ts';
 import type { Ledger } from './ledger.ts';
 import { pickLabelColumns } from './outline.ts';
@@ -10,6 +11,7 @@ import type { OutputTable } from './output.ts';
 import { key, type SheetView } from './sheet.ts';
 import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.ts';
 import { readTableRows, type TableRows } from './tableRows.ts';
+import type { TypeRules } from './typing.ts';
 import { isSubtotalLabel } from './words.ts';
 
 export interface BuiltRegion {
@@ -18,16 +20,22 @@ export interface BuiltRegion {
   rows: TableRows;
 }
 
-export function buildTableRegion(view: SheetView, ledger: Ledger, region: SpecRegion): BuiltRegion {
+/** What the regions of one sheet are built with. */
+export interface SheetWork {
+  view: SheetView;
+  ledger: Ledger;
+  types: TypeRules;
+}
+
+export function buildTableRegion(sheet: SheetWork, region: SpecRegion): BuiltRegion {
+  const { view, ledger } = sheet;
   const range = parseRange(region.range)!;
   const data = region.data_range ? parseRange(region.data_range) : null;
   placeHeaders(view, ledger, region, range);
   const rows = data ? readTableRows(view, data, data.top) : emptyRows();
   const report = readReport(view, rows);
   const tables =
-    region.kind === 'report'
-      ? buildReport(view, ledger, region, rows, report, data ?? range)
-      : buildFlat(view, ledger, region, rows, data ?? range);
+    region.kind === 'report' ? buildReport(sheet, region, rows, report, data ?? range) : buildFlat(sheet, region, rows, data ?? range);
   return { tables, report, rows };
 }
 
@@ -44,8 +52,8 @@ function placeHeaders(view: SheetView, ledger: Ledger, region: SpecRegion, range
   }
 }
 
-function makePlan(view: SheetView, ledger: Ledger, region: SpecRegion, leadNames: string[], columns: SpecColumn[], range: Range): EmitPlan {
-  return { view, ledger, region, leadNames, columns, filled: fillMerges(view, range) };
+function makePlan(sheet: SheetWork, region: SpecRegion, leadNames: string[], columns: SpecColumn[], range: Range): EmitPlan {
+  return { ...sheet, region, leadNames, columns, filled: fillMerges(sheet.view, range) };
 }
 
 /** Merged cells inside the data stand for every row they cover. */
@@ -67,9 +75,9 @@ function fillMerges(view: SheetView, range: Range): Map<number, number> {
   return filled;
 }
 
-function buildFlat(view: SheetView, ledger: Ledger, region: SpecRegion, rows: TableRows, range: Range): OutputTable[] {
-  const computed = new Set([...(region.totals?.rows ?? []), ...(region.totals?.computed ?? [])]);
-  const plan = makePlan(view, ledger, region, [], region.columns, range);
+function buildFlat(sheet: SheetWork, region: SpecRegion, rows: TableRows, range: Range): OutputTable[] {
+  const computed = new Set((region.totals ?? []).map((total) => total.at));
+  const plan = makePlan(sheet, region, [], region.columns, range);
   const toEmit = (row: number): EmitRow => ({ row, lead: [] });
   const details = rows.rows.filter((row) => !computed.has(row)).map(toEmit);
   const totals = rows.rows.filter((row) => computed.has(row)).map(toEmit);
@@ -91,7 +99,8 @@ function emitPair(plan: EmitPlan, name: string, role: 'data' | 'level', details:
   return tables;
 }
 
-function buildReport(view: SheetView, ledger: Ledger, region: SpecRegion, table: TableRows, report: Report, range: Range): OutputTable[] {
+function buildReport(sheet: SheetWork, region: SpecRegion, table: TableRows, report: Report, range: Range): OutputTable[] {
+  const { view, ledger } = sheet;
   const labels = new Set(pickLabelColumns(view, table));
   const columns = region.columns.filter((column) => !labels.has(columnNumber(column.from)));
   const tables: OutputTable[] = [];
@@ -100,7 +109,7 @@ function buildReport(view: SheetView, ledger: Ledger, region: SpecRegion, table:
     const own = report.rows.filter((row) => row.level === level && !row.virtual && row.role !== 'group');
     if (own.length === 0) continue;
     const leadNames = [...Array.from({ length: level - 1 }, (_, k) => `科目_階層${k + 1}`), '科目'];
-    const plan = makePlan(view, ledger, region, leadNames, columns, range);
+    const plan = makePlan(sheet, region, leadNames, columns, range);
     const toEmit = (row: ReportRow): EmitRow => ({
       row: row.row,
       lead: [...ancestorsOf(report.rows, row), { text: row.label || null, cell: row.labelCell }],
@@ -134,11 +143,14 @@ function nameRole(row: ReportRow): string {
   }
 }
 
+/** Position of `科目` among the columns of the tree. */
+const ACCOUNT = 1;
+
 /** The tree of accounts: one row per label, with what it is computed from. */
 function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, table: TableRows, report: Report): OutputTable {
   const labels = new Set(pickLabelColumns(view, table));
   const rows: OutputTable['rows'] = [];
-  const provenance: OutputTable['provenance'] = { offsets: [0], cells: [] };
+  const provenance: OutputTable['provenance'] = { offsets: [0], cells: [], columns: [] };
   report.rows.forEach((row, k) => {
     if (row.labelCell >= 0) ledger.share(row.labelCell, 'label', region.id);
     rows.push([
@@ -150,7 +162,10 @@ function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, tabl
       nameRole(row),
       expressionOf(report.rows, row),
     ]);
-    if (row.labelCell >= 0) provenance.cells.push(row.labelCell);
+    if (row.labelCell >= 0) {
+      provenance.cells.push(row.labelCell);
+      provenance.columns.push(ACCOUNT);
+    }
     provenance.offsets.push(provenance.cells.length);
   });
   // A label written again on each row of its group belongs to the group.
@@ -161,6 +176,7 @@ function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, tabl
     role: 'accounts',
     sheet: view.grid.sheet,
     regionId: region.id,
+    range: region.range,
     columns: [
       { name: '科目ID', type: 'BIGINT' },
       { name: '科目', type: 'VARCHAR' },
@@ -171,19 +187,7 @@ function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, tabl
       { name: '計算式', type: 'VARCHAR' },
     ],
     rows,
+    made: [0, 1, 2, 3, 4, 5, 6],
     provenance,
   };
-}
-
-/** Sums over more rows than this are told by their range of labels: nobody reads a formula of a hundred names. */
-const MAX_EXPRESSION_TERMS = 50;
-
-function expressionOf(rows: ReportRow[], row: ReportRow): string | null {
-  if (!row.certain || row.terms.length === 0) return null;
-  const terms = row.terms.filter((term) => rows[term.row]!.label !== '').slice(0, MAX_EXPRESSION_TERMS);
-  if (terms.length === 0) return null;
-  const text = terms
-    .map((term, n) => `${n === 0 ? (term.sign < 0 ? '-' : '') : term.sign < 0 ? ' - ' : ' + '}${rows[term.row]!.label}`)
-    .join('');
-  return row.terms.length > MAX_EXPRESSION_TERMS ? `${text} + …` : text;
 }

@@ -1,7 +1,7 @@
 /** Column names from header rows: merged cells filled, parents joined to children. */
 
 import type { Range } from '../grid/grid.ts';
-import { cleanName } from './names.ts';
+import { cleanName, suffixName } from './names.ts';
 import type { SheetView } from './sheet.ts';
 import { key } from './sheet.ts';
 
@@ -13,28 +13,51 @@ export interface HeaderColumn {
   days: (string | null)[];
 }
 
+/** A part of a column's name: what a header cell says, be it above this column or spread over it. */
+export interface HeaderPart {
+  text: string;
+  day: string | null;
+  /** Position in the grid. */
+  cell: number;
+}
+
 /** The columns of a table that hold a header or a value, with the parts of their names. */
 export function readHeaderColumns(view: SheetView, range: Range, headerRows: number[], dataTop: number): HeaderColumn[] {
   const width = range.right - range.left + 1;
   const used = markUsedColumns(view, range, dataTop);
-  const rows = headerRows.map((row) => readHeaderRow(view, range, row));
-  const filled = rows.map((cells, k) => fillParents(cells, rows, k, width));
+  const { rows, filled } = readHeaderRows(view, range, headerRows);
   const columns: HeaderColumn[] = [];
   for (let c = 0; c < width; c += 1) {
-    const parts: string[] = [];
-    const days: (string | null)[] = [];
-    for (const row of filled) {
-      const cell = row[c];
-      if (!cell || cell.text === '' || parts.at(-1) === cell.text) continue;
-      parts.push(cell.text);
-      days.push(cell.day);
-    }
+    const parts = partsOf(filled, c);
     if (parts.length === 0 && !used[c]) continue;
     // A parent that only reaches over a blank spacer column names nothing there.
     if (!used[c] && !rows.some((row) => row[c]?.own)) continue;
-    columns.push({ column: range.left + c, parts, days });
+    columns.push({ column: range.left + c, parts: parts.map((part) => part.text), days: parts.map((part) => part.day) });
   }
   return columns;
+}
+
+/** The header of every column of a table, by its distance from the left edge. */
+export function readHeaderParts(view: SheetView, range: Range, headerRows: number[]): HeaderPart[][] {
+  const { filled } = readHeaderRows(view, range, headerRows);
+  return Array.from({ length: range.right - range.left + 1 }, (_, c) => partsOf(filled, c));
+}
+
+type HeaderRow = (HeaderCell | undefined)[];
+
+/** The header rows as they stand, and with parents spread over their children. */
+function readHeaderRows(view: SheetView, range: Range, headerRows: number[]): { rows: HeaderRow[]; filled: HeaderRow[] } {
+  const rows = headerRows.map((row) => readHeaderRow(view, range, row));
+  return { rows, filled: rows.map((cells, k) => fillParents(cells, rows, k, range.right - range.left + 1)) };
+}
+
+function partsOf(filled: HeaderRow[], c: number): HeaderPart[] {
+  const parts: HeaderPart[] = [];
+  for (const row of filled) {
+    const cell = row[c];
+    if (cell && cell.text !== '' && parts.at(-1)?.text !== cell.text) parts.push(cell);
+  }
+  return parts;
 }
 
 function markUsedColumns(view: SheetView, range: Range, dataTop: number): Uint8Array {
@@ -46,9 +69,7 @@ function markUsedColumns(view: SheetView, range: Range, dataTop: number): Uint8A
   return used;
 }
 
-interface HeaderCell {
-  text: string;
-  day: string | null;
+interface HeaderCell extends HeaderPart {
   own: boolean;
   /** Reaches to this column by a merge; 0 when it is not merged across. */
   reach: number;
@@ -63,6 +84,7 @@ function readHeaderRow(view: SheetView, range: Range, row: number): (HeaderCell 
     const column = view.grid.columns[i]!;
     const merge = view.mergeAt.get(key(row, column));
     cells[column - range.left] = {
+      cell: i,
       text: cleanName(view.label(i)),
       day: view.day(i),
       own: true,
@@ -96,9 +118,12 @@ function fillParents(
   return texts;
 }
 
+/** Every table has it already; a file that was exported with row ids brings it along. */
+export const ROW_ID_NAME = '__svc_row_id';
+
 /** Final names: parts joined by `_`, blanks numbered, repeats suffixed. */
 export function nameColumns(columns: HeaderColumn[], isLabel: (position: number) => boolean): string[] {
-  const taken = new Set<string>();
+  const taken = new Set<string>([ROW_ID_NAME]);
   return columns.map((column, position) => {
     const joined = cleanName(column.parts.join('_'));
     const base = joined || (isLabel(position) ? '項目' : `列${position + 1}`);
@@ -108,7 +133,7 @@ export function nameColumns(columns: HeaderColumn[], isLabel: (position: number)
 
 export function claimColumn(base: string, taken: Set<string>): string {
   let name = base;
-  for (let n = 2; taken.has(name.toLowerCase()); n += 1) name = `${base}_${n}`;
+  for (let n = 2; taken.has(name.toLowerCase()); n += 1) name = suffixName(base, n);
   taken.add(name.toLowerCase());
   return name;
 }

@@ -1,7 +1,7 @@
 /** A ParseSpec as one line per sheet: what the scorer reads. */
 
 import { parseRange } from './a1.ts';
-import type { ParseSpec } from './spec.ts';
+import type { ParseSpec, SpecRegion } from './spec.ts';
 
 export interface SheetLine {
   file: string;
@@ -22,9 +22,14 @@ export function describeSheets(file: string, sheets: string[], spec: ParseSpec):
           range: region.range,
           kind: region.kind,
           header_rows: region.header_rows,
-          total_rows: region.totals?.rows ?? [],
+          total_rows: listTotalRows(region),
         })),
       notes: own.filter((region) => region.kind === 'title' || region.kind === 'note').map((region) => region.range),
     };
   });
+}
+
+/** Sums, without differences and averages. */
+function listTotalRows(region: SpecRegion): number[] {
+  return (region.totals ?? []).flatMap((total) => (typeof total.at === 'number' && total.kind !== 'computed' ? [total.at] : []));
 }

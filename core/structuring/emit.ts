@@ -1,12 +1,13 @@
 /** Turns rows of a region into the rows of an output table, wide or long, and notes where each value came from. */
 
-import { type ColumnType, convertValue, type InferredColumn, inferColumn, type StoredValue } from '../types/infer.ts';
-import { columnNumber } from './a1.ts';
-import { claimColumn } from './columns.ts';
+import { columnNumber, parseRange } from './a1.ts';
+import { readHeaderParts } from './columns.ts';
 import type { Ledger } from './ledger.ts';
-import type { OutputColumn, OutputTable, TableRole } from './output.ts';
+import type { OutputTable, TableRole } from './output.ts';
 import { key, type SheetView } from './sheet.ts';
 import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.ts';
+import { TableWriter } from './tableWriter.ts';
+import { commonType, readType, type TypeRules } from './typing.ts';
 
 /** One row to be written: texts put in front of the columns of the region, and the sheet row the rest comes from. */
 export interface EmitRow {
@@ -24,6 +25,7 @@ export interface EmitPlan {
   columns: SpecColumn[];
   /** Cells that fill merged rows below their own. */
   filled: Map<number, number>;
+  types: TypeRules;
 }
 
 /** Rows to be written for some of the periods; without periods the rows alone. */
@@ -46,17 +48,18 @@ export function emitTable(plan: EmitPlan, name: string, role: TableRole, batches
 function emitWide(plan: EmitPlan, name: string, role: TableRole, rows: EmitRow[]): OutputTable {
   const writer = new TableWriter(plan, name, role);
   const numbers = plan.columns.map((column) => columnNumber(column.from));
-  const columns = plan.columns.map((column) => writer.addCells(column.name, typeOf(column)));
+  const columns = plan.columns.map((column) => writer.addCells(column.name, readType(column)));
   const reader = new RowReader(plan);
   for (const row of rows) {
     reader.read(row.row);
     writer.startRow(row);
     for (let k = 0; k < numbers.length; k += 1) {
       const cell = reader.at(numbers[k]!);
-      columns[k]!.push(cell);
+      const { cells, position } = columns[k]!;
+      cells.push(cell);
       if (cell < 0) continue;
       plan.ledger.share(cell, 'value', plan.region.id);
-      writer.addSource(cell);
+      writer.addSource(cell, position);
     }
   }
   return writer.finish();
@@ -70,15 +73,17 @@ function emitLong(plan: EmitPlan, name: string, role: TableRole, batches: EmitBa
   const identityNumbers = identity.map((column) => columnNumber(column.from));
   const measures = [...new Set(all.map((period) => period.measure))];
   const writer = new TableWriter(plan, name, role, ['期間', '期間開始']);
-  const identityColumns = identity.map((column) => writer.addCells(column.name, typeOf(column)));
+  const identityColumns = identity.map((column) => writer.addCells(column.name, readType(column)));
   const labels = writer.addTexts('期間', 'VARCHAR');
   const starts = writer.addTexts('期間開始', 'DATE');
-  const measureColumns = measures.map((measure) => writer.addCells(measure, null));
+  const measureColumns = measures.map((measure) => writer.addCells(measure, commonType(plan.types, plan.region, measure)));
+  const headersOf = findPeriodHeaders(plan);
   const reader = new RowReader(plan);
   for (const batch of batches) {
     const groups = groupPeriods(batch.periods).map((group) => ({
       ...group,
       columns: measures.map((measure) => columnNumber(group.periods.find((period) => period.measure === measure)?.from ?? '')),
+      headers: headersOf(group.periods),
     }));
     for (const row of batch.rows) {
       reader.read(row.row);
@@ -87,21 +92,39 @@ function emitLong(plan: EmitPlan, name: string, role: TableRole, batches: EmitBa
       for (const group of groups) {
         writer.startRow(row);
         own.forEach((cell, k) => {
-          identityColumns[k]!.push(cell);
-          writer.addSource(cell);
+          const { cells, position } = identityColumns[k]!;
+          cells.push(cell);
+          writer.addSource(cell, position);
         });
-        labels.push(group.label);
-        starts.push(group.start);
+        labels.texts.push(group.label);
+        starts.texts.push(group.start);
+        for (const header of group.headers) writer.addSource(header, labels.position);
         group.columns.forEach((column, k) => {
+          const { cells, position } = measureColumns[k]!;
           const cell = column > 0 ? reader.own(column) : -1;
-          measureColumns[k]!.push(cell);
+          cells.push(cell);
           if (cell >= 0) plan.ledger.place(cell, 'value');
-          writer.addSource(cell);
+          writer.addSource(cell, position);
         });
       }
     }
   }
   return writer.finish();
+}
+
+/** The header cells that say which period a column is of; all of its header where the label was written by hand. */
+function findPeriodHeaders(plan: EmitPlan): (periods: SpecPeriod[]) => number[] {
+  const range = parseRange(plan.region.range)!;
+  const parts = readHeaderParts(plan.view, range, plan.region.header_rows);
+  return (periods) => {
+    const cells = new Set<number>();
+    for (const period of periods) {
+      const own = parts[columnNumber(period.from) - range.left] ?? [];
+      const said = own.filter((part) => `_${period.label}_`.includes(`_${part.text}_`));
+      for (const part of said.length > 0 ? said : own) cells.add(part.cell);
+    }
+    return [...cells];
+  };
 }
 
 /** The cells of one sheet row by column, so that wide rows are read once. */
@@ -157,101 +180,4 @@ function groupPeriods(periods: SpecPeriod[]): { label: string; start: string | n
     }
   }
   return [...groups.values()];
-}
-
-function typeOf(column: SpecColumn): InferredColumn {
-  return { type: column.type, ...(column.format ? { dayFirst: column.format.startsWith('DD') } : {}) };
-}
-
-type WrittenColumn =
-  | { name: string; texts: (string | null)[]; type: ColumnType }
-  | { name: string; cells: number[]; wanted: InferredColumn | null };
-
-/** Collects cells, then settles the types: what the ParseSpec says where every value fits, what fits otherwise. */
-class TableWriter {
-  private readonly columns: WrittenColumn[] = [];
-  private readonly leads: (string | null)[][];
-  private readonly offsets: number[] = [];
-  private readonly sources: number[] = [];
-  private readonly taken: Set<string>;
-
-  constructor(
-    private readonly plan: EmitPlan,
-    private readonly name: string,
-    private readonly role: TableRole,
-    reserved: string[] = [],
-  ) {
-    this.leads = plan.leadNames.map(() => []);
-    this.taken = new Set([...plan.leadNames, ...reserved].map((text) => text.toLowerCase()));
-  }
-
-  addCells(name: string, wanted: InferredColumn | null): number[] {
-    const cells: number[] = [];
-    this.columns.push({ name: claimColumn(name, this.taken), cells, wanted });
-    return cells;
-  }
-
-  addTexts(name: string, type: ColumnType): (string | null)[] {
-    const texts: (string | null)[] = [];
-    this.columns.push({ name, texts, type });
-    return texts;
-  }
-
-  startRow(row: EmitRow): void {
-    this.offsets.push(this.sources.length);
-    row.lead.forEach((lead, k) => {
-      this.leads[k]!.push(lead.text);
-      if (lead.cell < 0) return;
-      this.plan.ledger.share(lead.cell, 'label', this.plan.region.id);
-      this.sources.push(lead.cell);
-    });
-  }
-
-  addSource(cell: number): void {
-    if (cell >= 0) this.sources.push(cell);
-  }
-
-  finish(): OutputTable {
-    const { view, leadNames, region } = this.plan;
-    const columns: OutputColumn[] = leadNames.map((name) => ({ name, type: 'VARCHAR' }));
-    const data: StoredValue[][] = [...this.leads];
-    for (const column of this.columns) {
-      if ('texts' in column) {
-        columns.push({ name: column.name, type: column.type });
-        data.push(column.texts);
-        continue;
-      }
-      const settled = settleType(view, column.wanted, column.cells);
-      columns.push({ name: column.name, type: settled.type });
-      data.push(column.cells.map((cell) => (cell < 0 ? null : convertValue(view.value(cell), settled))));
-    }
-    const rows: StoredValue[][] = this.offsets.map((_, n) => data.map((values) => values[n]!));
-    return {
-      name: this.name,
-      role: this.role,
-      sheet: view.grid.sheet,
-      regionId: region.id,
-      columns,
-      rows,
-      provenance: { offsets: [...this.offsets, this.sources.length], cells: this.sources },
-    };
-  }
-}
-
-function settleType(view: SheetView, wanted: InferredColumn | null, cells: number[]): InferredColumn {
-  const filled = cells.some((cell) => cell >= 0);
-  if (!filled) return wanted ?? { type: 'DOUBLE' };
-  if (wanted?.type === 'VARCHAR') return wanted;
-  const own = inferColumn(valuesOf(view, cells));
-  if (!wanted || own.type === wanted.type) return own;
-  return fits(own.type, wanted.type) ? wanted : own;
-}
-
-/** A narrower kind fits a wider column: integers among doubles, days among moments. */
-function fits(own: ColumnType, wanted: ColumnType): boolean {
-  return (own === 'BIGINT' && wanted === 'DOUBLE') || (own === 'DATE' && wanted === 'TIMESTAMP');
-}
-
-function* valuesOf(view: SheetView, cells: number[]) {
-  for (const cell of cells) if (cell >= 0) yield view.value(cell);
 }

@@ -33,17 +33,16 @@ export class NameRegistry {
   claim(wanted: string, fallback: string): string {
     const base = cleanName(wanted) || cleanName(fallback) || '表';
     let name = base;
-    for (let n = 2; this.taken.has(name.toLowerCase()); n += 1) {
-      const suffix = `_${n}`;
-      name = `${cutTo(base, MAX_NAME_LENGTH - suffix.length)}${suffix}`;
-    }
+    for (let n = 2; this.taken.has(name.toLowerCase()); n += 1) name = suffixName(base, n);
     this.taken.add(name.toLowerCase());
     return name;
   }
 }
 
-function cutTo(name: string, length: number): string {
-  return name.length <= length ? name : name.slice(0, length);
+/** `name_2`, within the length a name may have. */
+export function suffixName(base: string, n: number): string {
+  const suffix = `_${n}`;
+  return `${base.slice(0, MAX_NAME_LENGTH - suffix.length)}${suffix}`;
 }
 
 /** `F` without folder and extension. */

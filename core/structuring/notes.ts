@@ -9,12 +9,18 @@ import { key, type SheetView } from './sheet.ts';
 import type { SpecRegion } from './spec.ts';
 import { isUnitLine } from './words.ts';
 
+/** Position of `内容` among the columns. */
+const CONTENT = 2;
+
 export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[], name: string): OutputTable | null {
   const rows: OutputTable['rows'] = [];
-  const provenance: OutputTable['provenance'] = { offsets: [0], cells: [] };
+  const provenance: OutputTable['provenance'] = { offsets: [0], cells: [], columns: [] };
   const push = (kind: string, text: string, range: string, target: string, cells: number[]) => {
     rows.push([rows.length + 1, kind, text, range, target === '' ? null : target]);
-    provenance.cells.push(...cells);
+    for (const cell of cells) {
+      provenance.cells.push(cell);
+      provenance.columns.push(CONTENT);
+    }
     provenance.offsets.push(provenance.cells.length);
   };
   for (const region of regions) {
@@ -42,6 +48,7 @@ export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[
     role: 'notes',
     sheet: view.grid.sheet,
     regionId: null,
+    range: null,
     columns: [
       { name: '順序', type: 'BIGINT' },
       { name: '種別', type: 'VARCHAR' },
@@ -50,6 +57,7 @@ export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[
       { name: '対象テーブル', type: 'VARCHAR' },
     ],
     rows,
+    made: [0, 1, 2, 3, 4],
     provenance,
   };
 }

@@ -1,10 +1,11 @@
 /** What building gives: tables ready to land, and the evidence that nothing was lost. */
 
-import type { ColumnType, StoredValue } from '../types/infer.ts';
+import type { StoredValue } from '../types/infer.ts';
 
 export interface OutputColumn {
   name: string;
-  type: ColumnType;
+  /** Canonical name of a type of the table store. */
+  type: string;
 }
 
 export type TableRole = 'data' | 'level' | 'computed' | 'accounts' | 'notes' | 'raw';
@@ -15,8 +16,12 @@ export interface OutputTable {
   /** The sheet and the region of the ParseSpec this table came from; null for the notes of a sheet. */
   sheet: string;
   regionId: string | null;
+  /** A1 range of that region, or of the used cells for a raw table; null for the notes of a sheet. */
+  range: string | null;
   columns: OutputColumn[];
   rows: StoredValue[][];
+  /** Positions of the columns whose values are made (periods, numbering, joined texts): no one cell stands for such a value. */
+  made: number[];
   provenance: Provenance;
 }
 
@@ -24,6 +29,8 @@ export interface OutputTable {
 export interface Provenance {
   offsets: number[];
   cells: number[];
+  /** For each cell the position of the column it filled; a header stands behind the `期間` it gave. */
+  columns: number[];
 }
 
 export interface Finding {
@@ -34,6 +41,16 @@ export interface Finding {
   stated: number | null;
   computed: number | null;
   message: string;
+}
+
+/** A cell that the type wanted for its column cannot hold. */
+export interface Misfit {
+  regionId: string;
+  /** Letters of the sheet column. */
+  from: string;
+  type: string;
+  cell: string;
+  value: string;
 }
 
 export interface Conservation {
@@ -58,4 +75,6 @@ export interface BuildResult {
   conservation: Conservation[];
   /** Sheets that stay as their raw table, with the reason. */
   rawSheets: { sheet: string; reason: string }[];
+  /** Where the wanted types were somebody's wish: the first cell of each column that does not fit. */
+  misfits: Misfit[];
 }

@@ -3,6 +3,7 @@
 import { arePeriodsInOrder, combinePeriods, type Period, parsePeriod, periodOfDate } from '../period/period.ts';
 import { columnLetters } from './a1.ts';
 import type { HeaderColumn } from './columns.ts';
+import { cleanName } from './names.ts';
 import type { SpecPeriod } from './spec.ts';
 import { isTotalColumn } from './words.ts';
 
@@ -58,7 +59,7 @@ function readPeriod(column: HeaderColumn, japanese: boolean): { period: Period; 
     period = joined;
     labels.push(part);
   }
-  return period ? { period, label: labels.join('_'), measure: measure.join('_') || NAMELESS_MEASURE } : null;
+  return period ? { period, label: cleanName(labels.join('_')), measure: cleanName(measure.join('_')) || NAMELESS_MEASURE } : null;
 }
 
 function periodOfPart(part: string, day: string | null, japanese: boolean): Period | null {
@@ -96,7 +97,7 @@ function readComputed(column: HeaderColumn, found: PeriodColumn[], measures: Set
   if (words.length === 0) return null;
   const rest = column.parts.filter((part) => !isTotalColumn(part));
   const measure = rest.filter((part) => measures.has(part)).join('_');
-  const label = [...rest.filter((part) => !measures.has(part)), ...words].join('_');
+  const label = cleanName([...rest.filter((part) => !measures.has(part)), ...words].join('_'));
   return { label, measure: pickMeasure(measure, measures) };
 }
 

@@ -1,7 +1,7 @@
 /** The faithful copy of a sheet: every used cell as shown, columns by their letters. */
 
 import type { Grid } from '../grid/grid.ts';
-import { columnLetters } from './a1.ts';
+import { columnLetters, formatRange } from './a1.ts';
 import type { OutputTable } from './output.ts';
 import { SheetView } from './sheet.ts';
 
@@ -26,8 +26,14 @@ export function buildRawTable(grid: Grid): OutputTable {
     role: 'raw',
     sheet: grid.sheet,
     regionId: null,
+    range: view.used && formatRange(view.used),
     columns: Array.from({ length: width }, (_, k) => ({ name: columnLetters(k + 1), type: 'VARCHAR' as const })),
     rows,
-    provenance: { offsets: view.starts, cells: Array.from({ length: grid.size }, (_, i) => i) },
+    made: [],
+    provenance: {
+      offsets: view.starts,
+      cells: Array.from({ length: grid.size }, (_, i) => i),
+      columns: Array.from(grid.columns, (column) => column - 1),
+    },
   };
 }

@@ -1,14 +1,13 @@
 /** The ParseSpec: what analysis proposes, what people may correct, and what building follows. */
 
-import type { ColumnType } from '../types/infer.ts';
-
 export type RegionKind = 'data' | 'report' | 'form' | 'title' | 'note';
 
 export interface SpecColumn {
   name: string;
   /** Letters of the sheet column. */
   from: string;
-  type: ColumnType;
+  /** Canonical name of any type a table may have; analysis proposes the plain ones. */
+  type: string;
   /** `DD/MM/YYYY` or `MM/DD/YYYY` where a column writes its dates so. */
   format?: string;
 }
@@ -24,6 +23,17 @@ export interface SpecPeriod {
   computed?: boolean;
 }
 
+export type TotalKind = 'subtotal' | 'total' | 'computed';
+
+/** A row or column of the sheet that is computed: by a sum, or, for `computed`, in another way. */
+export interface SpecTotal {
+  /** A sheet row, or the letters of a column. */
+  at: number | string;
+  kind: TotalKind;
+  /** In the labels of the table: `売上高 - 売上原価`. */
+  formula: string | null;
+}
+
 export interface SpecRegion {
   id: string;
   sheet: string;
@@ -37,19 +47,22 @@ export interface SpecRegion {
   orientation: 'rows';
   columns: SpecColumn[];
   periods?: SpecPeriod[];
-  /** Sheet rows and columns that sum others; `computed` are rows that are computed without being sums. */
-  totals?: { rows: number[]; computed: number[]; columns: string[] };
+  /** Rows in sheet order, then columns. */
+  totals?: SpecTotal[];
+  /** Whether it is taken when nobody says which are; building everything does not ask. */
   selected: boolean;
 }
 
+export type FileFormat = 'xlsx' | 'csv' | 'tsv';
+
 export interface ParseSpec {
   version: number;
-  reader: { format: string; encoding?: string; delimiter?: string };
+  reader: { format: FileFormat; encoding?: string; delimiter?: string };
   regions: SpecRegion[];
 }
 
 export const SPEC_VERSION = 1;
 
-export function isTableRegion(region: SpecRegion): boolean {
+export function isTableRegion(region: { kind: RegionKind }): boolean {
   return region.kind === 'data' || region.kind === 'report';
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { finished } from 'node:stream/promises';
+import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BlobStore } from '../blobs/blobStore.ts';
 import type { ColumnRecord, LogEntry } from '../pg/tables.ts';
@@ -83,10 +82,6 @@ function fieldIdList(columns: FileColumn[]): string {
   return `FIELD_IDS {${ids.join(', ')}}`;
 }
 
-/**
- * Rows of text become typed columns by way of a CSV file, which DuckDB reads many times faster than values that are
- * handed over one by one.
- */
 async function writeRows<T>(
   storage: Storage,
   prefix: string,
@@ -94,18 +89,52 @@ async function writeRows<T>(
   rows: T[],
   textOf: (row: T) => (string | null)[],
 ): Promise<WrittenFile> {
+  function* lines() {
+    for (const row of rows) yield textOf(row).map(csvField).join(',');
+  }
+  return writeLines(storage, prefix, columns, lines(), {
+    columns,
+    select: (source) => `${selectTyped(columns, source)} ORDER BY ${rowIdColumn}`,
+  });
+}
+
+/** A value as `writeLines` wants it; numbers, dates and the like may stand in a line as they are. */
+export function csvField(text: string | null): string {
+  return text === null ? '\\N' : `"${text.replaceAll('"', '""')}"`;
+}
+
+/** What stands in the lines, where that is not the columns of the file themselves, and the SELECT that makes these of it. */
+export interface LineForm {
+  columns: { name: string; type: string }[];
+  select(source: string): string;
+}
+
+function selectTyped(columns: FileColumn[], source: string): string {
+  const typed = columns.map((column) => `CAST(${quoteName(column.name)} AS ${column.type}) AS ${quoteName(column.name)}`);
+  return `SELECT ${typed.join(', ')} FROM ${source}`;
+}
+
+/**
+ * Lines of text become typed columns by way of a CSV file, which DuckDB reads many times faster than values that are
+ * handed over one by one. The rows are in the order of the lines, or as `form` has it. Whoever makes the lines may stop the
+ * work by an exception: nothing is left of it.
+ */
+export async function writeLines(
+  storage: Storage,
+  prefix: string,
+  columns: FileColumn[],
+  lines: Iterable<string>,
+  form: LineForm = { columns, select: (source) => selectTyped(columns, source) },
+): Promise<WrittenFile> {
   const [csv, draft] = await Promise.all([storage.blobs.draft(), storage.blobs.draft()]);
   try {
-    const longest = Math.max(2_097_152, await writeCsv(csv, rows, textOf));
-    const types = columns.map(
+    const longest = Math.max(2_097_152, await writeCsv(csv, lines));
+    const types = form.columns.map(
       (column) => `${quoteText(column.name)}: ${quoteText(column.type === 'JSON' || column.type.endsWith('[]') ? 'VARCHAR' : column.type)}`,
     );
     const source = `read_csv(${quoteText(csv)}, columns = {${types.join(', ')}}, header = false, delim = ',', quote = '"', escape = '"', nullstr = '\\N', allow_quoted_nulls = false, auto_detect = false, new_line = '\\n', max_line_size = ${longest}, buffer_size = ${4 * longest}, strict_mode = true)`;
-    const select = columns.map((column) => `CAST(${quoteName(column.name)} AS ${column.type}) AS ${quoteName(column.name)}`);
     await storage.engine.use((connection) =>
-      connection.run(
-        `COPY (SELECT ${select.join(', ')} FROM ${source} ORDER BY ${rowIdColumn}) TO ${quoteText(draft)} (${parquetOptions()}, ${fieldIdList(columns)})`,
-      ),
+      connection.run(`COPY (${form.select(source)}) TO ${quoteText(draft)} (${parquetOptions()}, ${fieldIdList(columns)})`),
     );
     const { key, size } = await storage.blobs.put(prefix, draft, 'parquet');
     return { key, bytes: size };
@@ -114,20 +143,25 @@ async function writeRows<T>(
   }
 }
 
+/** Letters that go to the file at once. */
+const writtenLength = 262_144;
+
 /** Returns the bytes of the longest line: the reader wants to know ahead. */
-async function writeCsv<T>(path: string, rows: T[], textOf: (row: T) => (string | null)[]): Promise<number> {
+async function writeCsv(path: string, lines: Iterable<string>): Promise<number> {
   const out = createWriteStream(path);
   let longest = 0;
-  for (let i = 0; i < rows.length; i += 500) {
-    const lines = rows.slice(i, i + 500).map((row) =>
-      textOf(row)
-        .map((text) => (text === null ? '\\N' : `"${text.replaceAll('"', '""')}"`))
-        .join(','),
-    );
-    for (const line of lines) longest = Math.max(longest, line.length * 3 + 2);
-    if (!out.write(`${lines.join('\n')}\n`)) await once(out, 'drain');
+  async function* texts() {
+    let [text, length] = [[] as string[], 0];
+    for (const line of lines) {
+      longest = Math.max(longest, line.length * 3 + 2);
+      text.push(line);
+      length += line.length;
+      if (length < writtenLength) continue;
+      yield `${text.join('\n')}\n`;
+      [text, length] = [[], 0];
+    }
+    if (text.length > 0) yield `${text.join('\n')}\n`;
   }
-  out.end();
-  await finished(out);
+  await pipeline(texts, out);
   return longest;
 }

@@ -1,44 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { analyze, build, listCells, validateSpec } from '../../core/structuring/index.ts';
+import { analyze, build, buildSelected, listCells, summarizeSheets, toContract, validateSpec } from '../../core/structuring/index.ts';
+import { merges, rows } from './anySheet.ts';
 import { makeGrid } from './picture.ts';
-
-const cell = fc.oneof(
-  { weight: 4, arbitrary: fc.constant('') },
-  { weight: 4, arbitrary: fc.integer({ min: -1000, max: 100_000 }).map(String) },
-  { weight: 4, arbitrary: fc.constantFrom('りんご', '東京', 'a', 'Name', '*部門', '*#科目', '>明細', '>>細目', 'note: x', '備考') },
-  {
-    weight: 1,
-    arbitrary: fc.constantFrom(
-      '合計',
-      '小計',
-      'Total',
-      '※ 注記',
-      '(単位：円)',
-      '2023年度',
-      '2024年度',
-      '4月',
-      '5月',
-      'Q1',
-      '1,234円',
-      '△5',
-      '-',
-      '@2024-04-01',
-      '売上総利益',
-    ),
-  },
-  { weight: 1, arbitrary: fc.constantFrom('=SUM(B1:B3)~6', '=A1-A2~0', "'007", 'x'.repeat(80)) },
-);
-const rows = fc.array(fc.array(cell, { maxLength: 7 }), { maxLength: 25 });
-const merges = fc.array(
-  fc
-    .tuple(fc.integer({ min: 1, max: 10 }), fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 2 }), fc.integer({ min: 0, max: 2 }))
-    .map(([top, left, down, across]) => {
-      const letter = (n: number) => String.fromCharCode(65 + n);
-      return `${letter(left)}${top}:${letter(left + across)}${top + down}`;
-    }),
-  { maxLength: 3 },
-);
 
 describe('any grid at all', () => {
   it('is structured without losing or doubling a cell, and each row knows its cells', () => {
@@ -111,13 +75,13 @@ describe('a ParseSpec that people corrected', () => {
 
   it('may leave regions out', () => {
     const spec = analyze([grid], 'f.xlsx');
-    for (const region of spec.regions) region.selected = region.kind === 'data';
-    expect(build([grid], spec, 'f.xlsx').tables.map((table) => table.role)).toEqual(['data']);
+    expect(buildSelected([grid], spec, null).tables.map((table) => table.role)).toEqual(['data']);
   });
 
   it('is refused with a pointer where it does not fit the file', () => {
-    const spec = analyze([grid], 'f.xlsx');
-    expect(validateSpec([grid], spec)).toEqual([]);
+    const spec = toContract(analyze([grid], 'f.xlsx'));
+    const sheets = summarizeSheets([grid]);
+    expect(validateSpec(sheets, spec)).toEqual([]);
     const index = spec.regions.findIndex((region) => region.kind === 'data');
     const broken = structuredClone(spec);
     const region = broken.regions[index];
@@ -126,7 +90,7 @@ describe('a ParseSpec that people corrected', () => {
     region.header_rows = [99];
     region.data_range = 'Z1:Z9';
     region.columns = [{ name: '', from: 'ZZ', type: 'VARCHAR' }];
-    expect(validateSpec([grid], broken).map((problem) => problem.pointer)).toEqual([
+    expect(validateSpec(sheets, broken).map((problem) => problem.pointer)).toEqual([
       `/regions/${index}/sheet`,
       `/regions/${index}/header_rows/0`,
       `/regions/${index}/data_range`,
@@ -140,7 +104,7 @@ describe('a ParseSpec that people corrected', () => {
     fc.assert(
       fc.property(rows, merges, (drawn, merged) => {
         const any = makeGrid(drawn, { merges: merged });
-        expect(validateSpec([any], analyze([any], 'f.xlsx'))).toEqual([]);
+        expect(validateSpec(summarizeSheets([any]), toContract(analyze([any], 'f.xlsx')))).toEqual([]);
       }),
       { numRuns: 200 },
     );

@@ -39,7 +39,7 @@ describe('statements', () => {
       ['売上総利益', 1, '計算', '売上高 - 売上原価'],
     ]);
     const level2 = out.table('損益計算書_階層2');
-    expect(listCells(grid, level2, 0)).toEqual(['A4', 'A5:B5']);
+    expect(listCells(grid, level2, 0)).toEqual(['B3', 'A4', 'A5:B5']);
   });
 
   it('are understood from the numbers alone, signs included', () => {

@@ -1,0 +1,63 @@
+import { CellKind, type Grid } from '../../core/grid/grid.ts';
+import type { OutputTable } from '../../core/structuring/index.ts';
+import type { StoredValue } from '../../core/types/index.ts';
+
+/** A cell of an output table that came from a formula; row and column count from 0. */
+export interface KeptCell {
+  row: number;
+  column: number;
+  /** What the sheet stores, where the table says something else. */
+  stored: string | null;
+  formula: string;
+}
+
+/**
+ * The formulas behind a table's values, in the order of its rows. Only where one cell stands for the value: what was put
+ * together from several, or made from headers, has no formula of its own.
+ */
+export function* findKept(grid: Grid, { rows, made, provenance }: OutputTable): Generator<KeptCell> {
+  if (grid.formulas.length === 0) return;
+  const { offsets, cells, columns } = provenance;
+  const skipped = new Set(made);
+  for (let row = 0; row < rows.length; row += 1) {
+    const [from, to] = [offsets[row] ?? 0, offsets[row + 1] ?? 0];
+    for (let k = from; k < to; k += 1) {
+      const [cell = 0, column = -1] = [cells[k], columns[k]];
+      const formula = grid.formulas[grid.formulaIds[cell] ?? -1];
+      if (formula === undefined || column < 0 || skipped.has(column)) continue;
+      const stored = storedText(grid, cell);
+      yield { row, column, stored: stored === shownText(rows[row]?.[column] ?? null) ? null : stored, formula };
+    }
+  }
+}
+
+/** 1900-01-01: before it there are only times of day. */
+const firstDay = Date.UTC(1900, 0, 1);
+
+/** What the sheet stores, in a form that does not depend on formats. */
+function storedText(grid: Grid, cell: number): string {
+  const number = grid.numbers[cell] ?? 0;
+  switch (grid.kinds[cell]) {
+    case CellKind.number:
+      return String(number);
+    case CellKind.boolean:
+      return number === 1 ? 'TRUE' : 'FALSE';
+    case CellKind.date: {
+      const [day = '', time = ''] = new Date(number)
+        .toISOString()
+        .slice(0, -1)
+        .replace(/\.000$/, '')
+        .split('T');
+      return number < firstDay ? time : time === '00:00:00' ? day : `${day} ${time}`;
+    }
+    default:
+      return grid.strings[grid.texts[cell] ?? -1] ?? '';
+  }
+}
+
+/** The value of the table in the same form. */
+function shownText(value: StoredValue): string | null {
+  if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
+  if (typeof value === 'number') return String(value);
+  return value?.replace(/^(\d{4}-\d{2}-\d{2})T(\S+)$/, (_, day, time) => (time === '00:00:00' ? day : `${day} ${time}`)) ?? null;
+}

@@ -1,0 +1,244 @@
+import { DomainError } from '../../core/errors.ts';
+import type { Grid } from '../../core/grid/grid.ts';
+import type { BuildResult, OutputColumn, OutputTable, TableRole } from '../../core/structuring/index.ts';
+import type { StoredValue } from '../../core/types/index.ts';
+import type { Layer } from '../../schema/tables.ts';
+import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { csvField, type FileColumn, type LineForm, type Storage, type WrittenFile, writeLines } from '../../store/duckdb/writeFile.ts';
+import { compactionLimits } from '../compaction/limits.ts';
+import { findKept, type KeptCell } from './findKept.ts';
+
+export interface WrittenTable {
+  name: string;
+  role: TableRole;
+  sheet: string;
+  regionId: string | null;
+  /** A1 range of the region; null for the notes of a sheet. */
+  range: string | null;
+  /** A column's id is its position, from 1. */
+  columns: OutputColumn[];
+  rowCount: number;
+  /** Row ids follow on `rowBase`, in the order of the rows. */
+  maxRowId: number;
+  /** Segments; the log on top is for whoever makes the table. */
+  layers: Layer[];
+  /** The cells of every row, as (row_id, column_id, sheet_row, sheet_column), in the order of the rows. */
+  provenanceKey: string;
+  /** Cells with a formula, as (row_id, column_id, stored, formula); null when there are none. */
+  kept: { key: string; formulas: number; values: number } | null;
+}
+
+export interface TablesWatch {
+  /** Rows so far, and how many there are. */
+  step(done: number, total: number): void;
+  signal?: AbortSignal;
+}
+
+export type PlaceTable = (tableIndex: number) => { prefix: string; rowBase: number };
+
+/** What the files of a table may be like. */
+export interface TableLimits {
+  fileRows: number;
+  fileBytes: number;
+  /** The engine holds a vector for each column: beyond this they do not fit into its memory. */
+  columns: number;
+}
+
+export const tableLimits: TableLimits = {
+  fileRows: compactionLimits.fileRows,
+  fileBytes: compactionLimits.fileBytes,
+  columns: 4_096,
+};
+
+/** Lines between two looks at the watch. */
+const stepLines = 8_192;
+
+/**
+ * The tables of a structured file, as files that are durable in the blob store. Whatever goes wrong on the way, none of
+ * them remains.
+ */
+export async function writeTables(
+  storage: Storage,
+  grids: Grid[],
+  { tables }: Pick<BuildResult, 'tables'>,
+  place: PlaceTable,
+  watch: TablesWatch,
+  limits: TableLimits = tableLimits,
+): Promise<WrittenTable[]> {
+  for (const table of tables) checkWidth(table, limits);
+  const bySheet = new Map(grids.map((grid) => [grid.sheet, grid]));
+  const total = tables.reduce((sum, table) => sum + table.rows.length, 0);
+  const keys: string[] = [];
+  const written: WrittenTable[] = [];
+  let done = 0;
+  const pulse = () => {
+    watch.signal?.throwIfAborted();
+    watch.step(done, total);
+  };
+  try {
+    for (const [index, table] of tables.entries()) {
+      const grid = bySheet.get(table.sheet);
+      if (!grid) throw new Error(`no grid for the sheet of table ${table.name}`);
+      const { prefix, rowBase } = place(index);
+      const write: WriteFile = async (columns, lines, form) => {
+        pulse();
+        const file = await writeLines(storage, prefix, columns, paced(lines, pulse), form);
+        keys.push(file.key);
+        return file;
+      };
+      const work = new TableWork(table, grid, rowBase, write, limits);
+      const layers = await work.writeSegments((rows) => {
+        done += rows;
+      });
+      written.push(await work.describe(layers));
+    }
+    pulse();
+    return written;
+  } catch (error) {
+    for (const key of keys) await storage.blobs.remove(key);
+    throw error;
+  }
+}
+
+function checkWidth({ name, columns }: OutputTable, limits: TableLimits): void {
+  if (columns.length <= limits.columns) return;
+  throw new DomainError(
+    'too-large',
+    `The table ${name} would have ${columns.length} columns; ${limits.columns} are possible.`,
+    'Split the sheet into narrower tables, or choose narrower regions.',
+  );
+}
+
+function* paced(lines: Iterable<string>, pulse: () => void): Generator<string> {
+  let n = 0;
+  for (const line of lines) {
+    n += 1;
+    if (n % stepLines === 0) pulse();
+    yield line;
+  }
+}
+
+type WriteFile = (columns: FileColumn[], lines: Iterable<string>, form?: LineForm) => Promise<WrittenFile>;
+
+class TableWork {
+  constructor(
+    private readonly table: OutputTable,
+    private readonly grid: Grid,
+    private readonly rowBase: number,
+    private readonly write: WriteFile,
+    private readonly limits: TableLimits,
+  ) {}
+
+  async writeSegments(wrote: (rows: number) => void): Promise<Layer[]> {
+    const columns: FileColumn[] = [
+      { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
+      ...this.table.columns.map(({ type }, k) => ({ id: k + 1, name: innerName(k + 1), type })),
+    ];
+    const layers: Layer[] = [];
+    for (const [from, to] of cutSegments(this.table.rows, this.limits)) {
+      const file = await this.write(columns, this.rowLines(from, to));
+      layers.push({ kind: 'segment', ...file, rows: to - from, minRow: this.rowBase + from + 1, maxRow: this.rowBase + to });
+      wrote(to - from);
+    }
+    return layers;
+  }
+
+  async describe(layers: Layer[]): Promise<WrittenTable> {
+    const { name, role, sheet, regionId, range, columns, rows } = this.table;
+    const provenance = await this.write(provenanceColumns, this.provenanceLines(), provenanceRuns);
+    const kept = await this.writeKept();
+    const { length: rowCount } = rows;
+    const maxRowId = this.rowBase + rowCount;
+    return { name, role, sheet, regionId, range, columns, rowCount, maxRowId, layers, provenanceKey: provenance.key, kept };
+  }
+
+  private *rowLines(from: number, to: number): Generator<string> {
+    for (let n = from; n < to; n += 1) {
+      let line = String(this.rowBase + n + 1);
+      for (const value of this.table.rows[n] ?? []) line += `,${typeof value === 'string' || value === null ? csvField(value) : value}`;
+      yield line;
+    }
+  }
+
+  private *provenanceLines(): Generator<string> {
+    const { offsets, cells, columns } = this.table.provenance;
+    const { rows: sheetRows, columns: sheetColumns } = this.grid;
+    for (let n = 0; n < this.table.rows.length; n += 1) {
+      const end = offsets[n + 1] ?? 0;
+      for (let k = offsets[n] ?? 0; k < end; ) {
+        const [cell = 0, column = -1] = [cells[k], columns[k]];
+        const [sheetRow = 0, sheetColumn = 0] = [sheetRows[cell], sheetColumns[cell]];
+        let length = 1;
+        const isNext = (at: number, step: number) =>
+          columns[at] === column + step && sheetRows[cells[at] ?? 0] === sheetRow && sheetColumns[cells[at] ?? 0] === sheetColumn + step;
+        while (k + length < end && isNext(k + length, length)) length += 1;
+        yield `${this.rowBase + n + 1},${column + 1},${sheetRow},${sheetColumn},${length}`;
+        k += length;
+      }
+    }
+  }
+
+  private async writeKept(): Promise<WrittenTable['kept']> {
+    const cells = findKept(this.grid, this.table);
+    const first = cells.next();
+    if (first.done) return null;
+    const counts = { formulas: 0, values: 0 };
+    const { key } = await this.write(keptColumns, this.keptLines(first.value, cells, counts));
+    return { key, ...counts };
+  }
+
+  private *keptLines(first: KeptCell, rest: Iterable<KeptCell>, counts: { formulas: number; values: number }): Generator<string> {
+    const lineOf = ({ row, column, stored, formula }: KeptCell) => {
+      counts.formulas += 1;
+      if (stored !== null) counts.values += 1;
+      return `${this.rowBase + row + 1},${column + 1},${csvField(stored)},${csvField(formula)}`;
+    };
+    yield lineOf(first);
+    for (const cell of rest) yield lineOf(cell);
+  }
+}
+
+const provenanceColumns: FileColumn[] = [
+  { id: 1, name: 'row_id', type: 'BIGINT' },
+  { id: 2, name: 'column_id', type: 'INTEGER' },
+  { id: 3, name: 'sheet_row', type: 'INTEGER' },
+  { id: 4, name: 'sheet_column', type: 'INTEGER' },
+];
+
+/** Neighbouring cells that filled neighbouring columns, which is most of them, are one line. */
+const provenanceRuns: LineForm = {
+  columns: [...provenanceColumns, { name: 'length', type: 'INTEGER' }],
+  select: (source) =>
+    `SELECT row_id, CAST(column_id + step AS INTEGER) AS column_id, sheet_row, CAST(sheet_column + step AS INTEGER) AS sheet_column
+     FROM (SELECT *, unnest(range(length)) AS step FROM ${source})`,
+};
+
+const keptColumns: FileColumn[] = [
+  { id: 1, name: 'row_id', type: 'BIGINT' },
+  { id: 2, name: 'column_id', type: 'INTEGER' },
+  { id: 3, name: 'stored', type: 'VARCHAR' },
+  { id: 4, name: 'formula', type: 'VARCHAR' },
+];
+
+/** Spans of rows, each small enough for a file by what its values take at most. */
+function cutSegments(rows: StoredValue[][], limits: TableLimits): [from: number, to: number][] {
+  const most = 0.9 * limits.fileBytes;
+  const spans: [number, number][] = [];
+  let [from, bytes] = [0, 0];
+  rows.forEach((row, n) => {
+    const own = countBytes(row);
+    if (n > from && (n - from >= limits.fileRows || bytes + own > most)) {
+      spans.push([from, n]);
+      [from, bytes] = [n, 0];
+    }
+    bytes += own;
+  });
+  if (rows.length > from) spans.push([from, rows.length]);
+  return spans;
+}
+
+function countBytes(row: StoredValue[]): number {
+  let bytes = 8;
+  for (const value of row) bytes += typeof value === 'string' ? Math.max(16, Buffer.byteLength(value) + 4) : 8;
+  return bytes;
+}

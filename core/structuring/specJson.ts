@@ -1,0 +1,138 @@
+/** The ParseSpec as the contract writes it, and back: the same tables come out on either side. */
+
+import { formatColumnType, parseColumnType } from '../cells/columnTypes.ts';
+import { columnLetters, columnNumber, formatRange, parseRange } from './a1.ts';
+import { NAMELESS_MEASURE } from './periods.ts';
+import {
+  type FileFormat,
+  isTableRegion,
+  type ParseSpec,
+  type RegionKind,
+  type SpecColumn,
+  type SpecPeriod,
+  type SpecRegion,
+  type SpecTotal,
+  type TotalKind,
+} from './spec.ts';
+
+export interface SpecJson {
+  version: number;
+  reader: { format: FileFormat; encoding?: EncodingJson | null; delimiter?: string | null };
+  regions: RegionJson[];
+}
+
+export type EncodingJson = 'utf-8' | 'utf-16le' | 'utf-16be' | 'shift_jis' | 'euc-jp';
+
+export interface RegionJson {
+  id: string;
+  sheet: string;
+  range: string;
+  kind: RegionKind;
+  /** Of the table it makes; null for what makes none. */
+  name: string | null;
+  /** The table that a title, note or form is about. */
+  target?: string | null;
+  header_rows: number[];
+  data_range: string | null;
+  orientation: 'rows' | 'columns';
+  columns: { name: string; from: string; type: string; format?: string | null }[];
+  periods?: { from: string; label: string; start?: string | null; measure?: string | null }[];
+  totals?: { range: string; kind: TotalKind; formula?: string | null }[];
+  selected: boolean;
+}
+
+const MAX_FORMULA_LENGTH = 1000;
+
+export function toContract(spec: ParseSpec): SpecJson {
+  const { format, encoding, delimiter } = spec.reader;
+  return {
+    version: spec.version,
+    reader: {
+      format,
+      ...(encoding === undefined ? {} : { encoding: encoding as EncodingJson }),
+      ...(delimiter === undefined ? {} : { delimiter }),
+    },
+    regions: spec.regions.map(regionToContract),
+  };
+}
+
+function regionToContract(region: SpecRegion): RegionJson {
+  const { id, sheet, range, kind, header_rows, data_range, orientation, columns, periods, totals, selected } = region;
+  const about = region.name === '' ? null : region.name;
+  return {
+    id,
+    sheet,
+    range,
+    kind,
+    name: isTableRegion(region) ? about : null,
+    ...(isTableRegion(region) ? {} : { target: about }),
+    header_rows,
+    data_range,
+    orientation,
+    columns,
+    ...(periods && { periods: periods.map(periodToContract) }),
+    ...(totals && { totals: totals.map((total) => totalToContract(region, total)) }),
+    selected,
+  };
+}
+
+function periodToContract({ from, label, start, measure }: SpecPeriod): NonNullable<RegionJson['periods']>[number] {
+  return { from, label, start, measure: measure === NAMELESS_MEASURE ? null : measure };
+}
+
+/** A row as wide as its region, a column as high as it. */
+function totalToContract(region: SpecRegion, { at, kind, formula }: SpecTotal): NonNullable<RegionJson['totals']>[number] {
+  const area = parseRange(region.range)!;
+  const range = typeof at === 'number' ? { ...area, top: at, bottom: at } : { ...area, left: columnNumber(at), right: columnNumber(at) };
+  const text = formula !== null && formula.length > MAX_FORMULA_LENGTH ? `${formula.slice(0, MAX_FORMULA_LENGTH - 1)}…` : formula;
+  return { range: formatRange(range), kind, formula: text };
+}
+
+/** Of JSON that has the form of the contract; whether it fits the file is for `validateSpec` to say. */
+export function fromContract(json: SpecJson): ParseSpec {
+  const { format, encoding, delimiter } = json.reader;
+  return {
+    version: json.version,
+    reader: { format, ...(encoding ? { encoding } : {}), ...(delimiter ? { delimiter } : {}) },
+    regions: json.regions.map(regionFromContract),
+  };
+}
+
+function regionFromContract(json: RegionJson): SpecRegion {
+  const totals = json.totals?.flatMap((total) => totalsFromContract(json, total));
+  const computed = new Set(totals?.map((total) => total.at));
+  return {
+    id: json.id,
+    sheet: json.sheet,
+    range: json.range,
+    kind: json.kind,
+    name: (isTableRegion(json) ? json.name : (json.target ?? json.name)) ?? '',
+    header_rows: json.header_rows,
+    data_range: json.data_range,
+    orientation: 'rows',
+    columns: json.columns.map(columnFromContract),
+    ...(json.periods && { periods: json.periods.map((period) => periodFromContract(period, computed.has(period.from))) }),
+    ...(totals && { totals }),
+    selected: json.selected,
+  };
+}
+
+function columnFromContract({ name, from, type, format }: RegionJson['columns'][number]): SpecColumn {
+  const known = parseColumnType(type);
+  return { name, from, type: known ? formatColumnType(known) : type, ...(format ? { format } : {}) };
+}
+
+function periodFromContract({ from, label, start, measure }: NonNullable<RegionJson['periods']>[number], computed: boolean): SpecPeriod {
+  return { from, label, start: start ?? null, measure: measure ?? NAMELESS_MEASURE, ...(computed ? { computed } : {}) };
+}
+
+/** Several rows or columns may be given as one range. */
+function totalsFromContract(region: RegionJson, json: NonNullable<RegionJson['totals']>[number]): SpecTotal[] {
+  const [area, range] = [parseRange(region.range), parseRange(json.range)];
+  if (!area || !range) return [];
+  const asTotal = (at: number | string): SpecTotal => ({ at, kind: json.kind, formula: json.formula ?? null });
+  // A range of one column is that column, unless the region has no other: then its cells are the rows.
+  const isColumn = range.left === range.right && area.left !== area.right;
+  if (isColumn) return [asTotal(columnLetters(range.left))];
+  return Array.from({ length: range.bottom - range.top + 1 }, (_, k) => asTotal(range.top + k));
+}

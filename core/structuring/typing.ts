@@ -1,0 +1,101 @@
+/** Which type a column of an output table gets: what the ParseSpec says where every value fits, what fits otherwise. */
+
+import { type ColumnType, parseColumnType } from '../cells/columnTypes.ts';
+import { castCell } from '../types/castCell.ts';
+import { convertValue, type InferredColumn, inferColumn, type ColumnType as PlainType, type StoredValue } from '../types/infer.ts';
+import { columnLetters, formatCell } from './a1.ts';
+import type { EmitPlan } from './emit.ts';
+import type { Misfit, TableRole } from './output.ts';
+import type { SheetView } from './sheet.ts';
+import type { SpecColumn, SpecRegion } from './spec.ts';
+
+export interface TypeRules {
+  /** The types are somebody's wish: a value that does not fit is reported, and not taken for a sign that the column is something else. */
+  binding: boolean;
+  /** The first value of each column that does not fit. */
+  misfits: Misfit[];
+}
+
+export interface WantedType {
+  type: ColumnType;
+  name: string;
+  dayFirst?: boolean;
+}
+
+/** The types that analysis proposes; the others are there only on demand. */
+const PLAIN_TYPES = new Set<string>(['BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'VARCHAR'] satisfies PlainType[]);
+
+export function readType(column: SpecColumn): WantedType | null {
+  const type = parseColumnType(column.type);
+  if (!type) return null;
+  const order = /^[dm]/i.exec(column.format ?? '')?.[0].toLowerCase();
+  return { type, name: column.type, ...(order ? { dayFirst: order === 'd' } : {}) };
+}
+
+/** The type on which all columns of a measure agree; where they do not, or nobody asked for it, the cells decide. */
+export function commonType(rules: TypeRules, region: SpecRegion, measure: string): WantedType | null {
+  const from = new Set<string>();
+  for (const period of region.periods ?? []) if (period.measure === measure && !period.computed) from.add(period.from);
+  const own = region.columns.filter((column) => from.has(column.from));
+  const [first] = own;
+  if (!first || own.some((column) => column.type !== first.type || column.format !== first.format)) return null;
+  return rules.binding || !PLAIN_TYPES.has(first.type) ? readType(first) : null;
+}
+
+export interface SettledColumn {
+  type: string;
+  values: StoredValue[];
+}
+
+export function settleColumn(plan: EmitPlan, role: TableRole, wanted: WantedType | null, cells: number[]): SettledColumn {
+  const { view, types } = plan;
+  // Words beside the figures of a total are no fault of the column.
+  const binding = types.binding && role !== 'computed';
+  if (wanted && (binding || !PLAIN_TYPES.has(wanted.name))) {
+    const cast = castAll(view, wanted, cells);
+    if ('values' in cast) return { type: wanted.name, values: cast.values };
+    if (binding) reportMisfit(plan, wanted, cast.misfit);
+  }
+  const plain = wanted && PLAIN_TYPES.has(wanted.name) ? asPlain(wanted) : null;
+  const settled = settlePlain(view, plain, cells);
+  return { type: settled.type, values: cells.map((cell) => (cell < 0 ? null : convertValue(view.value(cell), settled))) };
+}
+
+function castAll(view: SheetView, wanted: WantedType, cells: number[]): { values: StoredValue[] } | { misfit: number } {
+  const values: StoredValue[] = [];
+  for (const cell of cells) {
+    const value = cell < 0 ? null : castCell(view.value(cell), wanted.type, wanted.dayFirst);
+    if (value === undefined) return { misfit: cell };
+    values.push(value);
+  }
+  return { values };
+}
+
+function reportMisfit({ view, region, types }: EmitPlan, wanted: WantedType, cell: number): void {
+  const [row, column] = [view.grid.rows[cell]!, view.grid.columns[cell]!];
+  const from = columnLetters(column);
+  if (types.misfits.some((other) => other.regionId === region.id && other.from === from)) return;
+  types.misfits.push({ regionId: region.id, from, type: wanted.name, cell: formatCell(row, column), value: view.label(cell) });
+}
+
+function asPlain(wanted: WantedType): InferredColumn {
+  return { type: wanted.name as PlainType, ...(wanted.dayFirst === undefined ? {} : { dayFirst: wanted.dayFirst }) };
+}
+
+function settlePlain(view: SheetView, wanted: InferredColumn | null, cells: number[]): InferredColumn {
+  const filled = cells.some((cell) => cell >= 0);
+  if (!filled) return wanted ?? { type: 'DOUBLE' };
+  if (wanted?.type === 'VARCHAR') return wanted;
+  const own = inferColumn(valuesOf(view, cells));
+  if (!wanted || own.type === wanted.type) return own;
+  return fits(own.type, wanted.type) ? wanted : own;
+}
+
+/** A narrower kind fits a wider column: integers among doubles, days among moments. */
+function fits(own: PlainType, wanted: PlainType): boolean {
+  return (own === 'BIGINT' && wanted === 'DOUBLE') || (own === 'DATE' && wanted === 'TIMESTAMP');
+}
+
+function* valuesOf(view: SheetView, cells: number[]) {
+  for (const cell of cells) if (cell >= 0) yield view.value(cell);
+}

@@ -1,0 +1,80 @@
+/** A cell as a value of the type somebody asked for: whole, or not at all. */
+
+import { castValue } from '../cells/castValue.ts';
+import type { ColumnType } from '../cells/columnTypes.ts';
+import { type CellValue, convertValue, type StoredValue, showValue } from './infer.ts';
+import { isNullMark, parseNumberText } from './number.ts';
+
+/** Undefined when the cell says something that the type cannot hold. Errors and marks for nothing are null. */
+export function castCell(value: CellValue, type: ColumnType, dayFirst?: boolean): StoredValue | undefined {
+  if (type.kind === 'VARCHAR') return showValue(value);
+  if (value.kind === 'error' || (value.kind === 'text' && isNullMark(value.text))) return null;
+  switch (type.kind) {
+    case 'BIGINT':
+      return asNumber(value, Number.isSafeInteger);
+    case 'DOUBLE':
+      return asNumber(value, Number.isFinite);
+    case 'DECIMAL':
+      return asDecimal(value, type);
+    case 'BOOLEAN':
+      return asBoolean(value);
+    case 'DATE':
+    case 'TIMESTAMP':
+      return asMoment(value, type.kind, dayFirst);
+    case 'TIME':
+      return asTime(value);
+    case 'JSON':
+      return asJson(value);
+  }
+}
+
+function asNumber(value: CellValue, isRight: (number: number) => boolean): number | undefined {
+  const number = convertValue(value, { type: 'DOUBLE' });
+  return typeof number === 'number' && isRight(number) ? number : undefined;
+}
+
+function asDecimal(value: CellValue, type: ColumnType): string | undefined {
+  // Digits that are plainly written are all kept.
+  const written = value.kind === 'text' ? castText(type, value.text) : undefined;
+  if (written !== undefined) return written;
+  const number = value.kind === 'number' ? value.number : value.kind === 'text' ? parseNumberText(value.text)?.value : undefined;
+  // Fifteen digits are what a sheet shows and keeps; what a double has beyond them is noise.
+  return number === undefined ? undefined : castText(type, Number(number.toPrecision(15)));
+}
+
+function asBoolean(value: CellValue): boolean | undefined {
+  if (value.kind === 'boolean') return value.boolean;
+  const said = value.kind === 'number' ? value.number : value.kind === 'text' ? value.text : null;
+  const text = said === null ? undefined : castText({ kind: 'BOOLEAN' }, said);
+  return text === undefined ? undefined : text === 'true';
+}
+
+function asMoment(value: CellValue, kind: 'DATE' | 'TIMESTAMP', dayFirst: boolean | undefined): string | undefined {
+  if (value.kind === 'date' && value.timeOnly) return undefined;
+  const moment = convertValue(value, { type: 'TIMESTAMP', ...(dayFirst === undefined ? {} : { dayFirst }) });
+  if (typeof moment !== 'string') return undefined;
+  if (kind === 'TIMESTAMP') return moment;
+  return moment.endsWith('T00:00:00') ? moment.slice(0, 10) : undefined;
+}
+
+function asTime(value: CellValue): string | undefined {
+  if (value.kind === 'date') return value.timeOnly ? value.iso.slice(11) : undefined;
+  return value.kind === 'text' ? castText({ kind: 'TIME' }, value.text.replace(/^(\d):/, '0$1:')) : undefined;
+}
+
+function asJson(value: CellValue): string | undefined {
+  if (value.kind === 'number') return String(value.number);
+  if (value.kind === 'boolean') return String(value.boolean);
+  if (value.kind !== 'text') return JSON.stringify(showValue(value));
+  try {
+    JSON.parse(value.text);
+    return value.text;
+  } catch {
+    return undefined;
+  }
+}
+
+function castText(type: ColumnType, value: string | number): string | undefined {
+  const cast = castValue(type, value);
+  return cast.ok && cast.text !== null ? cast.text : undefined;
+}
