@@ -16,11 +16,15 @@ export interface WrittenTable {
   /** With the ids that the files know them by. */
   columns: { id: number; name: string; type: string }[];
   rowCount: number;
+  /** Row ids follow on it, in the order of the rows; in a raw table by the row's number in the sheet. */
   rowBase: number;
   maxRowId: number;
+  /** Segments; the log comes on top. */
   layers: Layer[];
+  /** The cells of every row, as (row number, column_id, sheet_row, sheet_column); a raw table needs none. */
   provenanceKey: string | null;
-  kept: { key: string; formulas: number } | null;
+  /** Cells whose value does not say all, as (row number, column_id, stored, formula); null when there are none. */
+  kept: { key: string; formulas: number; values: number } | null;
 }
 
 export interface Landing {

@@ -10,12 +10,12 @@ export interface RowCells {
   columnIds: number[];
 }
 
-/** The cells a structured row came from, at most `limit` ranges: ask for one more than is shown to know whether there are more. */
-export async function readRowCells(storage: Storage, provenanceKey: string, rowId: number, limit: number): Promise<RowCells[]> {
+/** The cells a structured row came from, by its number among the rows that landed with it; at most `limit` ranges: ask for one more than is shown to know whether there are more. */
+export async function readRowCells(storage: Storage, provenanceKey: string, rowNumber: number, limit: number): Promise<RowCells[]> {
   const rows = await readFile(
     storage,
     provenanceKey,
-    (path) => `SELECT column_id, sheet_row, sheet_column FROM read_parquet(${path}) WHERE row_id = ${asId(rowId)}`,
+    (path) => `SELECT column_id, sheet_row, sheet_column FROM read_parquet(${path}) WHERE row_number = ${asId(rowNumber)}`,
   );
   const cells = rows.values.map(([column, row, sheetColumn]): SourceCell => {
     return { row: Number(row), column: Number(sheetColumn), target: Number(column) === 0 ? null : Number(column) };

@@ -6,27 +6,8 @@ import type { Layer } from '../../schema/tables.ts';
 import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { csvField, type FileColumn, type LineForm, type Storage, type WrittenFile, writeLines } from '../../store/duckdb/writeFile.ts';
 import { compactionLimits } from '../compaction/limits.ts';
+import type { WrittenTable } from './landTables.ts';
 import { findKept, type KeptCell } from './findKept.ts';
-
-export interface WrittenTable {
-  name: string;
-  role: TableRole;
-  sheet: string;
-  regionId: string | null;
-  /** A1 range of the region; null for the notes of a sheet. */
-  range: string | null;
-  /** A column's id is its position, from 1. */
-  columns: OutputColumn[];
-  rowCount: number;
-  /** Row ids follow on `rowBase`, in the order of the rows. */
-  maxRowId: number;
-  /** Segments; the log on top is for whoever makes the table. */
-  layers: Layer[];
-  /** The cells of every row, as (row_id, column_id, sheet_row, sheet_column), in the order of the rows. */
-  provenanceKey: string;
-  /** Cells with a formula, as (row_id, column_id, stored, formula); null when there are none. */
-  kept: { key: string; formulas: number; values: number } | null;
-}
 
 export interface TablesWatch {
   /** Rows so far, and how many there are. */
@@ -34,7 +15,15 @@ export interface TablesWatch {
   signal?: AbortSignal;
 }
 
-export type PlaceTable = (tableIndex: number) => { prefix: string; rowBase: number };
+/** Where a table is written to. */
+export interface TablePlace {
+  tableId: string;
+  prefix: string;
+  /** Row ids count on from it. */
+  rowBase: number;
+  /** Of its columns, by position. */
+  columnIds: number[];
+}
 
 /** What the files of a table may be like. */
 export interface TableLimits {
@@ -60,8 +49,8 @@ const stepLines = 8_192;
 export async function writeTables(
   storage: Storage,
   grids: Grid[],
-  { tables }: Pick<BuildResult, 'tables'>,
-  place: PlaceTable,
+  tables: OutputTable[],
+  places: TablePlace[],
   watch: TablesWatch,
   limits: TableLimits = tableLimits,
 ): Promise<WrittenTable[]> {
@@ -79,14 +68,15 @@ export async function writeTables(
     for (const [index, table] of tables.entries()) {
       const grid = bySheet.get(table.sheet);
       if (!grid) throw new Error(`no grid for the sheet of table ${table.name}`);
-      const { prefix, rowBase } = place(index);
+      const at = places[index];
+      if (!at) throw new Error(`no place for table ${table.name}`);
       const write: WriteFile = async (columns, lines, form) => {
         pulse();
-        const file = await writeLines(storage, prefix, columns, paced(lines, pulse), form);
+        const file = await writeLines(storage, at.prefix, columns, paced(lines, pulse), form);
         keys.push(file.key);
         return file;
       };
-      const work = new TableWork(table, grid, rowBase, write, limits);
+      const work = new TableWork(table, grid, at, write, limits);
       const layers = await work.writeSegments((rows) => {
         done += rows;
       });
@@ -124,20 +114,25 @@ class TableWork {
   constructor(
     private readonly table: OutputTable,
     private readonly grid: Grid,
-    private readonly rowBase: number,
+    private readonly place: TablePlace,
     private readonly write: WriteFile,
     private readonly limits: TableLimits,
   ) {}
 
+  /** 0 for no column. */
+  private idOf(position: number): number {
+    return this.place.columnIds[position] ?? 0;
+  }
+
   async writeSegments(wrote: (rows: number) => void): Promise<Layer[]> {
     const columns: FileColumn[] = [
       { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
-      ...this.table.columns.map(({ type }, k) => ({ id: k + 1, name: innerName(k + 1), type })),
+      ...this.table.columns.map(({ type }, k) => ({ id: this.idOf(k), name: innerName(this.idOf(k)), type })),
     ];
     const layers: Layer[] = [];
     for (const [from, to] of cutSegments(this.table.rows, this.limits)) {
       const file = await this.write(columns, this.rowLines(from, to));
-      layers.push({ kind: 'segment', ...file, rows: to - from, minRow: this.rowBase + from + 1, maxRow: this.rowBase + to });
+      layers.push({ kind: 'segment', ...file, rows: to - from, minRow: this.place.rowBase + from + 1, maxRow: this.place.rowBase + to });
       wrote(to - from);
     }
     return layers;
@@ -148,13 +143,27 @@ class TableWork {
     const provenance = await this.write(provenanceColumns, this.provenanceLines(), provenanceRuns);
     const kept = await this.writeKept();
     const { length: rowCount } = rows;
-    const maxRowId = this.rowBase + rowCount;
-    return { name, role, sheet, regionId, range, columns, rowCount, maxRowId, layers, provenanceKey: provenance.key, kept };
+    const maxRowId = this.place.rowBase + rowCount;
+    return {
+      tableId: this.place.tableId,
+      name,
+      role,
+      sheet,
+      regionId,
+      range,
+      columns: columns.map((column, k) => ({ id: this.idOf(k), ...column })),
+      rowCount,
+      rowBase: this.place.rowBase,
+      maxRowId,
+      layers,
+      provenanceKey: provenance.key,
+      kept,
+    };
   }
 
   private *rowLines(from: number, to: number): Generator<string> {
     for (let n = from; n < to; n += 1) {
-      let line = String(this.rowBase + n + 1);
+      let line = String(this.place.rowBase + n + 1);
       for (const value of this.table.rows[n] ?? []) line += `,${typeof value === 'string' || value === null ? csvField(value) : value}`;
       yield line;
     }
@@ -170,9 +179,9 @@ class TableWork {
         const [sheetRow = 0, sheetColumn = 0] = [sheetRows[cell], sheetColumns[cell]];
         let length = 1;
         const isNext = (at: number, step: number) =>
-          columns[at] === column + step && sheetRows[cells[at] ?? 0] === sheetRow && sheetColumns[cells[at] ?? 0] === sheetColumn + step;
+          this.idOf(columns[at] ?? -1) === this.idOf(column) + step && sheetRows[cells[at] ?? 0] === sheetRow && sheetColumns[cells[at] ?? 0] === sheetColumn + step;
         while (k + length < end && isNext(k + length, length)) length += 1;
-        yield `${this.rowBase + n + 1},${column + 1},${sheetRow},${sheetColumn},${length}`;
+        yield `${n + 1},${this.idOf(column)},${sheetRow},${sheetColumn},${length}`;
         k += length;
       }
     }
@@ -191,7 +200,7 @@ class TableWork {
     const lineOf = ({ row, column, stored, formula }: KeptCell) => {
       counts.formulas += 1;
       if (stored !== null) counts.values += 1;
-      return `${this.rowBase + row + 1},${column + 1},${csvField(stored)},${csvField(formula)}`;
+      return `${row + 1},${this.idOf(column)},${csvField(stored)},${csvField(formula)}`;
     };
     yield lineOf(first);
     for (const cell of rest) yield lineOf(cell);
@@ -199,7 +208,7 @@ class TableWork {
 }
 
 const provenanceColumns: FileColumn[] = [
-  { id: 1, name: 'row_id', type: 'BIGINT' },
+  { id: 1, name: 'row_number', type: 'BIGINT' },
   { id: 2, name: 'column_id', type: 'INTEGER' },
   { id: 3, name: 'sheet_row', type: 'INTEGER' },
   { id: 4, name: 'sheet_column', type: 'INTEGER' },
@@ -209,12 +218,12 @@ const provenanceColumns: FileColumn[] = [
 const provenanceRuns: LineForm = {
   columns: [...provenanceColumns, { name: 'length', type: 'INTEGER' }],
   select: (source) =>
-    `SELECT row_id, CAST(column_id + step AS INTEGER) AS column_id, sheet_row, CAST(sheet_column + step AS INTEGER) AS sheet_column
+    `SELECT row_number, CAST(column_id + step AS INTEGER) AS column_id, sheet_row, CAST(sheet_column + step AS INTEGER) AS sheet_column
      FROM (SELECT *, unnest(range(length)) AS step FROM ${source})`,
 };
 
 const keptColumns: FileColumn[] = [
-  { id: 1, name: 'row_id', type: 'BIGINT' },
+  { id: 1, name: 'row_number', type: 'BIGINT' },
   { id: 2, name: 'column_id', type: 'INTEGER' },
   { id: 3, name: 'stored', type: 'VARCHAR' },
   { id: 4, name: 'formula', type: 'VARCHAR' },

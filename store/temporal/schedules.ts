@@ -4,8 +4,8 @@ import type { Temporal } from './client.ts';
 import { searchAttributes } from './searchAttributes.ts';
 
 export type ScheduleName = 'expire-things' | 'sweep-jobs' | 'sweep-tables' | 'collect-garbage' | 'grant-credits';
-/** Installations that share a namespace have task queues of their own, and so schedules of their own. */
 
+/** Installations that share a namespace have task queues of their own, and so schedules of their own. */
 export function scheduleId(name: ScheduleName, taskQueue: string): string {
   return `${name}.${taskQueue}`;
 }
