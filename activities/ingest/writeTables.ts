@@ -6,8 +6,8 @@ import type { Layer } from '../../schema/tables.ts';
 import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { csvField, type FileColumn, type LineForm, type Storage, type WrittenFile, writeLines } from '../../store/duckdb/writeFile.ts';
 import { compactionLimits } from '../compaction/limits.ts';
-import type { WrittenTable } from './landTables.ts';
 import { findKept, type KeptCell } from './findKept.ts';
+import type { WrittenTable } from './landTables.ts';
 
 export interface TablesWatch {
   /** Rows so far, and how many there are. */
@@ -179,7 +179,9 @@ class TableWork {
         const [sheetRow = 0, sheetColumn = 0] = [sheetRows[cell], sheetColumns[cell]];
         let length = 1;
         const isNext = (at: number, step: number) =>
-          this.idOf(columns[at] ?? -1) === this.idOf(column) + step && sheetRows[cells[at] ?? 0] === sheetRow && sheetColumns[cells[at] ?? 0] === sheetColumn + step;
+          this.idOf(columns[at] ?? -1) === this.idOf(column) + step &&
+          sheetRows[cells[at] ?? 0] === sheetRow &&
+          sheetColumns[cells[at] ?? 0] === sheetColumn + step;
         while (k + length < end && isNext(k + length, length)) length += 1;
         yield `${n + 1},${this.idOf(column)},${sheetRow},${sheetColumn},${length}`;
         k += length;
