@@ -29,7 +29,8 @@ export interface CsvResult {
 const BATCH_CELLS = 262_144;
 const BATCH_ROWS = 8192;
 
-const PLAIN_STYLE: CellStyle = {
+/** What a cell without a style has. */
+export const PLAIN_STYLE: CellStyle = {
   bold: false,
   italic: false,
   filled: false,
@@ -120,12 +121,17 @@ export async function readCsv(input: string | Uint8Array, options?: CsvOptions):
 export async function* scanCsv(input: string | Uint8Array, options?: CsvOptions): AsyncGenerator<RowBatch, void, undefined> {
   const file = await openCsv(input, options);
   try {
-    const gathered = new CsvCells(file, Number.POSITIVE_INFINITY);
-    for await (const _ of feed(file, gathered, true)) yield* drain(gathered);
-    yield* drain(gathered);
+    yield* scanCsvFile(file);
   } finally {
     await file.close();
   }
+}
+
+/** Of a file that is open: its encoding and delimiter are known already. */
+export async function* scanCsvFile(file: CsvFile): AsyncGenerator<RowBatch, void, undefined> {
+  const gathered = new CsvCells(file, Number.POSITIVE_INFINITY);
+  for await (const _ of feed(file, gathered, true)) yield* drain(gathered);
+  yield* drain(gathered);
 }
 
 /** Reads the whole file; with `pauses`, yields whenever a batch is full. */

@@ -3,14 +3,16 @@
 /** From cells in the order of the file to batches of columns. */
 
 import type { BatchColumn, RowBatch } from '../../core/grid/batch.ts';
-import { CellKind } from '../../core/grid/grid.ts';
-import type { CellBuffer } from './cellBuffer.ts';
+import { CellKind, type Grid } from '../../core/grid/grid.ts';
 
 /** Places in one batch, blank ones included: bounds the memory of a sheet with few cells all over the place. */
 const MOST_SLOTS = 4_000_000;
 
+/** Of a CellBuffer, or of a Grid. */
+export type SortedCells = Pick<Grid, 'rows' | 'columns' | 'kinds' | 'numbers' | 'texts' | 'styleIds' | 'formulaIds'>;
+
 /** `from` to `to` are whole rows. Splits where rows and columns would make too large a rectangle. */
-export function* makeBatches(cells: CellBuffer, from: number, to: number, strings: string[], formulas: string[]): Generator<RowBatch> {
+export function* makeBatches(cells: SortedCells, from: number, to: number, strings: string[], formulas: string[]): Generator<RowBatch> {
   if (from >= to) return;
   const { rows, positions } = findRows(cells, from, to);
   const columns = findColumns(cells, from, to);
@@ -56,7 +58,7 @@ export function* makeBatches(cells: CellBuffer, from: number, to: number, string
 }
 
 /** Distinct rows, and for each cell which of them it is in. */
-function findRows(cells: CellBuffer, from: number, to: number): { rows: Uint32Array; positions: Uint32Array } {
+function findRows(cells: SortedCells, from: number, to: number): { rows: Uint32Array; positions: Uint32Array } {
   const rows = new Uint32Array(to - from);
   const positions = new Uint32Array(to - from);
   let count = 0;
@@ -71,7 +73,7 @@ function findRows(cells: CellBuffer, from: number, to: number): { rows: Uint32Ar
   return { rows: rows.slice(0, count), positions };
 }
 
-function findColumns(cells: CellBuffer, from: number, to: number): number[] {
+function findColumns(cells: SortedCells, from: number, to: number): number[] {
   const seen = new Uint8Array(16_385);
   for (let i = from; i < to; i += 1) seen[cells.columns[i]!] = 1;
   const columns: number[] = [];

@@ -32,12 +32,17 @@ function addOne(digits: string): string {
   return at < 0 ? `1${zeros}` : digits.slice(0, at) + String.fromCharCode(digits.charCodeAt(at) + 1) + zeros;
 }
 
+const MOST_CHARACTERS = 11;
+
 /** The `General` format: at most eleven characters, exponents where they are needed. */
 export function formatGeneral(value: number): string {
   if (!Number.isFinite(value)) return String(value);
   if (Number.isInteger(value) && Math.abs(value) < 1e11) return String(value === 0 ? 0 : value);
   const size = Math.abs(value);
   const sign = value < 0 ? '-' : '';
+  // What fits is shown in full.
+  const full = String(size);
+  if (full.length <= MOST_CHARACTERS && !full.includes('e')) return sign + full;
   const power = Math.floor(Math.log10(size));
   if (power >= 11 || power < -9 || (power < -4 && significantDigits(size) - power > 10)) return sign + formatScientific(size);
   // Ten characters for digits, with the point the eleventh.

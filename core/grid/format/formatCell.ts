@@ -48,9 +48,9 @@ export function formatNumber(value: number, numberFormat: string): string {
 
 /** `ms` as a Grid keeps dates: milliseconds since 1970, wall clock. */
 export function formatDate(ms: number, numberFormat: string): string {
-  const section = parseFormat(numberFormat).numeric.find((candidate) => candidate.kind === 'date');
+  for (const section of parseFormat(numberFormat).numeric) if (section.kind === 'date') return renderDate(section, ms).trim();
   // Dates of strict workbooks need no format to be one.
-  return section ? renderDate(section, ms).trim() : formatDate(ms, 'yyyy-mm-dd hh:mm:ss');
+  return formatDate(ms, 'yyyy-mm-dd hh:mm:ss');
 }
 
 /** `unsigned`: the section says by itself that the number is negative. */

@@ -20,8 +20,38 @@ const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Frida
 const KANJI_WEEKDAYS = '日月火水木金土';
 
 export function renderDate(section: FormatSection, ms: number): string {
-  const moment = readMoment(section, ms);
-  return section.tokens.map((token) => renderToken(token, moment, section)).join('');
+  const moment = readMoment(findNeeds(section), ms);
+  let text = '';
+  for (const token of section.tokens) text += renderToken(token, moment, section);
+  return text;
+}
+
+/** What a section asks of a moment: found out once, not for each of a million dates. */
+interface Needs {
+  /** Milliseconds to which it is rounded. */
+  unit: number;
+  twelveHours: boolean;
+  era: boolean;
+  /** `e` counts the years of an era. */
+  eraYears: boolean;
+}
+
+const needsOf = new WeakMap<FormatSection, Needs>();
+
+function findNeeds(section: FormatSection): Needs {
+  const known = needsOf.get(section);
+  if (known) return known;
+  const { tokens } = section;
+  const fraction = tokens.find((token) => token.type === 'secondFraction');
+  const hasPart = (parts: string): boolean => tokens.some((token) => token.type === 'date' && parts.includes(token.part));
+  const needs = {
+    unit: fraction ? 10 ** Math.max(0, 3 - fraction.length) : 1000,
+    twelveHours: tokens.some((token) => token.type === 'halfDay'),
+    era: hasPart('ge'),
+    eraYears: section.japanese || section.gannen || hasPart('g'),
+  };
+  needsOf.set(section, needs);
+  return needs;
 }
 
 interface Moment {
@@ -41,11 +71,8 @@ interface Moment {
   eraYears: boolean;
 }
 
-function readMoment(section: FormatSection, ms: number): Moment {
-  const { tokens } = section;
-  const fraction = tokens.find((token) => token.type === 'secondFraction');
-  const unit = fraction ? 10 ** Math.max(0, 3 - fraction.length) : 1000;
-  const rounded = Math.round(ms / unit) * unit;
+function readMoment(needs: Needs, ms: number): Moment {
+  const rounded = Math.round(ms / needs.unit) * needs.unit;
   const date = new Date(rounded);
   const dayZero = rounded < TIME_ORIGIN_MS + DAY_MS;
   return {
@@ -59,9 +86,9 @@ function readMoment(section: FormatSection, ms: number): Moment {
     second: date.getUTCSeconds(),
     milli: date.getUTCMilliseconds(),
     elapsedMs: rounded - TIME_ORIGIN_MS,
-    era: ERAS.find((era) => rounded >= era.from) ?? null,
-    twelveHours: tokens.some((token) => token.type === 'halfDay'),
-    eraYears: section.japanese || section.gannen || tokens.some((token) => token.type === 'date' && token.part === 'g'),
+    era: needs.era ? (ERAS.find((era) => rounded >= era.from) ?? null) : null,
+    twelveHours: needs.twelveHours,
+    eraYears: needs.eraYears,
   };
 }
 
@@ -96,33 +123,36 @@ function renderToken(token: FormatToken, moment: Moment, section: FormatSection)
   }
 }
 
+function pad(length: number, n: number): string {
+  return length >= 2 && n < 10 ? `0${n}` : String(n);
+}
+
 function renderPart(part: string, length: number, moment: Moment, section: FormatSection): string {
-  const pad = (n: number): string => String(n).padStart(length >= 2 ? 2 : 1, '0');
   switch (part) {
     case 'y':
-      return length <= 2 ? String(moment.year % 100).padStart(2, '0') : String(moment.year);
+      return length <= 2 ? pad(2, moment.year % 100) : String(moment.year);
     case 'b':
-      return length <= 2 ? String((moment.year + 543) % 100).padStart(2, '0') : String(moment.year + 543);
+      return length <= 2 ? pad(2, (moment.year + 543) % 100) : String(moment.year + 543);
     case 'M':
-      if (length <= 2) return pad(moment.month);
+      if (length <= 2) return pad(length, moment.month);
       return (MONTHS[moment.month - 1] ?? '').slice(0, length === 3 ? 3 : length === 5 ? 1 : 9);
     case 'd':
-      if (length <= 2) return pad(moment.day);
+      if (length <= 2) return pad(length, moment.day);
       return (WEEKDAYS[moment.weekday] ?? '').slice(0, length === 3 ? 3 : 9);
     case 'a':
       return `${KANJI_WEEKDAYS.charAt(moment.weekday)}${length === 3 ? '' : '曜日'}`;
     case 'h':
-      return pad(moment.twelveHours ? ((moment.hour + 11) % 12) + 1 : moment.hour);
+      return pad(length, moment.twelveHours ? ((moment.hour + 11) % 12) + 1 : moment.hour);
     case 'm':
-      return pad(moment.minute);
+      return pad(length, moment.minute);
     case 's':
-      return pad(moment.second);
+      return pad(length, moment.second);
     case 'g':
       return moment.era?.names[Math.min(length, 3) - 1] ?? '';
     case 'e': {
       if (!moment.eraYears || !moment.era) return String(moment.year);
       const year = moment.year - moment.era.firstYear + 1;
-      return year === 1 && section.gannen ? '元' : pad(year);
+      return year === 1 && section.gannen ? '元' : pad(length, year);
     }
     default:
       return '';

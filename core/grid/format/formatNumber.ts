@@ -3,9 +3,15 @@
 import { formatGeneral, roundDecimal } from './decimal.ts';
 import { applyDigitStyle } from './kanjiDigits.ts';
 import type { FormatSection, FormatToken } from './parseFormat.ts';
+import { renderPlainNumber } from './plainNumber.ts';
 
 /** `size` is the number without its sign; the sign is put in front by the caller. */
 export function renderNumber(section: FormatSection, size: number): string {
+  return renderPlainNumber(section, size) ?? renderAnyNumber(section, size);
+}
+
+/** Every format, token by token. */
+export function renderAnyNumber(section: FormatSection, size: number): string {
   const { tokens, digitStyle } = section;
   if (section.kind === 'general' || section.kind === 'text') return renderGeneral(tokens, size, digitStyle);
   if (tokens.some((token) => token.type === 'exponent')) return renderScientific(tokens, size);

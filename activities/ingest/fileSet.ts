@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { ParquetFile } from '../../store/parquet/parquetFile.ts';
+import type { Services } from '../../store/services.ts';
+
+/** The files of one piece of work: either all of them are kept, or none remains. */
+export class FileSet {
+  private readonly open = new Map<ParquetFile, string>();
+  private readonly keys: string[] = [];
+
+  constructor(private readonly blobs: Services['blobs']) {}
+
+  async create(): Promise<ParquetFile> {
+    const draft = await this.blobs.draft();
+    const file = await ParquetFile.create(draft);
+    this.open.set(file, draft);
+    return file;
+  }
+
+  async keep(file: ParquetFile, prefix: string): Promise<{ key: string; bytes: number }> {
+    const draft = this.open.get(file);
+    if (draft === undefined) throw new Error('a file of another set');
+    // A mark of its own makes every file unlike all others: one that is dropped is never somebody else's too.
+    await file.finish({ svc_file: randomUUID() });
+    const { key, size } = await this.blobs.put(prefix, draft, 'parquet');
+    this.open.delete(file);
+    this.keys.push(key);
+    return { key, bytes: size };
+  }
+
+  async dropAll(): Promise<void> {
+    for (const [file, draft] of this.open) {
+      await file.abandon();
+      await rm(draft, { force: true });
+    }
+    this.open.clear();
+    for (const key of this.keys.splice(0)) await this.blobs.remove(key);
+  }
+}

@@ -1,0 +1,76 @@
+import type { IntegerColumn, TextColumn } from '../../store/parquet/columns.ts';
+import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
+import type { FileSet } from './fileSet.ts';
+import type { RawLimits } from './limits.ts';
+
+export interface Kept {
+  key: string;
+  /** Cells with a formula, and cells that show something else than they hold. */
+  formulas: number;
+  values: number;
+}
+
+const GROUP_CELLS = 131_072;
+
+/** What the texts of a raw table do not tell: formulas, and values that are shown in another form than they are stored. */
+export class KeptCells {
+  private readonly counts = { formulas: 0, values: 0 };
+  private file: ParquetFile | null = null;
+  private group = openGroup();
+  private cells = 0;
+
+  constructor(
+    private readonly files: FileSet,
+    private readonly limits: RawLimits,
+  ) {}
+
+  add(rowId: number, column: number, stored: string, formula: string | undefined, differs: boolean): void {
+    const { rows, columns, values, formulas } = this.group;
+    rows.values.add(rowId);
+    columns.values.add(column);
+    values.values.putString(this.cells, stored);
+    if (formula !== undefined) {
+      formulas.values.putString(this.cells, formula);
+      this.counts.formulas += 1;
+    }
+    if (differs) this.counts.values += 1;
+    this.cells += 1;
+  }
+
+  /** Writes what has gathered when it is much. */
+  async settle(): Promise<void> {
+    if (this.cells >= GROUP_CELLS || this.group.values.values.size + this.group.formulas.values.size >= this.limits.groupBytes)
+      await this.flush();
+  }
+
+  async finish(prefix: string): Promise<Kept | null> {
+    if (this.cells > 0) await this.flush();
+    if (!this.file) return null;
+    const { key } = await this.files.keep(this.file, prefix);
+    return { key, ...this.counts };
+  }
+
+  private async flush(): Promise<void> {
+    this.file ??= await this.files.create();
+    const { rows, columns, values, formulas } = this.group;
+    await this.file.writeGroup(this.cells, [rows, columns, values, formulas]);
+    this.group = openGroup();
+    this.cells = 0;
+  }
+}
+
+interface KeptGroup {
+  rows: GroupColumn<IntegerColumn>;
+  columns: GroupColumn<IntegerColumn>;
+  values: GroupColumn<TextColumn>;
+  formulas: GroupColumn<TextColumn>;
+}
+
+function openGroup(): KeptGroup {
+  return {
+    rows: openColumn({ fieldId: 1, name: 'row_id', type: 'BIGINT' }),
+    columns: openColumn({ fieldId: 2, name: 'column_id', type: 'INTEGER' }),
+    values: openColumn({ fieldId: 3, name: 'stored', type: 'VARCHAR' }),
+    formulas: openColumn({ fieldId: 4, name: 'formula', type: 'VARCHAR' }),
+  };
+}

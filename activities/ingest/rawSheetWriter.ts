@@ -1,0 +1,223 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every cell costs more than the work itself
+
+import { DomainError } from '../../core/errors.ts';
+import type { BatchColumn, RowBatch } from '../../core/grid/batch.ts';
+import { formatValue } from '../../core/grid/format/formatCell.ts';
+import { storedText } from '../../core/grid/format/storedText.ts';
+import { CellKind, type CellStyle } from '../../core/grid/grid.ts';
+import type { Layer } from '../../schema/tables.ts';
+import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import type { IntegerColumn, TextColumn } from '../../store/parquet/columns.ts';
+import { EncodedTexts } from '../../store/parquet/encodedTexts.ts';
+import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
+import type { FileSet } from './fileSet.ts';
+import { type Kept, KeptCells } from './keptCells.ts';
+import type { RawLimits } from './limits.ts';
+
+export interface WrittenSheet {
+  /** The last column that is used. */
+  width: number;
+  rowCount: number;
+  maxRowId: number;
+  cells: number;
+  layers: Layer[];
+  kept: Kept | null;
+}
+
+/** Bytes of texts that may still be written, over all sheets of a file. */
+export interface TextBudget {
+  left: number;
+}
+
+/** Rows of the file are not in order: they cannot be written as they come. */
+export class RowsOutOfOrder extends Error {
+  override readonly name = 'RowsOutOfOrder';
+}
+
+type SegmentLayer = Extract<Layer, { kind: 'segment' }>;
+
+/** Batches of one sheet become segments: texts as shown, sorted by row id, with what they do not tell beside them. */
+export class RawSheetWriter {
+  private readonly layers: SegmentLayer[] = [];
+  private readonly kept: KeptCells;
+  private readonly texts = new EncodedTexts();
+  private file: ParquetFile | null = null;
+  private rowIds: GroupColumn<IntegerColumn> = openRowIds();
+  /** By column; those without a cell in this group are missing. */
+  private columns = new Map<number, GroupColumn<TextColumn>>();
+  private groupRows = 0;
+  private fileMinRow = 0;
+  private fileMaxRow = 0;
+  private lastRowId = 0;
+  private rowCount = 0;
+  private cells = 0;
+  private width = 0;
+
+  constructor(
+    private readonly files: FileSet,
+    private readonly place: { prefix: string; rowBase: number },
+    private readonly styles: CellStyle[],
+    private readonly limits: RawLimits,
+    private readonly budget: TextBudget,
+  ) {
+    this.kept = new KeptCells(files, limits);
+  }
+
+  async add(batch: RowBatch): Promise<void> {
+    if (this.rowCount > 0 && this.place.rowBase + batch.rows[0]! <= this.lastRowId) throw new RowsOutOfOrder();
+    this.texts.begin(batch.strings);
+    await this.addRows(batch, 0, batch.rows.length);
+    this.rowCount += batch.rows.length;
+  }
+
+  async finish(): Promise<WrittenSheet> {
+    await this.flushGroup();
+    await this.finishFile();
+    const { width, rowCount, lastRowId: maxRowId, cells, layers } = this;
+    return { width, rowCount, maxRowId, cells, layers, kept: await this.kept.finish(this.place.prefix) };
+  }
+
+  /** In parts that fit into a row group. */
+  private async addRows(batch: RowBatch, from: number, to: number): Promise<void> {
+    const room = this.limits.groupRows - this.groupRows;
+    if (to - from > room) {
+      await this.addRows(batch, from, from + room);
+      await this.addRows(batch, from + room, to);
+      return;
+    }
+    if (this.estimateBytes(batch, from, to) > this.limits.groupBytes) {
+      if (to - from > 1) {
+        const middle = (from + to) >> 1;
+        await this.addRows(batch, from, middle);
+        await this.addRows(batch, middle, to);
+        return;
+      }
+      this.checkRow(batch, from);
+    }
+    this.takeRows(batch, from, to);
+    await this.kept.settle();
+    if (this.groupRows >= this.limits.groupRows || this.groupSize() >= this.limits.groupBytes) await this.flushGroup();
+  }
+
+  /** At most so many bytes, as long as formats do not add long texts to numbers. */
+  private estimateBytes(batch: RowBatch, from: number, to: number): number {
+    let letters = 0;
+    for (const { texts } of batch.columns) {
+      if (!texts) continue;
+      for (let i = from; i < to; i += 1) if (texts[i]! >= 0) letters += batch.strings[texts[i]!]!.length;
+    }
+    return 3 * letters;
+  }
+
+  private checkRow(batch: RowBatch, row: number): void {
+    let bytes = 0;
+    for (const { texts } of batch.columns) if (texts && texts[row]! >= 0) bytes += Buffer.byteLength(batch.strings[texts[row]!]!);
+    if (bytes <= this.limits.rowBytes) return;
+    throw new DomainError(
+      'too-large',
+      `The texts of row ${batch.rows[row]} are longer than ${this.limits.rowBytes} bytes.`,
+      'Shorten the longest texts of the row.',
+    );
+  }
+
+  private groupSize(): number {
+    let size = this.rowIds.values.size;
+    for (const { values } of this.columns.values()) size += values.size;
+    return size;
+  }
+
+  private takeRows(batch: RowBatch, from: number, to: number): void {
+    for (let i = from; i < to; i += 1) this.rowIds.values.add(this.place.rowBase + batch.rows[i]!);
+    this.lastRowId = this.place.rowBase + batch.rows[to - 1]!;
+    for (const column of batch.columns) this.takeColumn(batch, column, from, to);
+    this.groupRows += to - from;
+  }
+
+  private takeColumn(batch: RowBatch, source: BatchColumn, from: number, to: number): void {
+    const { column, kinds, numbers, texts, styleIds, formulaIds } = source;
+    const base = this.groupRows - from;
+    let first = from;
+    while (first < to && kinds[first] === 0) first += 1;
+    if (first === to) return;
+    const target = this.columnOf(column).values;
+    for (let i = first; i < to; i += 1) {
+      const kind = kinds[i] as CellKind | 0;
+      if (kind === 0) continue;
+      this.cells += 1;
+      const format = this.styles[styleIds[i]!]?.numberFormat ?? 'General';
+      const formula = formulaIds && formulaIds[i]! >= 0 ? batch.formulas[formulaIds[i]!] : undefined;
+      let stored: string;
+      let shown: string;
+      if (kind === CellKind.text || kind === CellKind.error) {
+        const id = texts![i]!;
+        stored = batch.strings[id] ?? '';
+        shown = formatValue(kind, 0, stored, format);
+        if (shown === stored) this.texts.put(target, base + i, id);
+        else target.putString(base + i, shown);
+      } else {
+        const number = numbers![i]!;
+        shown = formatValue(kind, number, '', format);
+        stored = storedText(kind, number, '');
+        target.putString(base + i, shown);
+      }
+      const differs = shown !== stored;
+      if (differs || formula !== undefined) this.kept.add(this.place.rowBase + batch.rows[i]!, column, stored, formula, differs);
+    }
+  }
+
+  private columnOf(column: number): GroupColumn<TextColumn> {
+    let found = this.columns.get(column);
+    if (!found) {
+      found = openColumn({ fieldId: column, name: innerName(column), type: 'VARCHAR' });
+      this.columns.set(column, found);
+      if (column > this.width) this.width = column;
+    }
+    return found;
+  }
+
+  private async flushGroup(): Promise<void> {
+    if (this.groupRows === 0) return;
+    const size = this.groupSize();
+    this.spend(size);
+    const { limits } = this;
+    const isFull =
+      this.file !== null &&
+      (this.file.rows + this.groupRows > limits.fileRows ||
+        this.file.size + size > 0.9 * limits.fileBytes ||
+        this.file.chunks + this.columns.size > limits.fileChunks);
+    if (isFull) await this.finishFile();
+    const { min, max } = this.rowIds.values;
+    if (!this.file) {
+      this.file = await this.files.create();
+      this.fileMinRow = min;
+    }
+    this.fileMaxRow = max;
+    await this.file.writeGroup(this.groupRows, [this.rowIds, ...this.columns.values()]);
+    this.rowIds = openRowIds();
+    this.columns = new Map();
+    this.groupRows = 0;
+  }
+
+  private spend(bytes: number): void {
+    this.budget.left -= bytes;
+    if (this.budget.left >= 0) return;
+    throw new DomainError(
+      'too-large',
+      `The texts of the file, as shown in its cells, are longer than ${this.limits.totalBytes} bytes.`,
+      'Split the file.',
+    );
+  }
+
+  private async finishFile(): Promise<void> {
+    const { file } = this;
+    if (!file) return;
+    this.file = null;
+    const { rows } = file;
+    const { key, bytes } = await this.files.keep(file, this.place.prefix);
+    this.layers.push({ kind: 'segment', key, rows, minRow: this.fileMinRow, maxRow: this.fileMaxRow, bytes });
+  }
+}
+
+function openRowIds(): GroupColumn<IntegerColumn> {
+  return openColumn({ fieldId: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' });
+}

@@ -1,0 +1,158 @@
+import { basename, extname } from 'node:path';
+import { nameColumn } from '../../core/grid/address.ts';
+import type { RowBatch } from '../../core/grid/batch.ts';
+import type { CellStyle } from '../../core/grid/grid.ts';
+import type { Layer } from '../../schema/tables.ts';
+import { type CsvEncoding, type Delimiter, openCsv, PLAIN_STYLE, scanCsvFile } from '../../store/csv/index.ts';
+import type { Services } from '../../store/services.ts';
+import { WorkbookFile } from '../../store/xlsx/index.ts';
+import { makeBatches } from '../../store/xlsx/makeBatches.ts';
+import { FileSet } from './fileSet.ts';
+import type { Kept } from './keptCells.ts';
+import { type RawLimits, rawLimits } from './limits.ts';
+import { RawSheetWriter, RowsOutOfOrder, type TextBudget } from './rawSheetWriter.ts';
+
+export interface RawFile {
+  path: string;
+  format: 'xlsx' | 'csv' | 'tsv';
+  filename: string;
+  /** Of csv and tsv; found out when not given. */
+  encoding?: CsvEncoding;
+  delimiter?: Delimiter;
+}
+
+export interface RawSheet {
+  /** Position among the sheets with cells or room for them; what `place` was asked for. */
+  index: number;
+  sheet: string;
+  /** `A`, `B`, … up to the last column that is used; a column's id is its position, from 1. */
+  columns: { name: string; type: 'VARCHAR' }[];
+  rowCount: number;
+  /** A row's id is `rowBase` and its number in the sheet; wholly blank rows are left out. */
+  maxRowId: number;
+  /** That are not blank. */
+  cells: number;
+  layers: Layer[];
+  /** Cells whose text does not say all, as (row_id, column_id, stored, formula); null when there are none. */
+  kept: Kept | null;
+}
+
+export interface RawResult {
+  /** Those that have a cell. */
+  sheets: RawSheet[];
+  encoding?: CsvEncoding;
+  delimiter?: Delimiter;
+}
+
+export interface RawWatch {
+  /** Rows so far, and how many there will be where that is known. */
+  step(done: number, total: number | null): void;
+  signal?: AbortSignal;
+}
+
+export type PlaceSheet = (sheetIndex: number) => { prefix: string; rowBase: number };
+
+/**
+ * The faithful copy of every sheet of a file, as files of segments that are durable in the blob store. Whatever goes
+ * wrong on the way, none of them remains.
+ */
+export async function writeRaw(
+  services: Pick<Services, 'blobs'>,
+  file: RawFile,
+  place: PlaceSheet,
+  watch: RawWatch,
+  limits: RawLimits = rawLimits,
+): Promise<RawResult> {
+  const work = new RawWork(services.blobs, place, watch, limits);
+  try {
+    return file.format === 'xlsx' ? await work.writeWorkbook(file) : await work.writeText(file);
+  } catch (error) {
+    await work.dropAll();
+    throw error;
+  }
+}
+
+class RawWork {
+  private readonly sets: FileSet[] = [];
+  private readonly sheets: RawSheet[] = [];
+  private readonly budget: TextBudget;
+  private rowsDone = 0;
+
+  constructor(
+    private readonly blobs: Services['blobs'],
+    private readonly place: PlaceSheet,
+    private readonly watch: RawWatch,
+    private readonly limits: RawLimits,
+  ) {
+    this.budget = { left: limits.totalBytes };
+  }
+
+  async writeWorkbook({ path }: RawFile): Promise<RawResult> {
+    const workbook = await WorkbookFile.open(path, this.readOptions());
+    try {
+      for (const [index, { name }] of workbook.sheets.entries()) {
+        const [rowsBefore, bytesBefore] = [this.rowsDone, this.budget.left];
+        try {
+          await this.writeSheet(index, name, workbook.styles, workbook.scanSheet(index));
+        } catch (error) {
+          if (!(error instanceof RowsOutOfOrder)) throw error;
+          await this.sets.pop()?.dropAll();
+          this.rowsDone = rowsBefore;
+          this.budget.left = bytesBefore;
+          // Few programs write rows in disorder, and none of them large sheets: sorted in memory.
+          const grid = await workbook.readSheet(index);
+          await this.writeSheet(index, name, workbook.styles, makeBatches(grid, 0, grid.size, grid.strings, grid.formulas));
+        }
+      }
+    } finally {
+      await workbook.close();
+    }
+    return { sheets: this.sheets };
+  }
+
+  async writeText(file: RawFile): Promise<RawResult> {
+    const extension = extname(file.filename);
+    const csv = await openCsv(file.path, {
+      ...this.readOptions(),
+      filename: file.format === 'tsv' ? 'file.tsv' : file.filename,
+      ...(file.encoding && { encoding: file.encoding }),
+      ...(file.delimiter && { delimiter: file.delimiter }),
+    });
+    try {
+      await this.writeSheet(0, basename(file.filename, extension), [PLAIN_STYLE], scanCsvFile(csv));
+    } finally {
+      await csv.close();
+    }
+    return { sheets: this.sheets, encoding: csv.encoding, delimiter: csv.delimiter };
+  }
+
+  async dropAll(): Promise<void> {
+    for (const set of this.sets) await set.dropAll();
+  }
+
+  private readOptions(): { signal?: AbortSignal } {
+    return this.watch.signal ? { signal: this.watch.signal } : {};
+  }
+
+  private async writeSheet(
+    index: number,
+    sheet: string,
+    styles: CellStyle[],
+    batches: AsyncIterable<RowBatch> | Iterable<RowBatch>,
+  ): Promise<void> {
+    const files = new FileSet(this.blobs);
+    this.sets.push(files);
+    const writer = new RawSheetWriter(files, this.place(index), styles, this.limits, this.budget);
+    for await (const batch of batches) {
+      await writer.add(batch);
+      this.rowsDone += batch.rows.length;
+      this.watch.step(this.rowsDone, null);
+      this.watch.signal?.throwIfAborted();
+    }
+    const { width, ...written } = await writer.finish();
+    this.watch.signal?.throwIfAborted();
+    if (written.cells === 0) return;
+    const columns = Array.from({ length: width }, (_, i) => ({ name: nameColumn(i + 1), type: 'VARCHAR' as const }));
+    this.sheets.push({ index, sheet, columns, ...written });
+  }
+}

@@ -1,0 +1,163 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
+
+/** The values of one column in one row group, in the bytes they have in the file. */
+
+export interface ColumnValues {
+  /** Values that are not null. */
+  readonly count: number;
+  /** About as many bytes as it will have in the file. */
+  readonly size: number;
+  /** Levels and values of the rows, for one page. Ends what is gathered. */
+  finish(rows: number): Buffer[];
+  /** Smallest and largest value as stored, where they are kept. */
+  bounds(): { min: Buffer; max: Buffer } | null;
+}
+
+/** Whole numbers, none of them null. */
+export class IntegerColumn implements ColumnValues {
+  count = 0;
+  private words = new Int32Array(4096);
+  min = Number.POSITIVE_INFINITY;
+  max = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly wordsEach: 1 | 2) {}
+
+  get size(): number {
+    return this.count * this.wordsEach * 4;
+  }
+
+  add(value: number): void {
+    const at = this.count * this.wordsEach;
+    if (at + 2 > this.words.length) {
+      const grown = new Int32Array(this.words.length * 2);
+      grown.set(this.words);
+      this.words = grown;
+    }
+    this.words[at] = value | 0;
+    // Past 32 bits `|` keeps the lower ones; the rest is what division leaves.
+    if (this.wordsEach === 2) this.words[at + 1] = Math.floor(value / 2 ** 32);
+    this.count += 1;
+    if (value < this.min) this.min = value;
+    if (value > this.max) this.max = value;
+  }
+
+  finish(rows: number): Buffer[] {
+    if (rows !== this.count) throw new Error(`${this.count} whole numbers in ${rows} rows`);
+    return [Buffer.from(this.words.buffer, 0, this.size)];
+  }
+
+  bounds(): { min: Buffer; max: Buffer } {
+    return { min: this.encode(this.min), max: this.encode(this.max) };
+  }
+
+  private encode(value: number): Buffer {
+    const bytes = Buffer.alloc(this.wordsEach * 4);
+    bytes.writeInt32LE(value | 0, 0);
+    if (this.wordsEach === 2) bytes.writeInt32LE(Math.floor(value / 2 ** 32), 4);
+    return bytes;
+  }
+}
+
+const LENGTH_BYTES = 4;
+
+/** Texts and nulls; rows that nothing is put into are null. */
+export class TextColumn implements ColumnValues {
+  count = 0;
+  private bytes = Buffer.allocUnsafe(1024);
+  private used = 0;
+  private present = new Uint8Array(64);
+
+  get size(): number {
+    return this.used;
+  }
+
+  /** A text as a string; rows come in ascending order. */
+  putString(row: number, text: string): void {
+    this.markRow(row);
+    const { length } = text;
+    this.reserve(LENGTH_BYTES + length * 3);
+    const { bytes } = this;
+    const start = this.used + LENGTH_BYTES;
+    let end = start;
+    let i = 0;
+    // A call into native code costs more than copying a few letters here.
+    if (length < 48) {
+      for (; i < length; i += 1) {
+        const code = text.charCodeAt(i);
+        if (code >= 0x80) break;
+        bytes[end++] = code;
+      }
+    }
+    if (i < length) end = start + bytes.write(text, start, 'utf8');
+    this.putLength(end - start);
+    this.used = end;
+  }
+
+  /** A text as it stands in the file, with its length in front. */
+  putEncoded(row: number, from: Buffer, start: number, end: number): void {
+    this.markRow(row);
+    const length = end - start;
+    this.reserve(length);
+    const { bytes } = this;
+    let at = this.used;
+    if (length < 48) for (let i = start; i < end; i += 1) bytes[at++] = from[i]!;
+    else from.copy(bytes, at, start, end);
+    this.used += length;
+  }
+
+  finish(rows: number): Buffer[] {
+    return [encodeLevels(this.present, this.count, rows), this.bytes.subarray(0, this.used)];
+  }
+
+  bounds(): null {
+    return null;
+  }
+
+  private markRow(row: number): void {
+    const at = row >> 3;
+    if (at >= this.present.length) {
+      const grown = new Uint8Array(Math.max(this.present.length * 2, at + 1));
+      grown.set(this.present);
+      this.present = grown;
+    }
+    this.present[at]! |= 1 << (row & 7);
+    this.count += 1;
+  }
+
+  private putLength(length: number): void {
+    const { bytes, used } = this;
+    bytes[used] = length;
+    bytes[used + 1] = length >>> 8;
+    bytes[used + 2] = length >>> 16;
+    bytes[used + 3] = length >>> 24;
+  }
+
+  private reserve(length: number): void {
+    if (this.used + length <= this.bytes.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.used + length));
+    this.bytes.copy(grown, 0, 0, this.used);
+    this.bytes = grown;
+  }
+}
+
+/** Which rows have a value, in the hybrid of runs and packed bits; all alike is one run. */
+export function encodeLevels(present: Uint8Array, count: number, rows: number): Buffer {
+  const isRun = count === 0 || count === rows;
+  const packed = Math.ceil(rows / 8);
+  const header = encodeVarint(isRun ? rows * 2 : packed * 2 + 1);
+  const levels = Buffer.alloc(LENGTH_BYTES + header.length + (isRun ? 1 : packed));
+  levels.writeUInt32LE(levels.length - LENGTH_BYTES, 0);
+  levels.set(header, LENGTH_BYTES);
+  if (isRun) levels[levels.length - 1] = count === 0 ? 0 : 1;
+  // What lies behind the last row with a value may not be there.
+  else levels.set(present.subarray(0, packed), LENGTH_BYTES + header.length);
+  return levels;
+}
+
+function encodeVarint(value: number): number[] {
+  const bytes: number[] = [];
+  let rest = value;
+  for (; rest >= 0x80; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80);
+  bytes.push(rest);
+  return bytes;
+}

@@ -1,0 +1,47 @@
+// biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every cell costs more than the work itself
+
+import type { TextColumn } from './columns.ts';
+
+/** Longer texts seldom come twice. */
+const LONGEST = 1024;
+
+/** Texts that cells share: each is encoded when it comes for the first time, and copied from then on. */
+export class EncodedTexts {
+  private texts: string[] = [];
+  private bytes = Buffer.allocUnsafe(64 * 1024);
+  private used = 0;
+  /** By text: where it stands; 0 and 0 while it is not there. */
+  private starts = new Uint32Array(1024);
+  private ends = new Uint32Array(1024);
+
+  begin(texts: string[]): void {
+    this.texts = texts;
+    this.used = 0;
+    if (texts.length > this.starts.length) {
+      this.starts = new Uint32Array(texts.length * 2);
+      this.ends = new Uint32Array(texts.length * 2);
+    } else this.ends.fill(0, 0, texts.length);
+  }
+
+  put(column: TextColumn, row: number, id: number): void {
+    if (this.ends[id] === 0 && !this.encode(id)) column.putString(row, this.texts[id]!);
+    else column.putEncoded(row, this.bytes, this.starts[id]!, this.ends[id]!);
+  }
+
+  private encode(id: number): boolean {
+    const text = this.texts[id]!;
+    if (text.length > LONGEST) return false;
+    const most = 4 + text.length * 3;
+    if (this.used + most > this.bytes.length) {
+      const grown = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.used + most));
+      this.bytes.copy(grown, 0, 0, this.used);
+      this.bytes = grown;
+    }
+    const length = this.bytes.write(text, this.used + 4, 'utf8');
+    this.bytes.writeUInt32LE(length, this.used);
+    this.starts[id] = this.used;
+    this.used += 4 + length;
+    this.ends[id] = this.used;
+    return true;
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * Writes a Parquet file row group by row group, uncompressed, one page for each column of a group. Texts that are there as
+ * bytes are laid down as they are, which takes a fraction of the time of handing them to an engine one by one; and a sheet
+ * of 16,384 columns needs no more memory than its texts.
+ */
+
+import { type FileHandle, open } from 'node:fs/promises';
+import { type ColumnValues, encodeLevels, IntegerColumn, TextColumn } from './columns.ts';
+import { CompactWriter } from './compactProtocol.ts';
+
+export interface ParquetColumn {
+  fieldId: number;
+  name: string;
+  /** Numbers are never null here, texts may be. */
+  type: 'BIGINT' | 'INTEGER' | 'VARCHAR';
+}
+
+export interface GroupColumn<T extends ColumnValues = ColumnValues> {
+  column: ParquetColumn;
+  values: T;
+}
+
+interface Chunk {
+  offset: number;
+  bytes: number;
+  nulls: number;
+  bounds: { min: Buffer; max: Buffer } | null;
+}
+
+interface Group {
+  rows: number;
+  bytes: number;
+  /** By field id; columns that came later are not in it. */
+  chunks: Map<number, Chunk>;
+}
+
+const MAGIC = Buffer.from('PAR1');
+const PHYSICAL = { INTEGER: 1, BIGINT: 2, VARCHAR: 6 } as const;
+const Encoding = { plain: 0, runLength: 3 } as const;
+const Repetition = { required: 0, optional: 1 } as const;
+const UTF8 = 0;
+const UNCOMPRESSED = 0;
+const DATA_PAGE = 0;
+
+export function openColumn(column: ParquetColumn & { type: 'VARCHAR' }): GroupColumn<TextColumn>;
+export function openColumn(column: ParquetColumn & { type: 'BIGINT' | 'INTEGER' }): GroupColumn<IntegerColumn>;
+export function openColumn(column: ParquetColumn): GroupColumn {
+  return { column, values: column.type === 'VARCHAR' ? new TextColumn() : new IntegerColumn(column.type === 'BIGINT' ? 2 : 1) };
+}
+
+export class ParquetFile {
+  /** Bytes written so far. */
+  size = 0;
+  private readonly groups: Group[] = [];
+  private readonly columns = new Map<number, ParquetColumn>();
+
+  private constructor(private readonly handle: FileHandle) {}
+
+  static async create(path: string): Promise<ParquetFile> {
+    const file = new ParquetFile(await open(path, 'wx'));
+    await file.write([MAGIC]);
+    return file;
+  }
+
+  get rows(): number {
+    return this.groups.reduce((sum, group) => sum + group.rows, 0);
+  }
+
+  /** Entries in the footer so far, one for each column of each group. */
+  get chunks(): number {
+    return this.groups.length * this.columns.size;
+  }
+
+  /** Columns of later groups need not be those of earlier ones: what a group does not have is null in it. */
+  async writeGroup(rows: number, columns: GroupColumn[]): Promise<void> {
+    const group: Group = { rows, bytes: 0, chunks: new Map() };
+    const pieces: Buffer[] = [];
+    let offset = this.size;
+    for (const { column, values } of columns) {
+      this.columns.set(column.fieldId, column);
+      const page = values.finish(rows);
+      const header = encodePageHeader(rows, page);
+      const bytes = countBytes(page) + header.length;
+      group.chunks.set(column.fieldId, { offset, bytes, nulls: rows - values.count, bounds: values.bounds() });
+      pieces.push(header, ...page);
+      offset += bytes;
+    }
+    this.groups.push(group);
+    await this.write(pieces);
+  }
+
+  async finish(metadata: Record<string, string>): Promise<void> {
+    const columns = [...this.columns.values()].sort((a, b) => a.fieldId - b.fieldId);
+    for (const group of this.groups) await this.fillMissing(group, columns);
+    const footer = encodeFooter(columns, this.groups, metadata);
+    const length = Buffer.alloc(4);
+    length.writeUInt32LE(footer.length);
+    await this.write([footer, length, MAGIC]);
+    await this.handle.close();
+  }
+
+  async abandon(): Promise<void> {
+    await this.handle.close();
+  }
+
+  private async fillMissing(group: Group, columns: ParquetColumn[]): Promise<void> {
+    const pieces: Buffer[] = [];
+    const page = [encodeLevels(new Uint8Array(0), 0, group.rows)];
+    const header = encodePageHeader(group.rows, page);
+    const bytes = countBytes(page) + header.length;
+    let offset = this.size;
+    for (const { fieldId } of columns) {
+      if (group.chunks.has(fieldId)) continue;
+      group.chunks.set(fieldId, { offset, bytes, nulls: group.rows, bounds: null });
+      pieces.push(header, ...page);
+      offset += bytes;
+    }
+    await this.write(pieces);
+  }
+
+  private async write(pieces: Buffer[]): Promise<void> {
+    if (pieces.length === 0) return;
+    const bytes = Buffer.concat(pieces);
+    for (let done = 0; done < bytes.length; ) {
+      const { bytesWritten } = await this.handle.write(bytes, done, bytes.length - done);
+      done += bytesWritten;
+    }
+    this.size += bytes.length;
+  }
+}
+
+function countBytes(pieces: Buffer[]): number {
+  return pieces.reduce((sum, piece) => sum + piece.length, 0);
+}
+
+function encodePageHeader(rows: number, page: Buffer[]): Buffer {
+  const bytes = countBytes(page);
+  const out = new CompactWriter();
+  out.int32(1, DATA_PAGE);
+  out.int32(2, bytes);
+  out.int32(3, bytes);
+  out.struct(5, () => {
+    out.int32(1, rows);
+    out.int32(2, Encoding.plain);
+    out.int32(3, Encoding.runLength);
+    out.int32(4, Encoding.runLength);
+  });
+  return out.finish();
+}
+
+function encodeFooter(columns: ParquetColumn[], groups: Group[], metadata: Record<string, string>): Buffer {
+  const out = new CompactWriter();
+  out.int32(1, 1);
+  out.structs(2, [null, ...columns], (column) => {
+    if (column) encodeSchemaElement(out, column);
+    else {
+      out.int32(3, Repetition.required);
+      out.binary(4, 'schema');
+      out.int32(5, columns.length);
+    }
+  });
+  out.int64(
+    3,
+    groups.reduce((sum, group) => sum + group.rows, 0),
+  );
+  out.structs(4, groups, (group) => {
+    const chunks = columns.flatMap((column) => {
+      const chunk = group.chunks.get(column.fieldId);
+      return chunk ? [{ column, chunk }] : [];
+    });
+    out.structs(1, chunks, ({ column, chunk }) => encodeChunk(out, column, chunk, group.rows));
+    out.int64(
+      2,
+      chunks.reduce((sum, { chunk }) => sum + chunk.bytes, 0),
+    );
+    out.int64(3, group.rows);
+  });
+  out.structs(5, Object.entries(metadata), ([key, value]) => {
+    out.binary(1, key);
+    out.binary(2, value);
+  });
+  out.binary(6, 'workbook-data-service');
+  // Bounds are in the order of the type.
+  out.structs(7, columns, () => out.struct(1, () => {}));
+  return out.finish();
+}
+
+function encodeSchemaElement(out: CompactWriter, { fieldId, name, type }: ParquetColumn): void {
+  out.int32(1, PHYSICAL[type]);
+  out.int32(3, type === 'VARCHAR' ? Repetition.optional : Repetition.required);
+  out.binary(4, name);
+  if (type === 'VARCHAR') out.int32(6, UTF8);
+  out.int32(9, fieldId);
+  if (type === 'VARCHAR') out.struct(10, () => out.struct(1, () => {}));
+}
+
+function encodeChunk(out: CompactWriter, { name, type }: ParquetColumn, { offset, bytes, nulls, bounds }: Chunk, rows: number): void {
+  out.int64(2, offset);
+  out.struct(3, () => {
+    out.int32(1, PHYSICAL[type]);
+    out.int32s(2, [Encoding.plain, Encoding.runLength]);
+    out.strings(3, [name]);
+    out.int32(4, UNCOMPRESSED);
+    out.int64(5, rows);
+    out.int64(6, bytes);
+    out.int64(7, bytes);
+    out.int64(9, offset);
+    out.struct(12, () => {
+      out.int64(3, nulls);
+      if (bounds) {
+        out.binary(5, bounds.max);
+        out.binary(6, bounds.min);
+      }
+    });
+  });
+}
