@@ -1,6 +1,5 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { notFound } from '../../core/errors.ts';
-import { formatRange } from '../../core/structuring/a1.ts';
 import { listEdges } from '../../store/pg/lineage.ts';
 import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
 import { listTablesById, type TableAt, type TableRecord } from '../../store/pg/tables.ts';
@@ -70,12 +69,8 @@ export async function traceRow(
 }
 
 async function readCells(services: Services, at: TableAt, landing: LandingRecord, rowId: number) {
-  if (landing.provenanceKey !== null) return readRowCells(services, landing.provenanceKey, rowId, mostRanges + 1);
-  if (landing.role === 'raw') {
-    const row = rowId - landing.rowBase;
-    return readRawCells(services, at, rowId, row);
-  }
+  const { provenanceKey, role, rowBase } = landing;
+  if (provenanceKey !== null) return readRowCells(services, provenanceKey, rowId - rowBase, mostRanges + 1);
+  if (role === 'raw') return readRawCells(services, at.layers, rowBase, rowId, mostRanges + 1);
   return landing.range === null ? [] : [{ range: landing.range, columnIds: [] as number[] }];
 }
-
-export { formatRange };

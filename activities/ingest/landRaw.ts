@@ -81,7 +81,7 @@ async function scanFile(services: Services, job: JobRecord, source: SourceRecord
     writeRaw(
       services,
       { path, format: file.format, filename: file.filename },
-      (sheet) => {
+      (_index, sheet) => {
         const { tableId, rowBase } = placeOf(sheet);
         return { prefix: `${source.accountId}/${source.workbookId}/${tableId}`, rowBase };
       },

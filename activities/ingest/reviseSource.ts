@@ -26,7 +26,8 @@ export async function reviseSource(tx: Tx, sourceId: string, file: Received): Pr
     size: file.size,
     contentType: file.contentType,
     format: file.format,
-    filename: file.filename,
+    // The name stays: it is what the tables are named by.
+    filename: source.filename,
   };
   tx.note(source.workbookId, { audit: [{ action: 'source.revise', target: source.name, detail: { source_id: source.id } }] });
   if (source.mode === 'staged') {

@@ -50,7 +50,7 @@ export interface RawWatch {
   signal?: AbortSignal;
 }
 
-export type PlaceSheet = (sheetIndex: number) => { prefix: string; rowBase: number };
+export type PlaceSheet = (sheetIndex: number, sheet: string) => { prefix: string; rowBase: number };
 
 /**
  * The faithful copy of every sheet of a file, as files of segments that are durable in the blob store. Whatever goes
@@ -142,7 +142,7 @@ class RawWork {
   ): Promise<void> {
     const files = new FileSet(this.blobs);
     this.sets.push(files);
-    const writer = new RawSheetWriter(files, this.place(index), styles, this.limits, this.budget);
+    const writer = new RawSheetWriter(files, this.place(index, sheet), styles, this.limits, this.budget);
     for await (const batch of batches) {
       await writer.add(batch);
       this.rowsDone += batch.rows.length;

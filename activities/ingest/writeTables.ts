@@ -1,6 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Grid } from '../../core/grid/grid.ts';
-import type { BuildResult, OutputColumn, OutputTable, TableRole } from '../../core/structuring/index.ts';
+import type { OutputTable } from '../../core/structuring/index.ts';
 import type { StoredValue } from '../../core/types/index.ts';
 import type { Layer } from '../../schema/tables.ts';
 import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
