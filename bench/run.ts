@@ -1,4 +1,5 @@
 import { benchFormats } from './formats.ts';
+import { benchIngest } from './ingest.ts';
 import { benchMe } from './me.ts';
 import { type BenchRig, withRig } from './services.ts';
 
@@ -6,6 +7,7 @@ import { type BenchRig, withRig } from './services.ts';
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   me: benchMe,
   formats: benchFormats,
+  ingest: benchIngest,
 };
 
 const wanted = process.argv.slice(2);

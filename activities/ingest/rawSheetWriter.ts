@@ -10,6 +10,7 @@ import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelati
 import type { IntegerColumn, TextColumn } from '../../store/parquet/columns.ts';
 import { EncodedTexts } from '../../store/parquet/encodedTexts.ts';
 import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
+import { DateTexts } from './dateTexts.ts';
 import type { FileSet } from './fileSet.ts';
 import { type Kept, KeptCells } from './keptCells.ts';
 import type { RawLimits } from './limits.ts';
@@ -41,6 +42,7 @@ export class RawSheetWriter {
   private readonly layers: SegmentLayer[] = [];
   private readonly kept: KeptCells;
   private readonly texts = new EncodedTexts();
+  private readonly dates = new DateTexts();
   private file: ParquetFile | null = null;
   private rowIds: GroupColumn<IntegerColumn> = openRowIds();
   /** By column; those without a cell in this group are missing. */
@@ -156,8 +158,14 @@ export class RawSheetWriter {
         else target.putString(base + i, shown);
       } else {
         const number = numbers![i]!;
-        shown = formatValue(kind, number, '', format);
-        stored = storedText(kind, number, '');
+        if (kind === CellKind.date) {
+          const date = this.dates.read(number, styleIds[i]!, format);
+          shown = date.shown;
+          stored = date.stored;
+        } else {
+          shown = formatValue(kind, number, '', format);
+          stored = storedText(kind, number, '');
+        }
         target.putString(base + i, shown);
       }
       const differs = shown !== stored;

@@ -93,7 +93,7 @@ class RawWork {
       for (const [index, { name }] of workbook.sheets.entries()) {
         const [rowsBefore, bytesBefore] = [this.rowsDone, this.budget.left];
         try {
-          await this.writeSheet(index, name, workbook.styles, workbook.scanSheet(index));
+          await this.writeSheet(index, name, workbook.styles, workbook.scanSheet(index, { batchRows: this.limits.groupRows }));
         } catch (error) {
           if (!(error instanceof RowsOutOfOrder)) throw error;
           await this.sets.pop()?.dropAll();

@@ -26,6 +26,8 @@ import { HASH_START, HASH_STEP } from './stringPool.ts';
 export const Type = { number: 0, shared: 1, text: 2, boolean: 3, error: 4, inline: 5, date: 6 } as const;
 
 const EQUALS = 0x3d;
+const SPACE = 0x20;
+const QUOTE = 0x22;
 const POWERS = Float64Array.from({ length: 23 }, (_, i) => Number(`1e${i}`));
 const LARGEST_EXACT = 2 ** 53;
 
@@ -74,7 +76,7 @@ export class CellMarkup {
   }
 
   private readAttributes(b: Buffer, at: number, end: number): number {
-    let i = at;
+    let i = this.readUsualAttributes(b, at, end);
     while (i < end) {
       const name = b[i]!;
       if (name === GT) return i + 1;
@@ -106,6 +108,41 @@ export class CellMarkup {
       i = close + 1;
     }
     return -1;
+  }
+
+  /** ` r="B12" s="3" t="s"`, as nearly all programs write it, in one pass; answers where something else begins. */
+  private readUsualAttributes(b: Buffer, at: number, end: number): number {
+    let i = at;
+    if (b[i] === SPACE && b[i + 1] === 0x72 && b[i + 2] === EQUALS && b[i + 3] === QUOTE) {
+      let j = i + 4;
+      let ch = b[j]!;
+      let column = 0;
+      for (; ch >= 65 && ch <= 90; ch = b[j]!) {
+        column = column * 26 + ch - 64;
+        j += 1;
+      }
+      let row = 0;
+      for (; ch >= 48 && ch <= 57; ch = b[j]!) {
+        row = row * 10 + ch - 48;
+        j += 1;
+      }
+      if (ch !== QUOTE || column === 0 || row === 0 || j >= end) return i;
+      this.column = column;
+      this.row = row;
+      i = j + 1;
+    }
+    if (b[i] === SPACE && b[i + 1] === 0x73 && b[i + 2] === EQUALS && b[i + 3] === QUOTE) {
+      let j = i + 4;
+      let style = 0;
+      for (let ch = b[j]!; ch >= 48 && ch <= 57; ch = b[j]!) {
+        style = style * 10 + ch - 48;
+        j += 1;
+      }
+      if (b[j] !== QUOTE || j >= end) return i;
+      this.style = style;
+      i = j + 1;
+    }
+    return i;
   }
 
   private takeAttribute(b: Buffer, name: number, start: number, end: number): void {

@@ -1,7 +1,7 @@
 /** Unpacks one part of the archive in chunks, counting what really comes out. */
 
 import { pipeline, Readable } from 'node:stream';
-import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
+import { crc32, createInflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import type { ByteSource } from './byteSource.ts';
 import type { ReadLimits } from './limits.ts';
 import { refuseDamaged, refuseFormat, refuseTooLarge } from './refusals.ts';
@@ -9,6 +9,8 @@ import { findEntryData, type ZipEntry, type ZipIndex } from './zip.ts';
 
 const PACKED_CHUNK = 128 * 1024;
 const UNPACKED_CHUNK = 256 * 1024;
+/** Unpacked bytes that may wait: a busy machine is slow to change between threads, so the other one works ahead. */
+const UNPACKED_AHEAD = 4 * 1024 * 1024;
 /** Packed parts up to this size are not worth a stream of their own. */
 const SMALL_PART = 64 * 1024;
 
@@ -91,7 +93,7 @@ async function* inflateSmall(packed: AsyncGenerator<Buffer>, entry: ZipEntry, li
 
 async function* inflateLarge(packed: AsyncGenerator<Buffer>, entry: ZipEntry): AsyncGenerator<Buffer> {
   // zlib works on its own thread: the next chunk is unpacked while this one is scanned.
-  const stream = createInflateRaw({ chunkSize: UNPACKED_CHUNK });
+  const stream = createInflateRaw({ chunkSize: UNPACKED_CHUNK, readableHighWaterMark: UNPACKED_AHEAD } as ZlibOptions);
   pipeline(Readable.from(packed, { objectMode: true, highWaterMark: 2 }), stream, () => {});
   try {
     for await (const chunk of stream) yield chunk as Buffer;
