@@ -24,9 +24,9 @@ export class KeptCells {
     private readonly limits: RawLimits,
   ) {}
 
-  add(rowId: number, column: number, stored: string, formula: string | undefined, differs: boolean): void {
+  add(row: number, column: number, stored: string, formula: string | undefined, differs: boolean): void {
     const { rows, columns, values, formulas } = this.group;
-    rows.values.add(rowId);
+    rows.values.add(row);
     columns.values.add(column);
     values.values.putString(this.cells, stored);
     if (formula !== undefined) {
@@ -68,7 +68,7 @@ interface KeptGroup {
 
 function openGroup(): KeptGroup {
   return {
-    rows: openColumn({ fieldId: 1, name: 'row_id', type: 'BIGINT' }),
+    rows: openColumn({ fieldId: 1, name: 'row_number', type: 'BIGINT' }),
     columns: openColumn({ fieldId: 2, name: 'column_id', type: 'INTEGER' }),
     values: openColumn({ fieldId: 3, name: 'stored', type: 'VARCHAR' }),
     formulas: openColumn({ fieldId: 4, name: 'formula', type: 'VARCHAR' }),

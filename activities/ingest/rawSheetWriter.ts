@@ -169,7 +169,7 @@ export class RawSheetWriter {
         target.putString(base + i, shown);
       }
       const differs = shown !== stored;
-      if (differs || formula !== undefined) this.kept.add(this.place.rowBase + batch.rows[i]!, column, stored, formula, differs);
+      if (differs || formula !== undefined) this.kept.add(batch.rows[i]!, column, stored, formula, differs);
     }
   }
 

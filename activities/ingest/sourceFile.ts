@@ -1,5 +1,5 @@
 import type { Grid } from '../../core/grid/grid.ts';
-import { readCsv } from '../../store/csv/index.ts';
+import { type CsvEncoding, type Delimiter, readCsv } from '../../store/csv/index.ts';
 import type { SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
@@ -12,11 +12,6 @@ export function describeFile(source: SourceRecord, input: IngestInput): SourceFi
   return input.revise ?? source;
 }
 
-/** Where the names of tables come from: the source's name, which carries a suffix where a file name repeats. */
-export function nameOf(source: SourceRecord): string {
-  return source.name;
-}
-
 export async function withFile<T>(services: Services, file: SourceFile, work: (path: string) => Promise<T>): Promise<T> {
   const opened = await services.blobs.open([file.blobKey]);
   try {
@@ -26,11 +21,27 @@ export async function withFile<T>(services: Services, file: SourceFile, work: (p
   }
 }
 
-/** Every sheet of the file, held in memory. */
-export async function readGrids(services: Services, file: SourceFile, signal?: AbortSignal): Promise<Grid[]> {
-  return withFile(services, file, async (path) =>
-    file.format === 'xlsx'
-      ? (await readWorkbook(path, { signal })).sheets
-      : [(await readCsv(path, { filename: file.filename, signal })).grid],
-  );
+/** A file is held in memory while it is structured: past this it stays as it is. */
+const limits = { cellsInMemory: 5_000_000 };
+
+/** How the bytes of a file are read. */
+export interface Reader {
+  format: SourceRecord['format'];
+  encoding?: CsvEncoding;
+  delimiter?: Delimiter;
+}
+
+/** Every sheet of the file, held in memory, and how it was read. What is not said about a text file is found out. */
+export async function readGrids(
+  services: Services,
+  file: SourceFile,
+  options: { reader?: Reader; signal?: AbortSignal } = {},
+): Promise<{ grids: Grid[]; reader: Reader }> {
+  const { signal, reader } = options;
+  return withFile(services, file, async (path) => {
+    if (file.format === 'xlsx') return { grids: (await readWorkbook(path, { signal, limits })).sheets, reader: { format: 'xlsx' } };
+    const { encoding, delimiter } = reader ?? {};
+    const text = await readCsv(path, { filename: file.filename, encoding, delimiter, signal, limits });
+    return { grids: [text.grid], reader: { format: file.format, encoding: text.encoding, delimiter: text.delimiter } };
+  });
 }

@@ -40,12 +40,10 @@ export async function structure(services: Services, jobId: string, pulse: Pulse)
 async function structureFile(services: Services, job: JobRecord, pulse: Pulse): Promise<StructuredDraft> {
   const source = (await findSourceById(services.db.orm, inputOf(job).sourceId)) as SourceRecord;
   const file = describeFile(source, inputOf(job));
-  const grids = await readGrids(services, file, pulse.signal);
+  const { grids, reader } = await readGrids(services, file, { signal: pulse.signal });
   const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
-  const spec =
-    known?.state === 'ready' && known.spec && baseOfFile(known.filename) === baseOfFile(source.name)
-      ? known.spec
-      : analyze(grids, source.name);
+  const isKnown = known?.state === 'ready' && known.spec !== null && baseOfFile(known.filename) === baseOfFile(source.name);
+  const spec = isKnown ? (known.spec as ParseSpec) : { ...analyze(grids, source.name), reader };
   const result = build(grids, spec, source.name);
   const understood = listUnderstood(result);
   const made = result.tables.filter((table) => understood.has(table.sheet));

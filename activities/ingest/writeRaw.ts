@@ -33,7 +33,7 @@ export interface RawSheet {
   /** That are not blank. */
   cells: number;
   layers: Layer[];
-  /** Cells whose text does not say all, as (row_id, column_id, stored, formula); null when there are none. */
+  /** Cells whose text does not say all, as (row number, column_id, stored, formula); null when there are none. */
   kept: Kept | null;
 }
 

@@ -90,6 +90,17 @@ export async function writeTables(
   }
 }
 
+/** Only where the rows came from and what was kept of them, for rows that go into a table that is there. */
+export async function writeOrigins(
+  storage: Storage,
+  grid: Grid,
+  table: OutputTable,
+  place: TablePlace,
+): Promise<Pick<WrittenTable, 'provenanceKey' | 'kept'>> {
+  const write: WriteFile = (columns, lines, form) => writeLines(storage, place.prefix, columns, lines, form);
+  return new TableWork(table, grid, place, write, tableLimits).writeOrigins();
+}
+
 function checkWidth({ name, columns }: OutputTable, limits: TableLimits): void {
   if (columns.length <= limits.columns) return;
   throw new DomainError(
@@ -140,8 +151,7 @@ class TableWork {
 
   async describe(layers: Layer[]): Promise<WrittenTable> {
     const { name, role, sheet, regionId, range, columns, rows } = this.table;
-    const provenance = await this.write(provenanceColumns, this.provenanceLines(), provenanceRuns);
-    const kept = await this.writeKept();
+    const origins = await this.writeOrigins();
     const { length: rowCount } = rows;
     const maxRowId = this.place.rowBase + rowCount;
     return {
@@ -156,9 +166,13 @@ class TableWork {
       rowBase: this.place.rowBase,
       maxRowId,
       layers,
-      provenanceKey: provenance.key,
-      kept,
+      ...origins,
     };
+  }
+
+  async writeOrigins(): Promise<Pick<WrittenTable, 'provenanceKey' | 'kept'>> {
+    const { key } = await this.write(provenanceColumns, this.provenanceLines(), provenanceRuns);
+    return { provenanceKey: key, kept: await this.writeKept() };
   }
 
   private *rowLines(from: number, to: number): Generator<string> {

@@ -37,8 +37,8 @@ export async function analyzeSource(services: Services, jobId: string, pulse: Pu
   try {
     const source = (await findSourceById(services.db.orm, job.input.sourceId as string)) as SourceRecord;
     const found = await heavyWork(pulse, async () => {
-      const grids = await readGrids(services, source, pulse.signal);
-      return { spec: analyze(grids, source.name), extents: summarizeSheets(grids) };
+      const { grids, reader } = await readGrids(services, source, { signal: pulse.signal });
+      return { spec: { ...analyze(grids, source.name), reader }, extents: summarizeSheets(grids) };
     });
     await commitForJob(services, job, async (tx, current) => {
       const now = (await lockSource(tx, source.id)) as SourceRecord;

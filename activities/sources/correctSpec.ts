@@ -16,6 +16,7 @@ export async function correctSpec(tx: Tx, sourceId: string, given: SpecJson): Pr
       { members: { current_version: source.specVersion } },
     );
   const errors = validateSpec(source.extents, given).map(({ pointer, message }) => ({ pointer, detail: message }));
+  if (given.reader.format !== source.format) errors.unshift({ pointer: '/reader/format', detail: `the file is ${source.format}` });
   if (errors.length > 0)
     throw new DomainError('validation-failed', `${errors[0]?.pointer}: ${errors[0]?.detail}.`, 'Correct what `errors` lists.', {
       errors: errors.slice(0, 50),

@@ -21,6 +21,7 @@ import {
   saveDraft,
   updateSource,
 } from '../../store/pg/sources.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 import { heavyWork } from '../ingest/heavyWork.ts';
@@ -28,8 +29,8 @@ import { asProblem, commitForJob, isFinal, openJob, reporter, succeed } from '..
 import { landTable, type WrittenTable } from '../ingest/landTables.ts';
 import { openNames, retryOnNames } from '../ingest/names.ts';
 import { beginSourceJob } from '../ingest/registerSource.ts';
-import { readGrids } from '../ingest/sourceFile.ts';
-import { writeTables } from '../ingest/writeTables.ts';
+import { type Reader, readGrids } from '../ingest/sourceFile.ts';
+import { writeOrigins, writeTables } from '../ingest/writeTables.ts';
 import { prepareUpsert } from '../rows/upsertRows.ts';
 import { applyEdit, retryOnMove } from '../tables/editTable.ts';
 import { requireIdle } from './analyzeSource.ts';
@@ -94,7 +95,7 @@ async function buildRegions(
   pulse: Pulse,
 ): Promise<{ grids: Grid[]; tables: OutputTable[] }> {
   const spec = source.spec as ParseSpec;
-  const grids = await readGrids(services, source, pulse.signal);
+  const { grids } = await readGrids(services, source, { reader: spec.reader as Reader, signal: pulse.signal });
   const { tables, misfits } = buildSelected(grids, spec, input.regions);
   const problems = misfits.map((misfit) => describeMisfit(toContract(spec), misfit));
   if (problems.length === 0) return { grids, tables };
@@ -156,7 +157,9 @@ async function appendRegions(
   pulse: Pulse,
 ): Promise<void> {
   const { table: name, expectedVersion, mapping, principal } = input.append as NonNullable<MaterializeInput['append']>;
-  const { grids, tables } = await heavyWork(pulse, () => buildRegions(services, source, input, pulse));
+  const { grids, tables: built } = await heavyWork(pulse, () => buildRegions(services, source, input, pulse));
+  // Totals beside a table are not rows of it.
+  const tables = built.filter(({ role }) => role === 'data' || role === 'level');
   const rows = tables.flatMap((table) => listRows(table, mapping));
   await retryOnMove(async () => {
     const edit = await prepareUpsert(
@@ -167,6 +170,7 @@ async function appendRegions(
     ).catch((error: unknown) => {
       throw explainRows(error, grids, tables);
     });
+    const origins = await Promise.all(tables.map((table) => writeAppended(services, edit.at, grids, table, mapping)));
     const append = async (tx: Tx, current: JobRecord): Promise<MaterializeResult> => {
       const now = (await lockSource(tx, source.id)) as SourceRecord;
       const edited = await applyEdit(tx, edit.at, edit.plan);
@@ -189,8 +193,9 @@ async function appendRegions(
             minRow: ids[from] ?? 0,
             maxRow: ids[from + table.rows.length - 1] ?? 0,
             rowBase: (ids[from] ?? 1) - 1,
-            provenanceKey: null,
-            keptKey: null,
+            provenanceKey: origins[index]?.provenanceKey ?? null,
+            keptKey: origins[index]?.kept?.key ?? null,
+            keptFormulas: origins[index]?.kept?.formulas ?? 0,
           },
         ]);
         from += table.rows.length;
@@ -205,9 +210,32 @@ async function appendRegions(
   });
 }
 
-/** Rows under the names of the table they go to; a column that is mapped nowhere goes by its own name. */
+/** Where the appended rows came from, by the columns that they fill in the table. */
+async function writeAppended(
+  services: Services,
+  { table, columns }: TableAt,
+  grids: Grid[],
+  made: OutputTable,
+  mapping: Record<string, string>,
+) {
+  const grid = grids.find(({ sheet }) => sheet === made.sheet);
+  if (!grid) throw new Error(`no grid for the sheet of table ${made.name}`);
+  const idOf = new Map(columns.map(({ id, name }) => [name.toLowerCase(), id]));
+  return writeOrigins(services, grid, made, {
+    tableId: table.id,
+    prefix: `${table.accountId}/${table.workbookId}/${table.id}`,
+    rowBase: 0,
+    columnIds: namesIn(made, mapping).map((name) => idOf.get(name.toLowerCase()) ?? 0),
+  });
+}
+
+/** A column that is mapped nowhere goes by its own name. */
+const namesIn = (table: OutputTable, mapping: Record<string, string>) =>
+  table.columns.map(({ name }) => (Object.hasOwn(mapping, name) ? (mapping[name] as string) : name));
+
+/** Rows under the names of the table they go to. */
 function listRows(table: OutputTable, mapping: Record<string, string>): Record<string, unknown>[] {
-  const names = table.columns.map(({ name }) => (Object.hasOwn(mapping, name) ? (mapping[name] as string) : name));
+  const names = namesIn(table, mapping);
   return table.rows.map((row) => Object.fromEntries(names.map((name, k) => [name, row[k] ?? null])));
 }
 

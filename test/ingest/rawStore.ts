@@ -80,7 +80,7 @@ export async function openRawStore(): Promise<RawStore> {
         const path = quoteText(opened.pathOf(kept.key));
         const rows = await readAll(
           connection,
-          `SELECT row_id::DOUBLE, column_id, stored, formula FROM read_parquet(${path}) ORDER BY row_id, column_id`,
+          `SELECT row_number::DOUBLE, column_id, stored, formula FROM read_parquet(${path}) ORDER BY row_number, column_id`,
         );
         return rows as unknown as KeptRow[];
       });
