@@ -262,35 +262,27 @@ CREATE FUNCTION svc_read_credits(p_account text, p_at timestamptz)
 RETURNS TABLE (included integer, purchased integer, used integer, remaining integer)
 LANGUAGE sql STABLE
 AS $$
-  SELECT (sum(available + taken) FILTER (WHERE source = 'included'))::integer,
-         coalesce(sum(available + taken) FILTER (WHERE source = 'purchased'), 0)::integer,
-         coalesce(sum(taken), 0)::integer,
-         coalesce(sum(available), 0)::integer
+  SELECT (sum(amount) FILTER (WHERE source = 'included'))::integer,
+         coalesce(sum(amount) FILTER (WHERE source = 'purchased'), 0)::integer,
+         coalesce(sum(amount) FILTER (WHERE bucket <> 'available'), 0)::integer,
+         coalesce(sum(amount) FILTER (WHERE bucket = 'available'), 0)::integer
   FROM (
-    SELECT lot.source,
-           coalesce((
-             SELECT e.balance FROM credit_entries e
-             WHERE e.account_id = p_account AND e.bucket = 'available' AND e.source = lot.source AND e.ends = lot.ends
-             ORDER BY e.seq DESC LIMIT 1
-           ), 0) AS available,
-           coalesce((
-             SELECT e.balance FROM credit_entries e
-             WHERE e.account_id = p_account AND e.bucket = 'reserved' AND e.source = lot.source AND e.ends = lot.ends
-             ORDER BY e.seq DESC LIMIT 1
-           ), 0) + coalesce((
-             SELECT e.balance FROM credit_entries e
-             WHERE e.account_id = p_account AND e.bucket = 'spent' AND e.source = lot.source AND e.ends = lot.ends
-             ORDER BY e.seq DESC LIMIT 1
-           ), 0) - CASE WHEN lot.source = 'included' THEN 0 ELSE coalesce((
-             SELECT e.balance FROM credit_entries e
-             WHERE e.account_id = p_account AND e.bucket = 'spent' AND e.source = lot.source AND e.ends = lot.ends
-               AND e.at < date_trunc('month', p_at, 'UTC')
-             ORDER BY e.at DESC, e.seq DESC LIMIT 1
-           ), 0) END AS taken
+    SELECT lot.source, b.bucket, newest.balance - coalesce(before.balance, 0) AS amount
     FROM (
       SELECT DISTINCT e.source, e.ends FROM credit_entries e
-      WHERE e.account_id = p_account AND e.bucket = 'issued'
-        AND e.ends >= svc_credit_month(p_at)
+      WHERE e.account_id = p_account AND e.bucket = 'issued' AND e.ends >= svc_credit_month(p_at)
     ) AS lot
-  ) AS lots;
+    CROSS JOIN (VALUES ('available'), ('reserved'), ('spent')) AS b(bucket)
+    CROSS JOIN LATERAL (
+      SELECT e.balance FROM credit_entries e
+      WHERE e.account_id = p_account AND e.bucket = b.bucket AND e.source = lot.source AND e.ends = lot.ends
+      ORDER BY e.seq DESC LIMIT 1
+    ) AS newest
+    LEFT JOIN LATERAL (
+      SELECT e.balance FROM credit_entries e
+      WHERE e.account_id = p_account AND e.bucket = 'spent' AND e.source = lot.source AND e.ends = lot.ends
+        AND e.at < date_trunc('month', p_at, 'UTC')
+      ORDER BY e.at DESC, e.seq DESC LIMIT 1
+    ) AS before ON b.bucket = 'spent' AND lot.source = 'purchased'
+  ) AS balances;
 $$;
