@@ -135,19 +135,19 @@ async function land(services: Services, tx: Tx, job: JobRecord, draft: RawDraft 
     return 'over';
   }
   const extents = (input.revise && draft ? draft.extents : source.extents) ?? [];
-  const refused = await payAhead(tx, job, source, extents);
-  if (refused) {
-    await fallBack(tx, job, refused);
+  const paid = await payAhead(tx, job, source, extents);
+  if (paid === 'building' || paid === 'no_credits') {
+    await fallBack(tx, job, paid);
     return 'over';
   }
-  return goOn(tx, job, source);
+  return goOn(tx, job, source, paid === 'reserved');
 }
 
 /** Content that was paid for before is free; content that somebody is structuring right now is not structured twice. */
-async function payAhead(tx: Tx, job: JobRecord, source: SourceRecord, extents: SheetExtent[]): Promise<'building' | 'no_credits' | null> {
+async function payAhead(tx: Tx, job: JobRecord, source: SourceRecord, extents: SheetExtent[]): Promise<'building' | 'no_credits' | 'free' | 'reserved'> {
   const { sha256: contentHash } = describeFile(source, inputOf(job));
   const standing = await claimStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name });
-  if (standing) return standing.state === 'building' ? 'building' : null;
+  if (standing) return standing.state === 'building' ? 'building' : 'free';
   const amount = priceStructuring(extents.reduce((sum, sheet) => sum + sheet.cells, 0));
   const reserved = await reserveCredits(tx, {
     accountId: source.accountId,
@@ -155,14 +155,13 @@ async function payAhead(tx: Tx, job: JobRecord, source: SourceRecord, extents: S
     jobId: job.id,
     amount,
   });
-  if (reserved === 'reserved') return null;
-  await dropClaim(tx, job.id);
-  return 'no_credits';
+  if (reserved === 'no_credits') await dropClaim(tx, job.id);
+  return reserved;
 }
 
-async function goOn(tx: Tx, job: JobRecord, source: SourceRecord): Promise<'structure'> {
+async function goOn(tx: Tx, job: JobRecord, source: SourceRecord, reserved = false): Promise<'structure'> {
   const input = inputOf(job);
-  await moveJob(tx, job.id, { stage: 'structure', done: 0, total: null, input: { ...input, landed: true } });
+  await moveJob(tx, job.id, { stage: 'structure', done: 0, total: null, input: { ...input, landed: true, reserved } });
   if (input.structuring === 'defer' && !input.revise)
     await updateSource(tx, source.id, { status: 'materialized', structuring: 'deferred', structuringReason: null });
   return 'structure';

@@ -173,7 +173,7 @@ async function endStructured(
   { spec }: StructuredDraft,
   fields: Partial<SourceRecord>,
 ): Promise<void> {
-  const creditsCharged = await settleCredits(tx, job.id, source.accountId);
+  const creditsCharged = inputOf(job).reserved ? await settleCredits(tx, job.id, source.accountId) : 0;
   const contentHash = fields.sha256 ?? source.sha256;
   await finishStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name, spec });
   await endIngest(tx, job, source, {

@@ -114,13 +114,13 @@ export function expectedRows(grid: Grid, rowBase = 0): Row[] {
 }
 
 /** Cells with a formula, and cells that show something else than they hold. */
-export function expectedKept(grid: Grid, rowBase = 0): KeptRow[] {
+export function expectedKept(grid: Grid): KeptRow[] {
   const kept: KeptRow[] = [];
   for (let i = 0; i < grid.size; i += 1) {
     const stored = storedText(grid.kinds[i] as CellKind, grid.numbers[i] ?? 0, grid.strings[grid.texts[i] ?? -1] ?? '');
     const formula = grid.formulas[grid.formulaIds[i] ?? -1];
     if (formula === undefined && stored === formatCell(grid, i)) continue;
-    kept.push([rowBase + (grid.rows[i] ?? 0), grid.columns[i] ?? 0, stored.toWellFormed(), formula?.toWellFormed() ?? null]);
+    kept.push([grid.rows[i] ?? 0, grid.columns[i] ?? 0, stored.toWellFormed(), formula?.toWellFormed() ?? null]);
   }
   return kept;
 }
