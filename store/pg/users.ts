@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { accounts, members, sessions, userIdentities, users, workspaces } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -6,8 +6,25 @@ import type { Orm } from './database.ts';
 
 export type UserRecord = typeof users.$inferSelect;
 
+const hasEmail = (email: string) => sql`lower(${users.email}) = lower(${email})`;
+
+/** Whom an address stands for: its owner, if an issuer has named one, before somebody who has typed it in at sign-up. */
 export async function findUserByEmail(orm: Orm, email: string): Promise<UserRecord | null> {
-  const [row] = await orm.select().from(users).where(sql`lower(${users.email}) = lower(${email})`);
+  const [row] = await orm
+    .select()
+    .from(users)
+    .where(hasEmail(email))
+    .orderBy(desc(users.emailVerified), sql`${users.passwordHash} IS NOT NULL`, users.id)
+    .limit(1);
+  return row ?? null;
+}
+
+/** The user who logs in with this address and a password. */
+export async function findUserByLogin(orm: Orm, email: string): Promise<UserRecord | null> {
+  const [row] = await orm
+    .select()
+    .from(users)
+    .where(and(hasEmail(email), isNotNull(users.passwordHash)));
   return row ?? null;
 }
 
