@@ -1,8 +1,8 @@
 import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
-import type pg from 'pg';
 import { accounts, members, sessions, userIdentities, users, workspaces } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
-import type { Orm } from './database.ts';
+import type { Database, Orm } from './database.ts';
+import type { Lookup } from './lookups.ts';
 
 export type UserRecord = typeof users.$inferSelect;
 
@@ -71,18 +71,18 @@ export interface SessionUser {
   revoked: boolean;
 }
 
+const sessionUser: Lookup<SessionUser> = {
+  name: 'session_user',
+  text: `SELECT k.n, u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName",
+                s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(jti, user_id, n) JOIN users u ON u.id = k.user_id
+         JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default'
+         LEFT JOIN sessions s ON s.jti = k.jti`,
+};
+
 /** The user behind a session and their default account, with what is known of the session, in one look-up. */
-export async function findSessionUser(pool: pg.Pool, jti: string, userId: string): Promise<SessionUser | null> {
-  const { rows } = await pool.query<SessionUser>({
-    name: 'session_user',
-    text: `SELECT u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName",
-                  s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked
-           FROM users u JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default'
-           LEFT JOIN sessions s ON s.jti = $1
-           WHERE u.id = $2`,
-    values: [jti, userId],
-  });
-  return rows[0] ?? null;
+export async function findSessionUser(db: Database, jti: string, userId: string): Promise<SessionUser | null> {
+  return db.lookUp(sessionUser, jti, userId);
 }
 
 /** A user's first account and workspace, made together with the user. */
