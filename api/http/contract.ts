@@ -21,8 +21,8 @@ export interface Operation {
   /** Media types of the request body; empty when there is none. */
   bodyTypes: string[];
   bodyRequired: boolean;
-  /** Query parameters by name. */
-  queryNames: Set<string>;
+  /** Query parameters by name, and whether one is a list. */
+  queryNames: Map<string, { list: boolean }>;
   backend: BackendOperation;
 }
 
@@ -42,7 +42,7 @@ interface ContractOperation {
   operationId: OperationId;
   'x-scopes'?: Scope[];
   security?: Record<string, string[]>[];
-  parameters?: { in: string; name: string }[];
+  parameters?: { in: string; name: string; schema?: { type?: unknown } }[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };
 }
 
@@ -77,7 +77,11 @@ function describeOperation(backend: BackendOperation): Operation {
     ),
     bodyTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
-    queryNames: new Set((operation.parameters ?? []).flatMap((parameter) => (parameter.in === 'query' ? [parameter.name] : []))),
+    queryNames: new Map(
+      (operation.parameters ?? []).flatMap(({ in: place, name, schema }) =>
+        place === 'query' ? [[name, { list: schema?.type === 'array' }] as const] : [],
+      ),
+    ),
     backend,
   };
 }

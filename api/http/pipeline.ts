@@ -49,10 +49,9 @@ export async function runOperation<Id extends OperationId>(
   if (plant.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
   const body = await readBody(ctx.req, operation);
   const query = validateRequest(plant.contract, operation, {
-    method: ctx.method,
-    path: ctx.path,
+    params: ctx.params as Record<string, string>,
     query: ctx.query as Record<string, string>,
-    queryNames: [...new URLSearchParams(ctx.querystring).keys()],
+    queryNames: ctx.querystring === '' ? [] : [...new URLSearchParams(ctx.querystring).keys()],
     headers: ctx.headers as Record<string, string>,
     body: body?.value,
     bodySize: body?.bytes.length ?? 0,
