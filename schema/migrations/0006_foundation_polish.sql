@@ -6,6 +6,7 @@ CREATE TABLE "audit_anchors" (
 --> statement-breakpoint
 DROP INDEX "users_email";--> statement-breakpoint
 ALTER TABLE "users" ADD COLUMN "email_verified" boolean DEFAULT false NOT NULL;--> statement-breakpoint
+CREATE INDEX "audit_anchors_broken" ON "audit_anchors" USING btree ("scope") WHERE broken_at IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX "users_login_email" ON "users" USING btree (lower("email")) WHERE password_hash IS NOT NULL;--> statement-breakpoint
 CREATE UNIQUE INDEX "users_verified_email" ON "users" USING btree (lower("email")) WHERE email_verified;--> statement-breakpoint
 CREATE INDEX "users_email" ON "users" USING btree (lower("email"));

@@ -4,7 +4,7 @@ import type { Temporal } from './client.ts';
 import { searchAttributes } from './searchAttributes.ts';
 
 /** Installations that share a namespace have task queues of their own, and so schedules of their own. */
-export function scheduleId(name: 'expire-things' | 'sweep-tables' | 'collect-garbage', taskQueue: string): string {
+export function scheduleId(name: 'expire-things' | 'sweep-tables' | 'collect-garbage' | 'anchor-audit', taskQueue: string): string {
   return `${name}.${taskQueue}`;
 }
 
@@ -49,6 +49,19 @@ function listSchedules(taskQueue: string): ScheduleOptions[] {
         typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
       },
       memo: { purpose: 'removes versions that nothing needs any more, and files that nothing refers to' },
+    },
+    {
+      scheduleId: scheduleId('anchor-audit', taskQueue),
+      spec: { intervals: [{ every: '1 hour' }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'anchorAudit',
+        workflowId: scheduleId('anchor-audit', taskQueue),
+        taskQueue,
+        typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
+      },
+      memo: { purpose: 'anchors the audit chains that have grown, and tells of those that are broken' },
     },
   ];
 }
