@@ -74,7 +74,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       return sandbox;
     },
     temporal() {
-      temporal ??= connectTemporal(config.temporal).catch((error: unknown) => {
+      temporal ??= connectTemporal(config.temporal, log).catch((error: unknown) => {
         temporal = null;
         throw temporalAway(error);
       });
