@@ -1,5 +1,6 @@
 import { Context } from '@temporalio/activity';
 import type { Services } from '../store/services.ts';
+import { anchorChains } from './audit/anchorChains.ts';
 import { compactTable, type Pulse } from './compaction/compactTable.ts';
 import { sweepTables } from './compaction/startCompaction.ts';
 import { grantCredits } from './credits/grantCredits.ts';
@@ -31,6 +32,7 @@ export function makeActivities(services: Services) {
     sweepJobs: () => beat((pulse) => sweepJobs(services, pulse)),
     sweepTables: () => beat((pulse) => sweepTables(services, pulse)),
     collectVersions: () => beat((pulse) => collectVersions(services, pulse)),
+    anchorChains: (after: string) => beat((pulse) => anchorChains(services, after, pulse)),
     collectBlobs: (after: string) => beat((pulse) => collectBlobs(services, after, pulse)),
     grantCredits: (after: string) => beat((pulse) => grantCredits(services, after, pulse)),
   };

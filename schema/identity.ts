@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { check, index, integer, jsonb, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
+import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
 
 const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
 
@@ -8,12 +8,19 @@ export const users = pgTable(
   {
     id: text('id').primaryKey(),
     email: text('email').notNull(),
+    /** An issuer has said that the address is this person's. One that was only typed in at sign-up proves nothing. */
+    emailVerified: boolean('email_verified').notNull().default(false),
     name: text('name'),
     /** scrypt; null for people who come through an OIDC issuer only. */
     passwordHash: text('password_hash'),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  (t) => [uniqueIndex('users_email').on(sql`lower(${t.email})`)],
+  // One who has typed an address in must not keep its owner from coming: the two are different users.
+  (t) => [
+    uniqueIndex('users_login_email').on(sql`lower(${t.email})`).where(sql`password_hash IS NOT NULL`),
+    uniqueIndex('users_verified_email').on(sql`lower(${t.email})`).where(sql`email_verified`),
+    index('users_email').on(sql`lower(${t.email})`),
+  ],
 );
 
 /** Who an OIDC issuer says a user is. */

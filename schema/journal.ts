@@ -88,3 +88,18 @@ export const usageEntries = pgTable(
   },
   (t) => [index('usage_account').on(t.accountId, t.at)],
 );
+
+/**
+ * How far each audit chain was anchored outside of the database, so that only those that have moved are looked at. Nothing
+ * is believed because it stands here: the anchors themselves are in the blob store.
+ */
+export const auditAnchors = pgTable(
+  'audit_anchors',
+  {
+    scope: text('scope').primaryKey(),
+    seq: count('seq').notNull(),
+    /** Since when the chain is known not to be whole. */
+    brokenAt: at('broken_at'),
+  },
+  (t) => [index('audit_anchors_broken').on(t.scope).where(sql`broken_at IS NOT NULL`)],
+);

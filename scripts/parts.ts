@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, configToEnv, inheritEnv, requireServices } from '../store/config.ts';
+import { searchAttributeNames } from '../store/temporal/searchAttributes.ts';
 import type { Addresses, FirstLogin } from './banner.ts';
 import { ensureBubblewrap } from './embedded/bubblewrap.ts';
 import type { Keeper } from './embedded/keeper.ts';
@@ -9,7 +10,7 @@ import { startPostgres } from './embedded/postgres.ts';
 import type { Report } from './embedded/report.ts';
 import { writeRuntime } from './embedded/runtime.ts';
 import { ensureSecrets } from './embedded/secrets.ts';
-import { findTemporal, searchAttributes, startTemporal } from './embedded/temporal.ts';
+import { findTemporal, startTemporal } from './embedded/temporal.ts';
 import type { Supervisor } from './supervise.ts';
 
 /** The reaper last: it watches over the others. */
@@ -88,7 +89,17 @@ async function superviseTemporal({ config, supervisor, keeper, report }: StartOp
     logPath: join(dataDir, 'logs', 'temporal.log'),
     async start(signal) {
       const { uiPort, namespace } = temporal;
-      const running = await startTemporal({ program, dataDir, uiPort, namespace, searchAttributes, report, keeper, port, signal });
+      const running = await startTemporal({
+        program,
+        dataDir,
+        uiPort,
+        namespace,
+        searchAttributes: searchAttributeNames,
+        report,
+        keeper,
+        port,
+        signal,
+      });
       ({ port, address } = running);
       return running;
     },

@@ -5,7 +5,7 @@ import pino from 'pino';
  * durations. Never a body, a header, a query string or a value; the list below is a second wall.
  */
 export function openLog(level: string, part: string): pino.Logger {
-  return pino({
+  const options: pino.LoggerOptions = {
     level,
     base: { part },
     timestamp: pino.stdTimeFunctions.isoTime,
@@ -25,7 +25,9 @@ export function openLog(level: string, part: string): pino.Logger {
       ],
       censor: '[redacted]',
     },
-  });
+  };
+  // No request waits for whoever reads the log: what is said during a write goes with the next. Written out at the exit.
+  return pino(options, pino.destination({ dest: 1, sync: false }));
 }
 
 /**

@@ -1,3 +1,6 @@
+import { randomFillSync } from 'node:crypto';
+import { mkdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import type pino from 'pino';
 import { ulid } from 'ulid';
 import type { IdPrefix } from '../core/ids/ids.ts';
@@ -26,8 +29,28 @@ export interface Services extends Committer {
   close(): Promise<void>;
 }
 
+const randomness = Buffer.alloc(4096);
+let used = randomness.length;
+
+/** From 0 up to 1. Fetched for many ids at a time: an id takes sixteen, and each would be a call of its own. */
+function random(): number {
+  if (used === randomness.length) {
+    randomFillSync(randomness);
+    used = 0;
+  }
+  used += 1;
+  return (randomness[used - 1] as number) / 256;
+}
+
 export function makeId(prefix: IdPrefix): string {
-  return `${prefix}_${ulid()}`;
+  return `${prefix}_${ulid(undefined, random)}`;
+}
+
+/** In the data dir; beside the blobs where these lie on another file system, since there files could only be copied. */
+function chooseQueryFolder({ dataDir, blobs }: ServiceConfig): string {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const apart = blobs.kind === 'file' && statSync(blobs.dir).dev !== statSync(dataDir).dev;
+  return apart ? join(blobs.dir, '.queries') : join(dataDir, 'queries');
 }
 
 export async function openServices(config: ServiceConfig, part: 'api' | 'worker' | 'setup'): Promise<Services> {
@@ -48,9 +71,8 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
     sessionKey: deriveKey(config.secret, 'sessions'),
     sandbox() {
-      const dir = config.blobs.kind === 'file' ? config.blobs.dir : config.dataDir;
       sandbox ??= openSandbox({
-        dir,
+        dir: chooseQueryFolder(config),
         searchPath: config.machine.searchPath,
         onTrouble: (error) => log.warn(describeError(error), 'a query process failed'),
       }).catch((error: unknown) => {
@@ -60,7 +82,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       return sandbox;
     },
     temporal() {
-      temporal ??= connectTemporal(config.temporal).catch((error: unknown) => {
+      temporal ??= connectTemporal(config.temporal, log).catch((error: unknown) => {
         temporal = null;
         throw temporalAway(error);
       });

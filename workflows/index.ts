@@ -1,4 +1,5 @@
 export { analyze } from './analyze.ts';
+export { anchorAudit } from './anchorAudit.ts';
 export { collectGarbage } from './collectGarbage.ts';
 export { compactTable } from './compactTable.ts';
 export { expireThings } from './expireThings.ts';

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { json } from 'node:stream/consumers';
+import { BlobError } from '../../store/blobs/blobStore.ts';
 import type { Services } from '../../store/services.ts';
 
 /** How far a chain had come when it was last seen whole. Kept in the blob store, out of reach of who can write to the database. */
@@ -9,12 +10,24 @@ export interface Anchor {
 }
 
 const folder = (accountId: string, scope: string) => `${accountId}/${scope}/anchors`;
+const mostTries = 10;
 
 /** The farthest anchor, if there is one. */
 export async function readAnchor(services: Services, accountId: string, scope: string): Promise<{ anchor: Anchor | null; keys: string[] }> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await findAnchor(services, folder(accountId, scope));
+    } catch (error) {
+      // Somebody moved it on between our looking and our reading.
+      if (!(error instanceof BlobError) || error.kind !== 'missing' || attempt === mostTries) throw error;
+    }
+  }
+}
+
+async function findAnchor(services: Services, prefix: string): Promise<{ anchor: Anchor | null; keys: string[] }> {
   let anchor: Anchor | null = null;
   const keys: string[] = [];
-  for await (const { key } of services.blobs.list(folder(accountId, scope))) {
+  for await (const { key } of services.blobs.list(prefix)) {
     const found = (await json(await services.blobs.read(key))) as Anchor;
     keys.push(key);
     if (!anchor || found.seq > anchor.seq) anchor = found;

@@ -10,9 +10,9 @@ export async function readAuditLog(
   query: { cursor?: string; limit: number },
 ): Promise<Page<AuditRecord> & { chainValid: boolean }> {
   const key = decodeCursor(query.cursor, ['number']);
-  const [rows, chainValid] = await Promise.all([
+  const [rows, chain] = await Promise.all([
     listAuditEntries(services.db.orm, scope, { before: key === null ? null : (key[0] as number), limit: query.limit }),
     verifyChain(services, accountId, scope),
   ]);
-  return { ...cutPage(rows, query.limit, (entry) => [entry.seq]), chainValid };
+  return { ...cutPage(rows, query.limit, (entry) => [entry.seq]), chainValid: chain !== 'broken' };
 }

@@ -1,19 +1,32 @@
-import { findNewestEntry, hasEntry, isChainValid } from '../../store/pg/audit.ts';
+import { checkChain, hasEntry, noteAnchor } from '../../store/pg/audit.ts';
 import type { Services } from '../../store/services.ts';
 import { moveAnchor, readAnchor } from './anchors.ts';
+
+export type ChainState = 'broken' | 'moved' | 'unmoved';
 
 /**
  * Whether the audit chain of a workbook or account is whole. Inside the database every link and the sealed head are
  * checked; the anchor outside of it shows a chain that was cut back to an older head, however well. A chain that is found
- * whole moves the anchor on.
+ * whole moves the anchor on. By `newPart`, what lies before the anchor is believed.
  */
-export async function verifyChain(services: Services, accountId: string, scope: string): Promise<boolean> {
-  const [valid, { anchor, keys }] = await Promise.all([
-    isChainValid(services.db, scope, services.auditPads),
-    readAnchor(services, accountId, scope),
+export async function verifyChain(
+  services: Services,
+  accountId: string,
+  scope: string,
+  extent: 'all' | 'newPart' = 'all',
+): Promise<ChainState> {
+  const { anchor, keys } = await readAnchor(services, accountId, scope);
+  const [head, anchored] = await Promise.all([
+    checkChain(services.db, scope, services.auditPads, extent === 'newPart' ? anchor : null),
+    anchor === null || hasEntry(services.db.orm, scope, anchor),
   ]);
-  if (!valid || (anchor && !(await hasEntry(services.db.orm, scope, anchor)))) return false;
-  const newest = await findNewestEntry(services.db.orm, scope);
-  if (newest && (!anchor || newest.seq > anchor.seq)) await moveAnchor(services, accountId, scope, newest, keys);
-  return true;
+  if (!head?.whole || !anchored) {
+    services.log.error({ scope, account: accountId, anchoredAt: anchor?.seq, endsAt: head?.seq }, 'an audit chain is broken');
+    await noteAnchor(services.db.pool, scope, { seq: anchor?.seq ?? 0, state: 'broken' });
+    return 'broken';
+  }
+  const moves = head.seq > (anchor?.seq ?? 0);
+  if (moves) await moveAnchor(services, accountId, scope, head, keys);
+  await noteAnchor(services.db.pool, scope, { seq: head.seq, state: extent === 'all' ? 'whole' : 'anchored' });
+  return moves ? 'moved' : 'unmoved';
 }

@@ -37,7 +37,7 @@ export function tokenExpired(what: string): DomainError {
 
 async function byCredential(services: Services, bearer: string): Promise<Principal> {
   const parsed = parseTokenText(bearer);
-  const known = parsed && (await findKnownCredential(services.db.pool, parsed.id));
+  const known = parsed && (await findKnownCredential(services.db, parsed.id));
   if (!known || !equalInConstantTime(known.secretHash, parsed.secretHash)) throw unauthenticated('The token is not known.');
   if (known.revokedAt) throw unauthenticated('The token was revoked.');
   if (known.expiresAt && known.expiresAt <= new Date()) throw tokenExpired('token');
@@ -62,14 +62,14 @@ async function bySession(services: Services, bearer: string): Promise<Principal>
   const issuer = issuerOf(bearer);
   if (issuer === sessionIssuer) {
     const claims = await verifySessionToken(services.sessionKey, bearer);
-    const user = await findSessionUser(services.db.pool, claims.jti, claims.userId);
+    const user = await findSessionUser(services.db, claims.jti, claims.userId);
     if (!user?.known || user.revoked) throw unauthenticated('The session was ended.');
     return sessionPrincipal(user, claims.jti, claims.expiresAt);
   }
   if (services.config.oidc && issuer === services.config.oidc.issuer) {
     const claims = await verifyIssuedToken(services.config.oidc, bearer);
     const userId = await provisionIdentity(services, claims);
-    const user = await findSessionUser(services.db.pool, claims.jti, userId);
+    const user = await findSessionUser(services.db, claims.jti, userId);
     if (!user || user.revoked) throw unauthenticated('The session was ended.');
     return sessionPrincipal(user, claims.jti, claims.expiresAt);
   }

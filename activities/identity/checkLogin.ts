@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { beginLogin, endLogin } from '../../store/pg/rates.ts';
-import { findUserByEmail, type UserRecord } from '../../store/pg/users.ts';
+import { findUserByLogin, type UserRecord } from '../../store/pg/users.ts';
 import { checkPassword } from '../../store/secrets.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { unauthenticated } from './authenticate.ts';
@@ -18,7 +18,7 @@ export async function checkLogin(services: Services, given: { email: string; pas
         headers: { 'Retry-After': '60' },
       });
     }
-    const user = await findUserByEmail(services.db.orm, given.email);
+    const user = await findUserByLogin(services.db.orm, given.email);
     const good = await checkPassword(given.password, user?.passwordHash ?? null);
     await endLogin(services.db.pool, attempt, good);
     if (!good || !user) throw unauthenticated('The e-mail or the password is wrong.');

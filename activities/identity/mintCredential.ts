@@ -49,7 +49,7 @@ export interface Minted {
 export async function mintCredential(tx: Tx, issuer: Principal, wanted: MintRequest): Promise<Minted> {
   const id = makeId(wanted.kind === 'access_token' ? 'tok' : 'key');
   const { text, secretHash, prefix } = makeTokenText(id);
-  // An outlived issuer must not live on in what it minted.
+  // An outlived issuer must not live on in what it minted, nor a slow one get faster by it.
   const expiresAt = earlier(wanted.expiresAt, issuer.kind === 'session' ? null : issuer.expiresAt);
   const record = await insertCredential(tx, {
     id,
@@ -61,7 +61,8 @@ export async function mintCredential(tx: Tx, issuer: Principal, wanted: MintRequ
     prefix,
     scopes: wanted.scopes,
     resource: formatReach(wanted.reach),
-    rateLimitPerMinute: wanted.rateLimitPerMinute,
+    rateLimitPerMinute:
+      issuer.kind === 'session' ? wanted.rateLimitPerMinute : Math.min(wanted.rateLimitPerMinute, issuer.rateLimitPerMinute),
     issuedBy: issuer.credentialId,
     createdAt: tx.at,
     expiresAt,

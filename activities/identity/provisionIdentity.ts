@@ -16,13 +16,12 @@ export async function provisionIdentity(services: Services, claims: IssuedClaims
       services,
       actor,
       async (tx) => {
-        // Only an address that the issuer has verified counts: it may take over a user who is here already, and nobody else
-        // may hold it until its owner comes.
         const holder = claims.email === null ? null : await findUserByEmail(tx.orm, claims.email);
-        if (holder && !claims.emailVerified)
+        if (holder?.emailVerified && !claims.emailVerified)
           throw unauthenticated('A user with this e-mail exists, and the identity provider has not verified the e-mail.');
-        const email = (claims.emailVerified && claims.email) || `${claims.subject}@${new URL(claims.issuer).host}`;
-        const user = holder ?? (await provisionUser(tx, { email, name: claims.name, passwordHash: null }, 'oidc'));
+        // An address leads to a user who is here already only if both have shown that it is theirs. Whoever has typed it in
+        // at sign-up may be a stranger, who would wait inside the account into which its owner comes.
+        const user = holder?.emailVerified ? holder : await provisionUser(tx, describePerson(claims), 'oidc');
         await insertIdentity(tx, { issuer: claims.issuer, subject: claims.subject, userId: user.id });
         return user.id;
       },
@@ -34,4 +33,12 @@ export async function provisionIdentity(services: Services, claims: IssuedClaims
     if (made) return made.id;
     throw error;
   }
+}
+
+function describePerson({ email, emailVerified, subject, issuer, name }: IssuedClaims) {
+  const address =
+    email !== null && emailVerified
+      ? { email, emailVerified: true }
+      : { email: `${subject}@${new URL(issuer).host}`, emailVerified: false };
+  return { ...address, name, passwordHash: null };
 }

@@ -5,7 +5,7 @@ import { makeId } from '../../store/services.ts';
 /** A new user with a default account and the personal workspace in it. */
 export async function provisionUser(
   tx: Tx,
-  person: { email: string; name: string | null; passwordHash: string | null },
+  person: { email: string; emailVerified?: boolean; name: string | null; passwordHash: string | null },
   how: string,
 ): Promise<UserRecord> {
   const user = await insertUser(tx, { id: makeId('usr'), ...person, createdAt: tx.at });

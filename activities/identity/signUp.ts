@@ -23,7 +23,7 @@ export async function signUp(
     user = await provisionUser(tx, person, 'sign-up');
   } catch (error) {
     // Two at once: the other one was first.
-    if (brokenConstraint(error) === 'users_email') throw emailTaken();
+    if (brokenConstraint(error) === 'users_login_email') throw emailTaken();
     throw error;
   }
   return startSession(services, tx, user);

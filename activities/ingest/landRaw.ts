@@ -144,7 +144,12 @@ async function land(services: Services, tx: Tx, job: JobRecord, draft: RawDraft 
 }
 
 /** Content that was paid for before is free; content that somebody is structuring right now is not structured twice. */
-async function payAhead(tx: Tx, job: JobRecord, source: SourceRecord, extents: SheetExtent[]): Promise<'building' | 'no_credits' | 'free' | 'reserved'> {
+async function payAhead(
+  tx: Tx,
+  job: JobRecord,
+  source: SourceRecord,
+  extents: SheetExtent[],
+): Promise<'building' | 'no_credits' | 'free' | 'reserved'> {
   const { sha256: contentHash } = describeFile(source, inputOf(job));
   const standing = await claimStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name });
   if (standing) return standing.state === 'building' ? 'building' : 'free';

@@ -2,6 +2,8 @@ import { describeError } from '../../store/log.ts';
 import type { Services } from '../../store/services.ts';
 
 const patienceMs = 3_000;
+/** Where nobody has asked anything yet, the first process must start. */
+const patienceWithQueriesMs = 10_000;
 /** A key like any other, of a blob that is not there: that the store says so is all that is asked. */
 const nobodysBlob = `readiness/${'0'.repeat(64)}.none`;
 
@@ -11,11 +13,14 @@ export async function checkReadiness(services: Services): Promise<{ part: string
     database: () => services.db.pool.query('SELECT 1'),
     blobs: () => services.blobs.exists(nobodysBlob),
     temporal: async () => (await services.temporal()).describeNamespace(),
+    queries: async () => {
+      if ((await services.sandbox()).state.alive === 0) throw new Error('no query process is alive');
+    },
   };
   const results = await Promise.all(
     Object.entries(checks).map(async ([part, ask]) => {
       try {
-        await withPatience(ask());
+        await withPatience(ask(), part === 'queries' ? patienceWithQueriesMs : patienceMs);
         return null;
       } catch (error) {
         services.log.warn({ away: part, ...describeError(error) }, 'not ready');
@@ -26,7 +31,7 @@ export async function checkReadiness(services: Services): Promise<{ part: string
   return results.filter((result) => result !== null);
 }
 
-async function withPatience(answer: Promise<unknown>): Promise<void> {
+async function withPatience(answer: Promise<unknown>, patienceMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error('no answer in time')), patienceMs);

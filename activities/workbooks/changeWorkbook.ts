@@ -11,10 +11,13 @@ export async function configureWorkbook(
   if (fields.visibility !== undefined && workbook.ownerId !== userId) {
     throw new DomainError('not-owner', "Only the workbook's owner may change who sees it.", 'Ask the owner of the workbook.');
   }
-  const changed = await updateWorkbook(tx, workbook.id, fields);
+  const differing = Object.entries(fields).filter(([name, value]) => workbook[name as keyof typeof fields] !== value);
+  // What changes nothing leaves nothing behind.
+  if (differing.length === 0) return workbook;
+  const changed = await updateWorkbook(tx, workbook.id, Object.fromEntries(differing));
   if (!changed) throw notFound('workbook');
   tx.note(workbook.id, {
-    audit: [{ action: 'workbook.configured', target: workbook.id, detail: { fields: Object.keys(fields) } }],
+    audit: [{ action: 'workbook.configured', target: workbook.id, detail: { fields: differing.map(([name]) => name) } }],
     usage: [{ kind: 'op', amount: 1 }],
   });
   return changed;

@@ -11,10 +11,10 @@ import { presentMe, presentMyWorkspace } from '../presenters/identity.ts';
 const dayMs = 24 * 3_600_000;
 
 export function makeMeHandlers({ services, counter }: Plant): Handlers<'getMe' | 'getMyUsage' | 'listMyWorkspaces'> {
-  const { orm, pool } = services.db;
+  const { orm } = services.db;
   return {
     async getMe({ principal }) {
-      const me = await findMe(pool, principal.userId, principal.accountId);
+      const me = await findMe(services.db, principal.userId, principal.accountId);
       return { status: 200, body: presentMe(principal, me) };
     },
 

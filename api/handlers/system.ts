@@ -50,7 +50,7 @@ export function makeSystemHandlers(
           'Wait until every part is up; the log says more.',
           { errors: away.map(({ part }) => ({ pointer: `/checks/${part}`, detail: 'does not answer' })), headers: { 'Retry-After': '2' } },
         );
-      return { status: 200, body: { status: 'ready', checks: { database: 'ok', blobs: 'ok', temporal: 'ok' } } };
+      return { status: 200, body: { status: 'ready', checks: { database: 'ok', blobs: 'ok', temporal: 'ok', queries: 'ok' } } };
     },
 
     async getMetrics() {

@@ -22,17 +22,24 @@ export function makeApp(plant: Plant, handlers: Handlers, metrics: Metrics): Koa
   if (wrong.length > 0) throw new Error(`The contract and the handlers do not fit: ${wrong.join('; ')}`);
 
   const router = new Router();
+  const literal = new Map<string, (ctx: Context) => Promise<void>>();
   for (const operation of [...operations].sort(literalPathsFirst)) {
-    router.register(operation.path.replace(/\{(\w+)\}/g, ':$1'), [operation.method], async (ctx: Context) => {
-      await answer(plant, metrics, ctx, operation.id, (trace) =>
-        runOperation(plant, operation, handlers[operation.id] as never, ctx, trace),
-      );
-    });
+    const handle = (ctx: Context) =>
+      answer(plant, metrics, ctx, operation.id, (trace) => runOperation(plant, operation, handlers[operation.id] as never, ctx, trace));
+    router.register(operation.path.replace(/\{(\w+)\}/g, ':$1'), [operation.method], handle);
+    if (!operation.path.includes('{')) literal.set(`${operation.method.toUpperCase()} ${operation.path}`, handle);
   }
 
   const app = new Koa({ proxy: plant.services.config.trustProxy });
   app.silent = true;
   app.use(refuseUndecodable(plant, metrics));
+  // The router tries one pattern after the other; most of what is called often needs none.
+  app.use((ctx, next) => {
+    const handle = literal.get(`${ctx.method} ${ctx.path}`);
+    if (!handle) return next();
+    ctx.params = {};
+    return handle(ctx);
+  });
   app.use(router.routes());
   app.use(async (ctx) => {
     const path = router.match(ctx.path, ctx.method).path;

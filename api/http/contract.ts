@@ -23,8 +23,8 @@ export interface Operation {
   bodyRequired: boolean;
   /** Fields of its form that are yes or no. */
   formFlags: Set<string>;
-  /** Query parameters by name. */
-  queryNames: Set<string>;
+  /** Query parameters by name, and whether one is a list. */
+  queryNames: Map<string, { list: boolean }>;
   backend: BackendOperation;
 }
 
@@ -51,7 +51,7 @@ interface ContractOperation {
   operationId: OperationId;
   'x-scopes'?: Scope[];
   security?: Record<string, string[]>[];
-  parameters?: { in: string; name: string }[];
+  parameters?: { in: string; name: string; schema?: { type?: unknown } }[];
   requestBody?: { required?: boolean; content: Record<string, { schema?: FormSchema } | undefined> };
 }
 
@@ -87,7 +87,11 @@ function describeOperation(backend: BackendOperation, definition: Document): Ope
     bodyTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
     formFlags: listFlags(operation, definition),
-    queryNames: new Set((operation.parameters ?? []).flatMap((parameter) => (parameter.in === 'query' ? [parameter.name] : []))),
+    queryNames: new Map(
+      (operation.parameters ?? []).flatMap(({ in: place, name, schema }) =>
+        place === 'query' ? [[name, { list: schema?.type === 'array' }] as const] : [],
+      ),
+    ),
     backend,
   };
 }

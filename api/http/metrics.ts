@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { countBrokenChains } from '../../store/pg/audit.ts';
 import type { Services } from '../../store/services.ts';
 
 export interface Metrics {
@@ -33,6 +34,18 @@ export function makeMetrics(services: Services): Metrics {
       this.set({ state: 'busy' }, totalCount - idleCount);
       this.set({ state: 'idle' }, idleCount);
       this.set({ state: 'waited_for' }, waitingCount);
+    },
+  });
+  new Gauge({
+    name: 'svc_audit_chains_broken',
+    help: 'Audit chains of workbooks and accounts that were found not to be whole',
+    registers: [registry],
+    async collect() {
+      // Without the database it stays at what it was: the other numbers are needed then.
+      await countBrokenChains(services.db.pool).then(
+        (broken) => this.set(broken),
+        () => {},
+      );
     },
   });
   return {

@@ -80,10 +80,9 @@ async function answerRequest<Id extends OperationId>(
   { body, sent }: Pick<Input, 'body' | 'sent'>,
 ): Promise<AnyReply> {
   const query = validateRequest(plant.contract, operation, {
-    method: ctx.method,
-    path: ctx.path,
+    params: ctx.params as Record<string, string>,
     query: ctx.query as Record<string, string>,
-    queryNames: [...new URLSearchParams(ctx.querystring).keys()],
+    queryNames: ctx.querystring === '' ? [] : [...new URLSearchParams(ctx.querystring).keys()],
     headers: ctx.headers as Record<string, string>,
     body: body?.value,
     bodySize: body?.size ?? 0,

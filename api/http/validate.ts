@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import type { OpenAPIBackend } from 'openapi-backend';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { refuseBadText } from './body.ts';
 import type { Contract, Operation } from './contract.ts';
@@ -7,8 +8,7 @@ const thoroughUpTo = 256 * 1024;
 const mostErrors = 50;
 
 export interface Unvalidated {
-  method: string;
-  path: string;
+  params: Record<string, string>;
   query: Record<string, string | string[]>;
   /** As they stand in the address. */
   queryNames: string[];
@@ -26,15 +26,33 @@ export function validateRequest(contract: Contract, operation: Operation, reques
     throw refuse(
       unknown.slice(0, mostErrors).map((name) => ({ pointer: `/query/${name}`, detail: 'is not known here; check the spelling' })),
     );
-  const input = { method: request.method, path: request.path, query: request.query, headers: request.headers, body: request.body };
-  const result = contract.quick.validator.validateRequest(input, operation.backend);
   if (operation.bodyRequired && request.body === undefined) throw refuse([{ pointer: '', detail: 'a JSON body is required' }]);
-  if (result.valid) return (result.coerced?.query ?? {}) as Record<string, unknown>;
-  const errors =
-    request.bodySize > thoroughUpTo
-      ? result.errors
-      : contract.thorough.validator.validateRequest(input, contract.thorough.router.getOperation(operation.id)).errors;
-  throw refuse((errors ?? []).slice(0, mostErrors).map(explain));
+  // The compiled schemas are called as they are: taking a request apart is done already, and again would cost more than all
+  // of the checks.
+  const check = (backend: OpenAPIBackend) => {
+    const input = describeInput(operation, request);
+    const wrong = backend.validator
+      .getRequestValidatorsForOperation(operation.id)
+      .flatMap((validate) => (validate(input) ? [] : (validate.errors ?? [])));
+    return { wrong, query: input.query };
+  };
+  const { wrong, query } = check(contract.quick);
+  if (wrong.length === 0) return query;
+  const errors = request.bodySize > thoroughUpTo ? wrong : check(contract.thorough).wrong;
+  throw refuse(errors.slice(0, mostErrors).map(explain));
+}
+
+/** Copies, where the schemas turn texts into numbers. */
+function describeInput(operation: Operation, request: Unvalidated) {
+  const query: Record<string, unknown> = { ...request.query };
+  for (const [name, { list }] of operation.queryNames) if (list && typeof query[name] === 'string') query[name] = [query[name]];
+  return {
+    path: { ...request.params },
+    query,
+    header: request.headers,
+    cookie: {},
+    ...(request.body === undefined ? {} : { requestBody: request.body }),
+  };
 }
 
 function refuse(errors: ProblemItem[]): DomainError {

@@ -12,9 +12,25 @@ export async function findFreePort(): Promise<number> {
   const below = Math.max(11_000, Math.min(32_768, Number.parseInt(range, 10) || 32_768));
   for (let attempt = 0; attempt < 200; attempt++) {
     const port = randomInt(10_000, below);
+    const release = await reservePort(port);
+    if (!release) continue;
     if ((await tryListen('127.0.0.1', port)) === null) return port;
+    release();
   }
   throw new Error('no free port found on 127.0.0.1');
+}
+
+/**
+ * Between looking for a port and listening on it, another run on this machine could choose the same one. A socket in the
+ * kernel's own name space says that it is taken, for as long as this process lives, and no longer.
+ */
+function reservePort(port: number): Promise<(() => void) | null> {
+  return new Promise((done) => {
+    const mark = createServer();
+    mark.once('error', (error: NodeJS.ErrnoException) => done(error.code === 'EADDRINUSE' ? null : () => {}));
+    mark.listen({ path: `\0svc-port-${port}` }, () => done(() => mark.close()));
+    mark.unref();
+  });
 }
 
 /** Says plainly, before anything is started, that a port cannot be had and which variable to change. */

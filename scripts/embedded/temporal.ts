@@ -12,15 +12,13 @@ import { type Running, spawnServer } from './running.ts';
 
 export { findTemporal } from './temporalProgram.ts';
 
-/** By which an operator finds a run; all of type Keyword. */
-export const searchAttributes = ['SvcWorkbook', 'SvcAccount', 'SvcKind'];
-
 export interface TemporalOptions {
   program: string;
   dataDir: string;
   /** Null: no web page, and nothing is kept on disk, for tests. */
   uiPort: number | null;
   namespace: string;
+  /** Known from the first moment; those that are missing are registered by whoever connects. */
   searchAttributes: string[];
   report: Report;
   keeper: Keeper;

@@ -1,4 +1,5 @@
 import { and, desc, eq, lt } from 'drizzle-orm';
+import type pg from 'pg';
 import { auditEntries } from '../../schema/index.ts';
 import type { HmacPads } from '../secrets.ts';
 import type { Database, Orm } from './database.ts';
@@ -20,15 +21,27 @@ export async function isChainValid(db: Database, scope: string, pads: HmacPads):
   return rows[0]?.valid ?? false;
 }
 
-/** The newest entry, for the anchor; null when the chain is empty. */
-export async function findNewestEntry(orm: Orm, scope: string): Promise<{ seq: number; hash: string } | null> {
-  const [row] = await orm
-    .select({ seq: auditEntries.seq, hash: auditEntries.hash })
-    .from(auditEntries)
-    .where(eq(auditEntries.scope, scope))
-    .orderBy(desc(auditEntries.seq))
-    .limit(1);
-  return row ? { seq: row.seq, hash: row.hash.toString('hex') } : null;
+export interface ChainHead {
+  /** Everything checked fits together, up to the head. */
+  whole: boolean;
+  seq: number;
+  hash: string;
+}
+
+/** Checks a chain from the entry after `from`, else from its beginning, inside PostgreSQL. Null when it has no head. */
+export async function checkChain(
+  db: Database,
+  scope: string,
+  pads: HmacPads,
+  from: { seq: number; hash: string } | null,
+): Promise<ChainHead | null> {
+  const { rows } = await db.pool.query<{ whole: boolean; seq: string; hash: string }>(
+    `SELECT whole, seq, encode(hash, 'hex') AS hash
+     FROM svc_check_chain($1, $2, coalesce($3, svc_chain_start($4, $5, $1)), $4, $5)`,
+    [scope, from?.seq ?? 0, from && Buffer.from(from.hash, 'hex'), pads.inner, pads.outer],
+  );
+  const [row] = rows;
+  return row ? { ...row, seq: Number(row.seq) } : null;
 }
 
 /** Whether the chain still holds an entry that it once held. */
@@ -38,4 +51,56 @@ export async function hasEntry(orm: Orm, scope: string, entry: { seq: number; ha
     .from(auditEntries)
     .where(and(eq(auditEntries.scope, scope), eq(auditEntries.seq, entry.seq), eq(auditEntries.hash, Buffer.from(entry.hash, 'hex'))));
   return rows.length > 0;
+}
+
+export interface MovedChain {
+  scope: string;
+  accountId: string;
+  broken: boolean;
+}
+
+/**
+ * Chains that do not end where they were anchored, or are known to be broken, in the order of scopes. One that was anchored
+ * and has no head any more is among them, under no account. Deleted workbooks are not: their anchors go with them.
+ */
+export async function listMovedChains(pool: pg.Pool, after: string, limit: number): Promise<MovedChain[]> {
+  const { rows } = await pool.query<MovedChain>(
+    `SELECT scope, account_id AS "accountId", broken FROM (
+       (SELECT h.scope, h.account_id, a.broken_at IS NOT NULL AS broken
+        FROM heads h LEFT JOIN audit_anchors a ON a.scope = h.scope
+        WHERE h.scope > $1 AND (h.audit_seq <> coalesce(a.seq, 0) OR a.broken_at IS NOT NULL)
+          AND NOT EXISTS (SELECT 1 FROM workbooks w WHERE w.id = h.scope AND w.deleted_at IS NOT NULL)
+        ORDER BY h.scope LIMIT $2)
+       UNION ALL
+       (SELECT a.scope, 'none', true FROM audit_anchors a
+        WHERE a.scope > $1 AND NOT EXISTS (SELECT 1 FROM heads h WHERE h.scope = a.scope)
+          AND NOT EXISTS (SELECT 1 FROM workbooks w WHERE w.id = a.scope AND w.deleted_at IS NOT NULL)
+        ORDER BY a.scope LIMIT $2)
+     ) AS moved ORDER BY scope LIMIT $2`,
+    [after, limit],
+  );
+  return rows;
+}
+
+/**
+ * Remembers how far a chain is anchored. Only a look at the whole of it takes back that it is broken.
+ */
+export async function noteAnchor(
+  pool: pg.Pool,
+  scope: string,
+  note: { seq: number; state: 'whole' | 'anchored' | 'broken' },
+): Promise<void> {
+  await pool.query(
+    `INSERT INTO audit_anchors AS a (scope, seq, broken_at) SELECT $1::text, $2::bigint, CASE WHEN $3 = 'broken' THEN now() END
+     ON CONFLICT (scope) DO UPDATE SET
+       seq = excluded.seq,
+       broken_at = CASE $3 WHEN 'broken' THEN coalesce(a.broken_at, now()) WHEN 'whole' THEN NULL ELSE a.broken_at END
+     WHERE a.seq <> excluded.seq OR (a.broken_at IS NULL) = ($3 = 'broken')`,
+    [scope, note.seq, note.state],
+  );
+}
+
+export async function countBrokenChains(pool: pg.Pool): Promise<number> {
+  const { rows } = await pool.query<{ n: number }>('SELECT count(*)::int AS n FROM audit_anchors WHERE broken_at IS NOT NULL');
+  return rows[0]?.n ?? 0;
 }

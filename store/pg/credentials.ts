@@ -1,8 +1,8 @@
 import { and, desc, eq, inArray, isNull, lt, max, sql } from 'drizzle-orm';
-import type pg from 'pg';
 import { credentials, requestCounts } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
-import type { Orm } from './database.ts';
+import type { Database, Orm } from './database.ts';
+import type { Lookup } from './lookups.ts';
 
 export type CredentialRecord = typeof credentials.$inferSelect;
 
@@ -23,17 +23,17 @@ export interface KnownCredential {
   revokedAt: Date | null;
 }
 
-export async function findKnownCredential(pool: pg.Pool, id: string): Promise<KnownCredential | null> {
-  const { rows } = await pool.query<KnownCredential>({
-    name: 'known_credential',
-    text: `SELECT c.id, c.kind, c.secret_hash AS "secretHash", u.id AS "userId", u.email, u.name AS "userName",
-                  a.id AS "accountId", a.name AS "accountName", c.scopes, c.resource,
-                  c.rate_limit_per_minute AS "rateLimitPerMinute", c.expires_at AS "expiresAt", c.revoked_at AS "revokedAt"
-           FROM credentials c JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = c.account_id AND a.deleted_at IS NULL
-           WHERE c.id = $1`,
-    values: [id],
-  });
-  return rows[0] ?? null;
+const knownCredential: Lookup<KnownCredential> = {
+  name: 'known_credential',
+  text: `SELECT k.n, c.id, c.kind, c.secret_hash AS "secretHash", u.id AS "userId", u.email, u.name AS "userName",
+                a.id AS "accountId", a.name AS "accountName", c.scopes, c.resource,
+                c.rate_limit_per_minute AS "rateLimitPerMinute", c.expires_at AS "expiresAt", c.revoked_at AS "revokedAt"
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) JOIN credentials c ON c.id = k.id
+         JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = c.account_id AND a.deleted_at IS NULL`,
+};
+
+export async function findKnownCredential(db: Database, id: string): Promise<KnownCredential | null> {
+  return db.lookUp(knownCredential, id);
 }
 
 export async function insertCredential(tx: Tx, credential: typeof credentials.$inferInsert): Promise<CredentialRecord> {

@@ -2,12 +2,14 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { DomainError } from '../../core/errors.ts';
 import * as schema from '../../schema/index.ts';
+import { type LookUp, makeLookUp } from './lookups.ts';
 
 export type Orm = NodePgDatabase<typeof schema>;
 
 export interface Database {
   pool: pg.Pool;
   orm: Orm;
+  lookUp: LookUp;
   close(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export function openDatabase(url: string, options: { poolSize: number; onError: 
   pool.on('error', options.onError);
   // Nor must one that breaks while a transaction holds it: its statement fails, and that is enough.
   pool.on('connect', (client) => client.on('error', options.onError));
-  return { pool, orm: bindOrm(pool), close: () => pool.end() };
+  return { pool, orm: bindOrm(pool), lookUp: makeLookUp(pool), close: () => pool.end() };
 }
 
 const lostConnection = new Set([

@@ -64,7 +64,8 @@ async function purgeWorkbooks(db: Database, blobs: BlobStore, onBatch: () => voi
     }
     await db.pool.query('DELETE FROM garbage_blobs WHERE starts_with(key, $1)', [`${account_id}/${id}/`]);
     await purgeTables(db, id, onBatch);
-    for (const table of ['ops', 'audit_entries', 'outbox', 'heads']) await db.pool.query(`DELETE FROM ${table} WHERE scope = $1`, [id]);
+    for (const table of ['ops', 'audit_entries', 'outbox', 'audit_anchors', 'heads'])
+      await db.pool.query(`DELETE FROM ${table} WHERE scope = $1`, [id]);
     await db.pool.query('DELETE FROM jobs WHERE workbook_id = $1', [id]);
     await db.pool.query('DELETE FROM workbooks WHERE id = $1', [id]);
     onBatch();

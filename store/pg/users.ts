@@ -1,13 +1,30 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
-import type pg from 'pg';
+import { and, desc, eq, inArray, isNotNull, sql } from 'drizzle-orm';
 import { accounts, members, sessions, userIdentities, users, workspaces } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
-import type { Orm } from './database.ts';
+import type { Database, Orm } from './database.ts';
+import type { Lookup } from './lookups.ts';
 
 export type UserRecord = typeof users.$inferSelect;
 
+const hasEmail = (email: string) => sql`lower(${users.email}) = lower(${email})`;
+
+/** Whom an address stands for: its owner, if an issuer has named one, before somebody who has typed it in at sign-up. */
 export async function findUserByEmail(orm: Orm, email: string): Promise<UserRecord | null> {
-  const [row] = await orm.select().from(users).where(sql`lower(${users.email}) = lower(${email})`);
+  const [row] = await orm
+    .select()
+    .from(users)
+    .where(hasEmail(email))
+    .orderBy(desc(users.emailVerified), sql`${users.passwordHash} IS NOT NULL`, users.id)
+    .limit(1);
+  return row ?? null;
+}
+
+/** The user who logs in with this address and a password. */
+export async function findUserByLogin(orm: Orm, email: string): Promise<UserRecord | null> {
+  const [row] = await orm
+    .select()
+    .from(users)
+    .where(and(hasEmail(email), isNotNull(users.passwordHash)));
   return row ?? null;
 }
 
@@ -54,18 +71,18 @@ export interface SessionUser {
   revoked: boolean;
 }
 
+const sessionUser: Lookup<SessionUser> = {
+  name: 'session_user',
+  text: `SELECT k.n, u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName",
+                s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(jti, user_id, n) JOIN users u ON u.id = k.user_id
+         JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default'
+         LEFT JOIN sessions s ON s.jti = k.jti`,
+};
+
 /** The user behind a session and their default account, with what is known of the session, in one look-up. */
-export async function findSessionUser(pool: pg.Pool, jti: string, userId: string): Promise<SessionUser | null> {
-  const { rows } = await pool.query<SessionUser>({
-    name: 'session_user',
-    text: `SELECT u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName",
-                  s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked
-           FROM users u JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default'
-           LEFT JOIN sessions s ON s.jti = $1
-           WHERE u.id = $2`,
-    values: [jti, userId],
-  });
-  return rows[0] ?? null;
+export async function findSessionUser(db: Database, jti: string, userId: string): Promise<SessionUser | null> {
+  return db.lookUp(sessionUser, jti, userId);
 }
 
 /** A user's first account and workspace, made together with the user. */

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import type pino from 'pino';
 import { DomainError } from '../../core/errors.ts';
 import type { TemporalConfig } from '../config.ts';
 import { dataConverter } from './payloads.ts';
+import { registerAttributes, waitForAttributes } from './registerAttributes.ts';
 
 export interface Temporal {
   client: Client;
@@ -35,10 +37,17 @@ export function temporalAway(cause: unknown): DomainError {
   });
 }
 
-export async function connectTemporal(config: TemporalConfig): Promise<Temporal> {
+export async function connectTemporal(config: TemporalConfig, log: pino.Logger): Promise<Temporal> {
   const connection = await Connection.connect({ ...connectionOptions(config), connectTimeout: '5s' });
+  const client = new Client({ connection, namespace: config.namespace, dataConverter });
+  try {
+    if ((await registerAttributes(connection, config.namespace, log)) === 'registered') await waitForAttributes(client);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
   return {
-    client: new Client({ connection, namespace: config.namespace, dataConverter }),
+    client,
     async describeNamespace() {
       await connection.withDeadline(Date.now() + 3_000, () =>
         connection.workflowService.describeNamespace({ namespace: config.namespace }),

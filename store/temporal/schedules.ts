@@ -3,7 +3,7 @@ import type { ServiceConfig } from '../config.ts';
 import type { Temporal } from './client.ts';
 import { searchAttributes } from './searchAttributes.ts';
 
-export type ScheduleName = 'expire-things' | 'sweep-jobs' | 'sweep-tables' | 'collect-garbage' | 'grant-credits';
+export type ScheduleName = 'expire-things' | 'sweep-jobs' | 'sweep-tables' | 'collect-garbage' | 'anchor-audit' | 'grant-credits';
 
 /** Installations that share a namespace have task queues of their own, and so schedules of their own. */
 export function scheduleId(name: ScheduleName, taskQueue: string): string {
@@ -78,6 +78,19 @@ function listSchedules(taskQueue: string): ScheduleOptions[] {
         typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
       },
       memo: { purpose: 'gives accounts the credits of a new month and lets those of the month before expire' },
+    },
+    {
+      scheduleId: scheduleId('anchor-audit', taskQueue),
+      spec: { intervals: [{ every: '1 hour' }] },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 hour' },
+      action: {
+        type: 'startWorkflow',
+        workflowType: 'anchorAudit',
+        workflowId: scheduleId('anchor-audit', taskQueue),
+        taskQueue,
+        typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
+      },
+      memo: { purpose: 'anchors the audit chains that have grown, and tells of those that are broken' },
     },
   ];
 }

@@ -68,6 +68,17 @@ describe('the audit log', () => {
     ]);
   });
 
+  it('says nothing of a change that changes nothing', async () => {
+    const id = await makeWorkbook(owner.client, 'The same');
+    const params = { path: { workbook_id: id } };
+    const before = ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}', { params }));
+    for (const body of [{}, { title: 'The same' }, { title: 'The same', visibility: 'workspace' as const }])
+      expect(ok(await owner.client.PATCH('/api/v1/workbooks/{workbook_id}', { params, body }))).toEqual(before);
+    const more = { title: 'The same', visibility: 'private' as const };
+    ok(await owner.client.PATCH('/api/v1/workbooks/{workbook_id}', { params, body: more }));
+    expect((await readLog(id)).entries).toMatchObject([{ seq: 2, detail: { fields: ['visibility'] } }, { seq: 1 }]);
+  });
+
   it('stays whole over many mixed changes at the same moment, for the workbook and for the account', async () => {
     const id = await makeWorkbook(owner.client, 'Busy');
     await Promise.all([
@@ -207,7 +218,7 @@ describe('tampering by SQL', () => {
   beforeAll(async () => {
     id = await makeWorkbook(owner.client, 'Tampered with');
     other = await makeWorkbook(owner.client, 'Another');
-    await rename(other, 'Another');
+    await rename(other, 'Another one');
     for (let i = 0; i < 3; i++) await rename(id, `Tampered with ${i}`);
     [early] = (await api.sql.query('SELECT * FROM heads WHERE scope = $1', [id])).rows as [Record<string, unknown>];
     for (let i = 0; i < 2; i++) await rename(id, `Tampered with again ${i}`);

@@ -379,6 +379,17 @@ describe('rule 12: each key has its rate', () => {
       const made = await mintKey(world.owner.client, { rate_limit_per_minute: rate });
       expect(ok(await me(api, made.text)).credential.rate_limit_per_minute).toBe(rate);
     }
+    // A token or key mints nothing faster than itself, whether it asks for that or for the default.
+    const slow = api.as((await mintKey(world.owner.client, { rate_limit_per_minute: 30, scopes: ['keys:read', 'keys:mint'] })).text);
+    for (const [wanted, given] of [
+      [10_000, 30],
+      [undefined, 30],
+      [29, 29],
+    ] as const) {
+      const body = { scopes: ['keys:read' as const], ...(wanted === undefined ? {} : { rate_limit_per_minute: wanted }) };
+      const made = ok(await slow.POST('/api/control/account/keys', { body: body as never }));
+      expect([wanted, made.rate_limit_per_minute]).toEqual([wanted, given]);
+    }
     for (const rate_limit_per_minute of [0, 10_001, -5]) {
       refused(
         await world.owner.client.POST('/api/control/account/keys', { body: { scopes: ['keys:read'], rate_limit_per_minute } }),

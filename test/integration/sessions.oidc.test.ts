@@ -2,7 +2,7 @@ import { UnsecuredJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { deleteExpired } from '../../store/pg/expiry.ts';
 import { ok, type Person, refused, startTestApi, type TestApi, type TestServer } from '../setup/api.ts';
-import { mintToken } from '../setup/credentials.ts';
+import { makeWorkbook, makeWorkspace, mintToken } from '../setup/credentials.ts';
 import { audience, startIssuer, type TestIssuer } from '../setup/issuer.ts';
 
 /** Sessions that an OIDC issuer gives, against an issuer of our own. */
@@ -63,8 +63,50 @@ describe('a token of the issuer', () => {
     expect(a.user.id).not.toBe(b.user.id);
   });
 
-  it('takes over a user who is here already only with a verified e-mail', async () => {
-    const person = await api.signUp();
+  it('never leads into the account of somebody who has typed the address in at sign-up', async () => {
+    const squatter = await api.signUp('Squatter');
+    const workbook = await makeWorkbook(squatter.client, 'Bait');
+    const token = await issuer.sign({ sub: 'victim', email: squatter.email.toUpperCase(), email_verified: true });
+    const victim = ok(await me(token));
+    expect(victim.user.id).not.toBe(squatter.userId);
+    expect(victim.account_id).not.toBe(ok(await squatter.client.GET('/api/v1/me')).account_id);
+    // Neither sees what is the other's, by the session, by the password or by an invitation to the address.
+    const path = { workbook_id: workbook };
+    refused(await api.as(token).GET('/api/v1/workbooks/{workbook_id}', { params: { path } }), 404, 'not-found');
+    const again = ok(await api.as().POST('/api/auth/login', { body: { email: squatter.email, password: squatter.password } }));
+    expect(again.user.id).toBe(squatter.userId);
+    const host = await api.signUp('Host');
+    const workspace = await makeWorkspace(host.client, 'Shared');
+    const added = ok(
+      await host.client.POST('/api/control/workspaces/{workspace_id}/users', {
+        params: { path: { workspace_id: workspace } },
+        body: { email: squatter.email, role: 'viewer' },
+      }),
+    );
+    expect(added.user.id).toBe(victim.user.id);
+    // The address is the owner's from now on; his other tokens find him again.
+    expect(ok(await me(await issuer.sign({ sub: 'victim' }))).user.id).toBe(victim.user.id);
+    refused(
+      await api.as().POST('/api/auth/signup', { body: { email: squatter.email, password: 'correct horse battery' } }),
+      409,
+      'name-taken',
+    );
+  });
+
+  it('lets nobody in the way of those who come without a verified e-mail', async () => {
+    const squatter = await api.signUp();
+    // As somebody would who has guessed under which address such a person is kept.
+    await api.sql.query('UPDATE users SET email = $1 WHERE id = $2', [`early@${new URL(issuer.url).host}`, squatter.userId]);
+    for (const claims of [{ sub: 'early' }, { sub: 'early-2', email: squatter.email }]) {
+      const first = ok(await me(await issuer.sign(claims)));
+      expect(first.user.id).not.toBe(squatter.userId);
+      expect(ok(await me(await issuer.sign(claims))).user.id).toBe(first.user.id);
+    }
+  });
+
+  it('leads to a user who is here already only with an e-mail that both have verified', async () => {
+    const person = { email: 'both@corp.example', userId: '' };
+    person.userId = ok(await me(await issuer.sign({ sub: 'earlier', email: person.email, email_verified: true }))).user.id;
     refused(await me(await issuer.sign({ sub: 'thief', email: person.email })), 401, 'unauthenticated');
     refused(await me(await issuer.sign({ sub: 'thief', email: person.email, email_verified: false })), 401, 'unauthenticated');
     refused(await me(await issuer.sign({ sub: 'thief', email: person.email, email_verified: 'true' })), 401, 'unauthenticated');

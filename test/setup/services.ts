@@ -6,10 +6,11 @@ import { ensureBubblewrap } from '../../scripts/embedded/bubblewrap.ts';
 import { createKeeper } from '../../scripts/embedded/keeper.ts';
 import { startPostgres } from '../../scripts/embedded/postgres.ts';
 import { createReport } from '../../scripts/embedded/report.ts';
-import { findTemporal, searchAttributes, startTemporal } from '../../scripts/embedded/temporal.ts';
+import { findTemporal, startTemporal } from '../../scripts/embedded/temporal.ts';
 import { loadConfig } from '../../store/config.ts';
 import { prepareChildBundle } from '../../store/duckdb/sandbox/program.ts';
 import { prepareWorkflowBundle } from '../../store/temporal/bundle.ts';
+import { searchAttributeNames } from '../../store/temporal/searchAttributes.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -48,7 +49,7 @@ export default async function startServices(project: TestProject): Promise<() =>
       dataDir,
       uiPort: null,
       namespace: config.temporal.namespace,
-      searchAttributes,
+      searchAttributes: searchAttributeNames,
       report,
       keeper,
     });

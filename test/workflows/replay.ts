@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
@@ -15,7 +15,16 @@ export async function keepHistory(name: string, handle: WorkflowHandle): Promise
   const path = join(folder, `${name}.json`);
   if (existsSync(path)) return;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(path, `${JSON.stringify(History.fromObject(await handle.fetchHistory()), null, 1)}\n`);
+  writeFileSync(path, `${hideRecorder(JSON.stringify(History.fromObject(await handle.fetchHistory()), null, 1))}\n`);
+}
+
+/** Which process on which machine has recorded it is nobody's business, and would differ each time. */
+export function hideRecorder(text: string): string {
+  return text.replaceAll(/"identity": "[^"]*"/g, '"identity": "recorder"').replaceAll(/"\d+@[\w.]+/g, '"recorder');
+}
+
+export function listHistories(): { name: string; text: string }[] {
+  return readdirSync(folder).map((name) => ({ name, text: readFileSync(join(folder, name), 'utf8') }));
 }
 
 export function readHistory(name: string, alter: (text: string) => string = (text) => text): proto.temporal.api.history.v1.History {
