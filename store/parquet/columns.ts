@@ -66,9 +66,10 @@ export class TextColumn implements ColumnValues {
   private bytes = Buffer.allocUnsafe(1024);
   private used = 0;
   private present = new Uint8Array(64);
+  private lastRow = 0;
 
   get size(): number {
-    return this.used;
+    return this.used + Math.min(this.lastRow >> 3, this.count * SPARSE_BYTES);
   }
 
   /** A text as a string; rows come in ascending order. */
@@ -121,6 +122,7 @@ export class TextColumn implements ColumnValues {
       this.present = grown;
     }
     this.present[at]! |= 1 << (row & 7);
+    this.lastRow = row;
     this.count += 1;
   }
 
@@ -140,18 +142,50 @@ export class TextColumn implements ColumnValues {
   }
 }
 
-/** Which rows have a value, in the hybrid of runs and packed bits; all alike is one run. */
+/** Which rows have a value, in the hybrid of runs and packed bits: runs where all are alike, or few have one. */
 export function encodeLevels(present: Uint8Array, count: number, rows: number): Buffer {
-  const isRun = count === 0 || count === rows;
   const packed = Math.ceil(rows / 8);
-  const header = encodeVarint(isRun ? rows * 2 : packed * 2 + 1);
-  const levels = Buffer.alloc(LENGTH_BYTES + header.length + (isRun ? 1 : packed));
-  levels.writeUInt32LE(levels.length - LENGTH_BYTES, 0);
-  levels.set(header, LENGTH_BYTES);
-  if (isRun) levels[levels.length - 1] = count === 0 ? 0 : 1;
-  // What lies behind the last row with a value may not be there.
-  else levels.set(present.subarray(0, packed), LENGTH_BYTES + header.length);
+  let body: Uint8Array;
+  if (count === 0 || count === rows) body = Uint8Array.from(encodeRun(rows, count === 0 ? 0 : 1));
+  else if (isSparse(count, rows)) body = encodeSparse(present, rows);
+  else {
+    const header = encodeVarint(packed * 2 + 1);
+    body = new Uint8Array(header.length + packed);
+    body.set(header);
+    // What lies behind the last row with a value may not be there.
+    body.set(present.subarray(0, packed), header.length);
+  }
+  const levels = Buffer.allocUnsafe(LENGTH_BYTES + body.length);
+  levels.writeUInt32LE(body.length, 0);
+  levels.set(body, LENGTH_BYTES);
   return levels;
+}
+
+/** Two runs, each with a length of up to three bytes, for every value. */
+const SPARSE_BYTES = 8;
+
+function isSparse(count: number, rows: number): boolean {
+  return count * SPARSE_BYTES * 8 < rows;
+}
+
+function encodeSparse(present: Uint8Array, rows: number): Uint8Array {
+  const bytes: number[] = [];
+  let done = 0;
+  for (let at = 0; at < present.length; at += 1) {
+    if (present[at] === 0) continue;
+    for (let row = at * 8; row < Math.min(rows, at * 8 + 8); row += 1) {
+      if (((present[at]! >> (row & 7)) & 1) === 0) continue;
+      if (row > done) bytes.push(...encodeRun(row - done, 0));
+      bytes.push(...encodeRun(1, 1));
+      done = row + 1;
+    }
+  }
+  if (done < rows) bytes.push(...encodeRun(rows - done, 0));
+  return Uint8Array.from(bytes);
+}
+
+function encodeRun(length: number, level: 0 | 1): number[] {
+  return [...encodeVarint(length * 2), level];
 }
 
 function encodeVarint(value: number): number[] {

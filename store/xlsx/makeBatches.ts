@@ -7,6 +7,9 @@ import { CellKind, type Grid } from '../../core/grid/grid.ts';
 
 /** Places in one batch, blank ones included: bounds the memory of a sheet with few cells all over the place. */
 const MOST_SLOTS = 4_000_000;
+/** Places for each cell, past a number of them that costs nothing: sheets with few cells cost no more than full ones. */
+const SLOTS_PER_CELL = 32;
+const FEW_SLOTS = 65_536;
 
 /** Of a CellBuffer, or of a Grid. */
 export type SortedCells = Pick<Grid, 'rows' | 'columns' | 'kinds' | 'numbers' | 'texts' | 'styleIds' | 'formulaIds'>;
@@ -16,7 +19,8 @@ export function* makeBatches(cells: SortedCells, from: number, to: number, strin
   if (from >= to) return;
   const { rows, positions } = findRows(cells, from, to);
   const columns = findColumns(cells, from, to);
-  if (rows.length > 1 && rows.length * columns.length > MOST_SLOTS) {
+  const slots = rows.length * columns.length;
+  if (rows.length > 1 && (slots > MOST_SLOTS || (slots > FEW_SLOTS && slots > SLOTS_PER_CELL * (to - from)))) {
     const half = rows.length >> 1;
     let middle = from;
     while (positions[middle - from]! < half) middle += 1;
