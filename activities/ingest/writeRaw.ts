@@ -67,7 +67,8 @@ export async function writeRaw(
   try {
     return file.format === 'xlsx' ? await work.writeWorkbook(file) : await work.writeText(file);
   } catch (error) {
-    await work.dropAll();
+    // What cannot be removed now is collected later; the first error is the one that tells something.
+    await work.dropAll().catch(() => {});
     throw error;
   }
 }
