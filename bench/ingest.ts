@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { loadConfig } from '../store/config.ts';
 import type { ChildReport } from './ingestChild.ts';
 import { makeXlsx } from './makeXlsx.ts';
+import type { BenchRig } from './services.ts';
 
 const rounds = 3;
 const rowCount = 200_000;
@@ -17,21 +18,22 @@ const packages = ['fastexcel==0.21.0', 'duckdb==2.0.0', 'pyarrow==26.0.1'];
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
 /** A workbook of 200,000 rows × 12 to raw tables beside fastexcel and DuckDB; and how structuring grows with the rows. */
-export async function benchIngest(): Promise<void> {
+export async function benchIngest(rig: BenchRig): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-ingest-'));
   try {
     const [large, small] = [join(folder, 'large.xlsx'), join(folder, 'small.xlsx')];
     await makeXlsx(large, rowCount);
     await makeXlsx(small, rowCount / 10);
     console.log(`${rowCount} rows × 12, ${((await stat(large)).size / 1e6).toFixed(1)} MB; best of ${rounds}, in turn`);
-    await compareIngest(large, folder);
+    const baseline = await compareIngest(large, folder);
+    await measureUpload(rig, large, baseline);
     await compareStructuring(large, small);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function compareIngest(file: string, folder: string): Promise<void> {
+async function compareIngest(file: string, folder: string): Promise<ChildReport | null> {
   const python = await preparePython().catch((error: unknown) => {
     console.log(`fastexcel cannot be had here (${error instanceof Error ? error.message.split('\n')[0] : error}): nothing to compare with`);
     return null;
@@ -53,6 +55,39 @@ async function compareIngest(file: string, folder: string): Promise<void> {
     console.log(`ratio                ${ratios}; wanted: at most ${targets.ratio}×`);
   }
   console.log(`peak memory          ${mine.peakMb.toFixed(0)} MB; wanted: under ${targets.peakMb} MB`);
+  return base;
+}
+
+/** From the first byte of the upload to the answer of a first query, through the API and a worker. */
+async function measureUpload({ url, token, workerPid }: BenchRig, file: string, baseline: ChildReport | null): Promise<void> {
+  const headers = { authorization: `Bearer ${token}` };
+  const post = async (path: string, body: unknown) => {
+    const init = body instanceof FormData ? { body } : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } };
+    const response = await fetch(`${url}${path}`, { method: 'POST', ...init, headers: { ...headers, ...init.headers } });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return (await response.json()) as { id: string };
+  };
+  const bytes = await readFile(file);
+  const upload = async (content: Uint8Array<ArrayBuffer>, structuring: string) => {
+    const { id } = await post('/api/v1/workbooks', { title: structuring });
+    const form = new FormData();
+    form.set('structuring', structuring);
+    form.set('file', new Blob([content]), 'bench.xlsx');
+    const start = performance.now();
+    await post(`/api/v1/workbooks/${id}/sources`, form);
+    await post(`/api/v1/workbooks/${id}/query`, { sql: 'SELECT count(*) FROM bench' });
+    return (performance.now() - start) / 1000;
+  };
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round += 1) times.push(await upload(bytes, 'skip'));
+  const quickest = Math.min(...times);
+  const ratio = baseline ? `, ${(quickest / baseline.seconds).toFixed(2)}× fastexcel + DuckDB; wanted: at most ${targets.ratio}×` : '';
+  console.log(`upload to queryable  ${quickest.toFixed(2)} s (skip; the first time ${times[0]?.toFixed(2)} s)${ratio}`);
+  const status = await readFile(`/proc/${workerPid}/status`, 'utf8');
+  console.log(
+    `the worker's peak    ${(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) / 1024).toFixed(0)} MB; wanted: under ${targets.peakMb} MB`,
+  );
+  console.log(`with structuring     ${(await upload(bytes, 'auto')).toFixed(2)} s`);
 }
 
 /** By processor time: on a machine that others use, the clock tells more of them than of us. */
@@ -122,5 +157,3 @@ function best(reports: ChildReport[]): ChildReport {
 function describe({ seconds, cpuSeconds, peakMb }: ChildReport): string {
   return `${seconds.toFixed(2)} s (${cpuSeconds.toFixed(2)} s of processor), ${peakMb.toFixed(0)} MB`;
 }
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await benchIngest();

@@ -10,6 +10,9 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   ingest: benchIngest,
 };
 
+/** Those that need Temporal and a worker. */
+const withWorkflows = new Set(['ingest']);
+
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !(name in benches));
 if (unknown.length > 0) {
@@ -19,5 +22,5 @@ if (unknown.length > 0) {
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   console.log(`\n== ${name}`);
-  await withRig(bench);
+  await withRig(bench, { workflows: withWorkflows.has(name) });
 }

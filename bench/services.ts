@@ -1,14 +1,20 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { provisionFirstOwner } from '../activities/identity/provisionFirstOwner.ts';
 import { type RunningApi, startApi } from '../api/server.ts';
 import { createKeeper } from '../scripts/embedded/keeper.ts';
 import { startPostgres } from '../scripts/embedded/postgres.ts';
 import { createReport } from '../scripts/embedded/report.ts';
-import { loadServiceConfig, type ServiceConfig } from '../store/config.ts';
+import { findTemporal, type RunningTemporal, startTemporal, type TemporalOptions } from '../scripts/embedded/temporal.ts';
+import { configToEnv, inheritEnv, loadConfig, loadServiceConfig, type ServiceConfig } from '../store/config.ts';
 import { openDatabase } from '../store/pg/database.ts';
 import { migrateDatabase } from '../store/pg/migrate.ts';
+import { searchAttributeNames } from '../store/temporal/searchAttributes.ts';
 
 /** What a benchmark runs against: a real API over a real, durable database, in a folder that is removed. */
 export interface BenchRig {
@@ -16,18 +22,46 @@ export interface BenchRig {
   url: string;
   token: string;
   api: RunningApi;
+  /** Where workflows are asked for. */
+  workerPid: number | null;
 }
 
-export async function withRig(work: (rig: BenchRig) => Promise<void>): Promise<void> {
+/** A process of its own, so that its peak of memory is that of the work. */
+interface BenchWorker {
+  pid: number;
+  stop(): Promise<void>;
+}
+
+async function startWorkerProcess(config: ServiceConfig): Promise<BenchWorker> {
+  const program = fileURLToPath(new URL('../activities/worker.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+    env: inheritEnv(configToEnv({ ...config, logLevel: 'info' })),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'exit');
+  for await (const line of createInterface({ input: child.stdout })) if (line.includes('working')) break;
+  child.stdout.resume();
+  return {
+    pid: child.pid as number,
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+export async function withRig(work: (rig: BenchRig) => Promise<void>, options: { workflows: boolean }): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-bench-'));
   const keeper = createKeeper(null);
   keeper.removeAtEnd(dataDir);
   const reaper = await keeper.startReaper();
-  const postgres = await startPostgres({ dataDir, report: createReport(process.stderr), keeper });
+  const report = createReport(process.stderr);
+  const postgres = await startPostgres({ dataDir, report, keeper });
+  const temporal = options.workflows ? await startOwnTemporal({ dataDir, report, keeper }) : null;
   try {
     const loaded = loadServiceConfig({
       DATABASE_URL: postgres.url,
-      TEMPORAL_ADDRESS: '127.0.0.1:1',
+      TEMPORAL_ADDRESS: temporal?.address ?? '127.0.0.1:1',
       SVC_SECRET: 'a secret that only the benchmark knows',
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'silent',
@@ -40,11 +74,20 @@ export async function withRig(work: (rig: BenchRig) => Promise<void>): Promise<v
     const api = await startApi(config);
     const owner = await provisionFirstOwner(api.services);
     if (!owner) throw new Error('the database was not empty');
-    await work({ config, url: `http://127.0.0.1:${api.port}`, token: owner.token, api });
+    const worker = temporal && (await startWorkerProcess(config));
+    await work({ config, url: `http://127.0.0.1:${api.port}`, token: owner.token, api, workerPid: worker?.pid ?? null });
+    await worker?.stop();
     await api.stop();
   } finally {
+    await temporal?.stop();
     await postgres.stop();
     await reaper.stop();
     await rm(dataDir, { recursive: true, force: true });
   }
+}
+
+async function startOwnTemporal(common: Pick<TemporalOptions, 'dataDir' | 'report' | 'keeper'>): Promise<RunningTemporal> {
+  const config = loadConfig();
+  const program = await findTemporal({ config, ...common });
+  return startTemporal({ ...common, program, uiPort: null, namespace: config.temporal.namespace, searchAttributes: searchAttributeNames });
 }

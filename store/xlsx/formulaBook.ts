@@ -7,6 +7,7 @@ import { shiftFormula } from '../../core/formula/translate.ts';
 import { parseArea } from '../../core/grid/address.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import type { CellBuffer } from './cellBuffer.ts';
+import { refuseTooLarge } from './refusals.ts';
 
 interface SharedFormula {
   row: number;
@@ -18,14 +19,24 @@ interface SharedFormula {
 /** Rows of array formulas looked at, over a whole sheet; honest sheets stay far below. */
 const ARRAY_ROWS = 4_000_000;
 
+/** Characters of formulas held at a time: a long one that a million cells share must not fill the memory. */
+const MOST_CHARACTERS = 64 * 1024 * 1024;
+
 export class FormulaBook {
   formulas: string[] = [];
+  private characters = 0;
   arrays: NonNullable<Grid['arrays']> = [];
   private readonly shared = new Map<string, SharedFormula>();
   /** Cells whose shared formula is not defined yet, with the key they wait for. */
   private waiting: { cell: number; key: string }[] = [];
 
   addText(text: string): number {
+    this.characters += text.length;
+    if (this.characters > MOST_CHARACTERS)
+      throw refuseTooLarge(
+        'The formulas of a sheet have more than 64 million characters.',
+        'Send the sheet with values in place of formulas.',
+      );
     return this.formulas.push(text) - 1;
   }
 
@@ -59,6 +70,7 @@ export class FormulaBook {
   /** Begins anew after `row`; what reaches further down stays. */
   reset(row: number): void {
     this.formulas = [];
+    this.characters = 0;
     this.arrays = this.arrays.filter(({ range }) => range.bottom >= row);
   }
 
