@@ -35,11 +35,12 @@ interface BenchWorker {
 async function startWorkerProcess(config: ServiceConfig): Promise<BenchWorker> {
   const program = fileURLToPath(new URL('../activities/worker.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', program], {
-    env: inheritEnv(configToEnv({ ...config, logLevel: 'info' })),
+    env: inheritEnv({ ...configToEnv({ ...config, logLevel: 'info' }), PORT: undefined }),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(child, 'exit');
   for await (const line of createInterface({ input: child.stdout })) if (line.includes('working')) break;
+  if (child.exitCode !== null) throw new Error('the worker did not start');
   child.stdout.resume();
   return {
     pid: child.pid as number,

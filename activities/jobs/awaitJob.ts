@@ -6,7 +6,7 @@ import { isOver } from './cancelJob.ts';
 
 /** How long a caller who did not ask for a job is kept waiting for the answer. */
 const patienceMs = 45_000;
-const pauses = { firstMs: 20, mostMs: 400 };
+const pauses = { firstMs: 20, mostMs: 150 };
 
 export interface Waiting {
   patienceMs?: number;

@@ -10,9 +10,9 @@ export const plans = {
 
 export type Plan = keyof typeof plans;
 
-const structuring = { cellsPerCredit: 1_000, leastCredits: 1 } as const;
+const structuring = { cellsPerCredit: 20_000, leastCredits: 1 } as const;
 
-/** What structuring so many non-empty cells costs: every started thousand is one credit. */
+/** What structuring so many non-empty cells costs: every started twenty thousand are one credit. */
 export function priceStructuring(cells: number): number {
   if (!Number.isSafeInteger(cells) || cells < 0) throw new RangeError(`not a number of cells: ${cells}`);
   return Math.max(structuring.leastCredits, Math.ceil(cells / structuring.cellsPerCredit));
