@@ -146,6 +146,7 @@ describe('PostgreSQL is killed', () => {
     const keyed = { asked: new Set<string>(), acknowledged: new Map<string, string>() };
     const unkeyed = { asked: new Set<string>(), acknowledged: new Set<string>() };
     let patched = 0;
+    let renamed = 0;
     const refusals: Answer[] = [];
     let gone: Answer | undefined;
     const note = (answer: Answer) => {
@@ -190,7 +191,8 @@ describe('PostgreSQL is killed', () => {
       ),
       ...Array.from({ length: 2 }, () =>
         untilStopped(async () => {
-          if (note(await send('PATCH', `/api/v1/workbooks/${shared}`, { title: 'Everybody writes here' }))) patched += 1;
+          renamed += 1;
+          if (note(await send('PATCH', `/api/v1/workbooks/${shared}`, { title: `Everybody writes here ${renamed}` }))) patched += 1;
           else await delay(50);
         }),
       ),

@@ -215,7 +215,7 @@ describe('at the same moment', () => {
         method: i % 2 ? 'PATCH' : 'POST',
         token: text,
         headers: { 'Content-Type': 'application/json', 'Idempotency-Key': `${id} ${i}` },
-        body: JSON.stringify({ title: i % 2 ? `Written by ${id}, ${i}` : 'One of 160' }),
+        body: JSON.stringify({ title: i % 2 ? `Everybody writes here, ${id} ${i}` : 'One of 160' }),
       });
     // Too busy is an answer as well; the same key then makes it safe to ask again.
     const persist = async (token: Minted, i: number) => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeId } from '../../store/services.ts';
 import { makeJob } from '../contract/world.ts';
 import { type ApiClient, ok, type Person, refused, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
@@ -95,7 +96,10 @@ const lists: Record<string, List> = {
   'entries of the audit log': {
     order: 'newest first',
     make: () =>
-      owner.client.PATCH('/api/v1/workbooks/{workbook_id}', { params: { path: { workbook_id: workbookId } }, body: { title: 'Paged' } }),
+      owner.client.PATCH('/api/v1/workbooks/{workbook_id}', {
+        params: { path: { workbook_id: workbookId } },
+        body: { title: `Paged ${makeId('req')}` },
+      }),
     async read(client, query) {
       const path = { workbook_id: workbookId };
       const { entries, next_cursor } = ok(await client.GET('/api/v1/workbooks/{workbook_id}/audit-log', { params: { path, query } }));
