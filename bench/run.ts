@@ -1,11 +1,13 @@
 import { benchFormats } from './formats.ts';
 import { benchMe } from './me.ts';
 import { type BenchRig, withRig } from './services.ts';
+import { benchTables } from './tables.ts';
 
 /** `npm run bench [name…]`: each prints its figure beside a baseline that was measured in the same run. */
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   me: benchMe,
   formats: benchFormats,
+  tables: benchTables,
 };
 
 const wanted = process.argv.slice(2);
