@@ -45,7 +45,11 @@ export async function benchRowEdits(tables: TableRig, names: { large: string; sm
   const found: Record<'large' | 'small' | 'bare', Edited[]> = { large: [], small: [], bare: [] };
   const statements = await captureEdit(tables, names.large);
   for (let round = 0; round <= rounds; round += 1) {
-    const figures = { large: await runEdits(large), small: await runEdits(small), bare: await replayEdits(tables, names.large, statements) };
+    const figures = {
+      large: await runEdits(large),
+      small: await runEdits(small),
+      bare: await replayEdits(tables, names.large, statements),
+    };
     if (round > 0) for (const kind of ['large', 'small', 'bare'] as const) found[kind].push(figures[kind]);
   }
   const typical = (kind: 'large' | 'small' | 'bare') => ({
@@ -53,9 +57,21 @@ export async function benchRowEdits(tables: TableRig, names: { large: string; sm
     perSecond: median(found[kind].map((each) => each.perSecond)),
   });
   const [l, s, b] = [typical('large'), typical('small'), typical('bare')];
-  console.log(`  a row edit: ${l.medianMs.toFixed(1)} ms of 1,000,000 rows, ${s.medianMs.toFixed(1)} ms of 10,000, ${b.medianMs.toFixed(1)} ms for its statements by bare pg`);
-  report('a row edit of 1,000,000 rows over one of 10,000', `${(l.medianMs / s.medianMs).toFixed(2)}×`, 'at most 1.5×', l.medianMs <= 1.5 * s.medianMs);
-  report("a row edit's rate, of that of its statements by bare pg", (l.perSecond / b.perSecond).toFixed(2), 'at least 0.33', l.perSecond >= b.perSecond / 3);
+  console.log(
+    `  a row edit: ${l.medianMs.toFixed(1)} ms of 1,000,000 rows, ${s.medianMs.toFixed(1)} ms of 10,000, ${b.medianMs.toFixed(1)} ms for its statements by bare pg`,
+  );
+  report(
+    'a row edit of 1,000,000 rows over one of 10,000',
+    `${(l.medianMs / s.medianMs).toFixed(2)}×`,
+    'at most 1.5×',
+    l.medianMs <= 1.5 * s.medianMs,
+  );
+  report(
+    "a row edit's rate, of that of its statements by bare pg",
+    (l.perSecond / b.perSecond).toFixed(2),
+    'at least 0.33',
+    l.perSecond >= b.perSecond / 3,
+  );
 }
 
 export async function benchManyClients(tables: TableRig, names: string[]): Promise<void> {
@@ -162,7 +178,12 @@ export async function benchWideUpsert(tables: TableRig): Promise<void> {
     console.log(
       `  10,000 × 200 (${(body.length / 1e6).toFixed(0)} MB of JSON): upsert ${ms.upsert.toFixed(0)} ms, DuckDB to Parquet ${ms.parquet.toFixed(0)} ms from memory, ${ms.fromJson.toFixed(0)} ms from JSON`,
     );
-    report('an upsert of 10,000 × 200, over writing it to Parquet', `${(ms.upsert / ms.parquet).toFixed(2)}×`, 'under 4×', ms.upsert < 4 * ms.parquet);
+    report(
+      'an upsert of 10,000 × 200, over writing it to Parquet',
+      `${(ms.upsert / ms.parquet).toFixed(2)}×`,
+      'under 4×',
+      ms.upsert < 4 * ms.parquet,
+    );
   } finally {
     connection.closeSync();
     instance.closeSync();

@@ -41,9 +41,7 @@ export async function benchPages(tables: TableRig, names: { large: string; small
       const ms = await compareInTurn(
         {
           engine: (round) =>
-            bare.connection.runAndReadAll(
-              `SELECT * FROM ${name} WHERE ${rowIdColumn} > ${start(round)} ORDER BY ${rowIdColumn} LIMIT 100`,
-            ),
+            bare.connection.runAndReadAll(`SELECT * FROM ${name} WHERE ${rowIdColumn} > ${start(round)} ORDER BY ${rowIdColumn} LIMIT 100`),
           page: (round) =>
             get(tables.rig, `${tables.base}/tables/${name}/rows?limit=100&cursor=${encodeURIComponent(cursorAt.get(round) ?? '')}`),
         },

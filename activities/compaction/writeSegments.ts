@@ -1,10 +1,10 @@
 import type { Layer } from '../../schema/tables.ts';
-import { buildRelation, fieldIds, innerName, type LayeredEntry, type RowSelection, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { type FileColumn, type WrittenFile, writeSelect } from '../../store/duckdb/writeFile.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { readLogLayers } from '../tables/openTable.ts';
+import { openUnmasked } from '../tables/openTable.ts';
 import type { CompactionWatch } from './compactTable.ts';
 import { type CompactionLimits, chooseFileRows } from './limits.ts';
 
@@ -24,11 +24,10 @@ export async function writeSegments(
   limits: CompactionLimits,
   watch: CompactionWatch,
 ): Promise<Layer[]> {
-  const entries = await readLogLayers(services, at, null);
   const open: Layer = { kind: 'log', after: at.editVersion, upTo: null };
   for (let rowBytes = estimateRowBytes(at); ; ) {
     const fileRows = chooseFileRows(at.rowCount, rowBytes, limits);
-    const spans = await cutSpans(services, at, entries, fileRows);
+    const spans = await cutSpans(services, at, fileRows);
     const written = spans.reduce((sum, span) => sum + span.rows, 0);
     // The count of a version is kept beside it; layers that give another are not understood, and must not be replaced.
     if (written !== at.rowCount) throw new Error(`${at.table.id}@${at.editVersion} has ${at.rowCount} rows, its layers ${written}`);
@@ -36,7 +35,7 @@ export async function writeSegments(
     let tooLarge = 0;
     for (const span of spans) {
       watch.step();
-      const file = await writeSpan(services, at, entries, span, prefix);
+      const file = await writeSpan(services, at, span, prefix);
       watch.wrote(file.key);
       // The estimate was too low: begin again with smaller files, while that is still possible.
       if (file.bytes > limits.fileBytes && chooseFileRows(at.rowCount, file.bytes / span.rows, limits) < fileRows) {
@@ -59,8 +58,8 @@ function estimateRowBytes(at: TableAt): number {
 }
 
 /** Ranges of row ids with so many rows each. Only the ids are read. */
-async function cutSpans(services: Services, at: TableAt, entries: LayeredEntry[], fileRows: number): Promise<Span[]> {
-  const relation = buildRelation({ ...at, columns: [] }, entries, new Map(), null);
+async function cutSpans(services: Services, at: TableAt, fileRows: number): Promise<Span[]> {
+  const relation = await openUnmasked(services, { ...at, columns: [] });
   return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
     const reader = await connection.runAndReadAll(
       `SELECT min(id)::DOUBLE, max(id)::DOUBLE, count(*)::DOUBLE
@@ -71,11 +70,10 @@ async function cutSpans(services: Services, at: TableAt, entries: LayeredEntry[]
   });
 }
 
-async function writeSpan(services: Services, at: TableAt, entries: LayeredEntry[], span: Span, prefix: string): Promise<WrittenFile> {
+async function writeSpan(services: Services, at: TableAt, span: Span, prefix: string): Promise<WrittenFile> {
   // Read under the inner names, so that no two columns of the file can differ by case alone.
   const inner: TableAt = { ...at, columns: at.columns.map((column) => ({ ...column, name: innerName(column.id) })) };
-  const selection: RowSelection = { min: span.minRow, max: span.maxRow };
-  const relation = buildRelation(inner, entries, new Map(), selection);
+  const relation = await openUnmasked(services, inner, { min: span.minRow, max: span.maxRow });
   const columns: FileColumn[] = [
     { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
     ...inner.columns.map(({ id, name, type }) => ({ id, name, type })),

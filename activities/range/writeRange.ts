@@ -8,13 +8,14 @@ import type { Range } from '../../core/grid/grid.ts';
 import { type ColumnRecord, findTableAt, type TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
+import { findRowIds } from '../rows/findRowIds.ts';
 import { writeLargeEdit } from '../rows/largeEdit.ts';
 import { type CastRow, planUpsert, touchedCells } from '../rows/planUpsert.ts';
 import { type Cells, readStoredRows } from '../rows/readStoredRows.ts';
 import { type EditRequest, type PreparedEdit, visibleColumns } from '../rows/upsertRows.ts';
 import { requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
-import { findRowIds, refuseRange, requireBlock } from './openBlock.ts';
+import { refuseRange, requireBlock } from './openBlock.ts';
 
 const mostErrors = 100;
 
@@ -115,10 +116,10 @@ function castBlock(columns: TypedColumn[], masked: Set<number>, values: Scalar[]
       if (result.ok) cells[column.id] = result.text;
       else if (errors.length < mostErrors) errors.push({ pointer: `/values/${i}/${j}`, detail: result.why });
     }
-    return { rowId: ids[i] ?? null, cells };
+    return { rowId: ids[i] ?? null, cells, given: Object.keys(cells).map(Number) };
   });
   if (errors.length > 0) throw refuseRange(...errors);
-  const isEmpty = (row: CastRow) => Object.keys(row.cells).length === 0;
+  const isEmpty = (row: CastRow) => row.given.length === 0;
   const last = cast.findLastIndex((row) => !isEmpty(row));
   return cast.filter((row, i) => (row.rowId === null ? i <= last : !isEmpty(row)));
 }

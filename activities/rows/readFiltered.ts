@@ -8,7 +8,7 @@ import type { SandboxResult } from '../../store/duckdb/sandbox/sandbox.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
-import { decodePlace, type RowsPage, type RowsQuery } from './readRows.ts';
+import { decodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
 
 const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: 256 * 1024 * 1024 };
 

@@ -1,6 +1,7 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
-import { type RowsPage, readRows } from '../../activities/rows/readRows.ts';
+import { readRows } from '../../activities/rows/readRows.ts';
+import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { applyEdit, retryOnMove } from '../../activities/tables/editTable.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';

@@ -1,4 +1,4 @@
-import type { LogRow } from '../pg/rowLog.ts';
+import type { RowSelection } from '../pg/rowLog.ts';
 import type { ColumnRecord, TableAt } from '../pg/tables.ts';
 import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';
 
@@ -12,21 +12,13 @@ export const innerName = (columnId: number) => `c${columnId}`;
 
 export type ColumnEffect = 'mask' | 'deny';
 
-/** A part of the rows, by id: a range, or some. */
-export type RowSelection = { min: number; max: number } | { ids: number[] };
-
-/** Rows of the log, with the layer they belong to. */
-export interface LayeredEntry extends LogRow {
-  layer: number;
-}
-
 /**
- * The relation of a table at a version. `entries` are the newest entries of the log layers; `selection`, if given, limits
- * it to some row ids and with it the files that are read.
+ * The relation of a table at a version. `log` are the newest entries of the log layers, as `readNewestEntries` gives them;
+ * `selection`, if given, limits it to some row ids and with it the files that are read.
  */
 export function buildRelation(
   at: TableAt,
-  entries: LayeredEntry[],
+  log: string | null,
   effects: Map<number, ColumnEffect>,
   selection: RowSelection | null,
 ): Relation {
@@ -37,8 +29,7 @@ export function buildRelation(
     .filter((layer) => !selection || overlaps(selection, layer))
     .map((layer) => layer.key);
   const deltas = at.layers.flatMap((layer, index) => (layer.kind === 'delta' ? [{ key: layer.key, index }] : []));
-  const rows = selection ? entries.filter((entry) => overlaps(selection, { minRow: entry.rowId, maxRow: entry.rowId })) : entries;
-  const tail = rows.length === 0 ? null : makeTail(stored, rows);
+  const tail = log === null ? null : makeTail(stored, log);
 
   return {
     name: at.table.name,
@@ -82,22 +73,16 @@ function limitRows(selection: RowSelection): string {
     : `${rowIdColumn} IN (${selection.ids.join(', ')})`;
 }
 
-function makeTail(columns: ColumnRecord[], rows: LayeredEntry[]): Tail {
-  const json = rows.map((row) => [
-    String(row.rowId),
-    row.op,
-    String(row.layer),
-    // A row written before a column was added has that column's default; an explicit null stays null.
-    ...columns.map((column) => (row.cells === null ? null : column.id in row.cells ? row.cells[column.id] : column.defaultText)),
-  ]);
+function makeTail(columns: ColumnRecord[], json: string): Tail {
   return {
     columns: [
-      { name: rowIdColumn, type: 'BIGINT' },
-      { name: '__svc_op', type: 'VARCHAR' },
-      { name: '__svc_layer', type: 'INTEGER' },
-      ...columns.map((column) => ({ name: innerName(column.id), type: column.type })),
+      { name: rowIdColumn, type: 'BIGINT', path: '$[0]' },
+      { name: '__svc_op', type: 'VARCHAR', path: '$[1]' },
+      { name: '__svc_layer', type: 'INTEGER', path: '$[2]' },
+      // A row written before a column was added has that column's default; an explicit null stays null.
+      ...columns.map(({ id, type, defaultText }) => ({ name: innerName(id), type, path: `$[3]."${id}"`, absent: defaultText })),
     ],
-    json: JSON.stringify(json),
+    json,
   };
 }
 

@@ -32,32 +32,31 @@ export interface FileColumn {
   type: string;
 }
 
-/** Rows that no earlier layer holds. */
+/** Rows that no earlier layer holds, in the order of their ids. */
 export async function writeSegment(storage: Storage, prefix: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<WrittenFile> {
-  const file = [{ id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' }, ...columns.map(asFileColumn)];
-  return writeRows(storage, prefix, file, rows, (row) => [String(row.rowId), ...columns.map((column) => row.cells?.[column.id] ?? null)]);
+  return writeRows(storage, prefix, [rowIdText, ...columns.map(asTextColumn)], rows);
 }
 
-/** Whole rows after a change, with what changed and what it was before. */
+/** Whole rows after a change, with what changed and what it was before, in the order of their ids. */
 export async function writeDelta(storage: Storage, prefix: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<WrittenFile> {
-  const file = [
-    { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
-    { id: fieldIds.op, name: '__svc_op', type: 'VARCHAR' },
-    { id: fieldIds.changed, name: '__svc_changed', type: 'INTEGER[]' },
-    { id: fieldIds.before, name: '__svc_before', type: 'VARCHAR' },
-    ...columns.map(asFileColumn),
-  ];
-  return writeRows(storage, prefix, file, rows, (row) => [
-    String(row.rowId),
-    row.op,
-    `[${row.changed.join(',')}]`,
-    row.before && JSON.stringify(row.before),
-    ...columns.map((column) => row.cells?.[column.id] ?? null),
-  ]);
+  return writeRows(storage, prefix, [rowIdText, ...changeText, ...columns.map(asTextColumn)], rows);
 }
 
-function asFileColumn(column: ColumnRecord): FileColumn {
-  return { id: column.id, name: innerName(column.id), type: column.type };
+/** A column of a file, and the text of a row's value in it. */
+interface TextColumn extends FileColumn {
+  textOf(row: LogEntry): string | null;
+}
+
+const rowIdText: TextColumn = { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT', textOf: (row) => String(row.rowId) };
+
+const changeText: TextColumn[] = [
+  { id: fieldIds.op, name: '__svc_op', type: 'VARCHAR', textOf: (row) => row.op },
+  { id: fieldIds.changed, name: '__svc_changed', type: 'INTEGER[]', textOf: (row) => `[${row.changed.join(',')}]` },
+  { id: fieldIds.before, name: '__svc_before', type: 'VARCHAR', textOf: (row) => row.before && JSON.stringify(row.before) },
+];
+
+function asTextColumn({ id, type }: ColumnRecord): TextColumn {
+  return { id, name: innerName(id), type, textOf: (row) => row.cells?.[id] ?? null };
 }
 
 /** Any SELECT whose columns have the inner names, as a file. The caller sees to the order of rows. */
@@ -87,24 +86,16 @@ function fieldIdList(columns: FileColumn[]): string {
  * Rows of text become typed columns by way of a CSV file, which DuckDB reads many times faster than values that are
  * handed over one by one.
  */
-async function writeRows<T>(
-  storage: Storage,
-  prefix: string,
-  columns: FileColumn[],
-  rows: T[],
-  textOf: (row: T) => (string | null)[],
-): Promise<WrittenFile> {
+async function writeRows(storage: Storage, prefix: string, columns: TextColumn[], rows: LogEntry[]): Promise<WrittenFile> {
   const [csv, draft] = await Promise.all([storage.blobs.draft(), storage.blobs.draft()]);
   try {
-    const longest = Math.max(2_097_152, await writeCsv(csv, rows, textOf));
-    const types = columns.map(
-      (column) => `${quoteText(column.name)}: ${quoteText(column.type === 'JSON' || column.type.endsWith('[]') ? 'VARCHAR' : column.type)}`,
-    );
+    const longest = Math.max(2_097_152, await writeCsv(csv, columns, rows));
+    const types = columns.map((column) => `${quoteText(column.name)}: ${quoteText(isText(column) ? 'VARCHAR' : column.type)}`);
     const source = `read_csv(${quoteText(csv)}, columns = {${types.join(', ')}}, header = false, delim = ',', quote = '"', escape = '"', nullstr = '\\N', allow_quoted_nulls = false, auto_detect = false, new_line = '\\n', max_line_size = ${longest}, buffer_size = ${4 * longest}, strict_mode = true)`;
     const select = columns.map((column) => `CAST(${quoteName(column.name)} AS ${column.type}) AS ${quoteName(column.name)}`);
     await storage.engine.use((connection) =>
       connection.run(
-        `COPY (SELECT ${select.join(', ')} FROM ${source} ORDER BY ${rowIdColumn}) TO ${quoteText(draft)} (${parquetOptions()}, ${fieldIdList(columns)})`,
+        `COPY (SELECT ${select.join(', ')} FROM ${source}) TO ${quoteText(draft)} (${parquetOptions()}, ${fieldIdList(columns)})`,
       ),
     );
     const { key, size } = await storage.blobs.put(prefix, draft, 'parquet');
@@ -114,20 +105,31 @@ async function writeRows<T>(
   }
 }
 
+/** What may hold any character; numbers, dates and times hold none that would need quotes. */
+const isText = ({ type }: FileColumn) => type === 'VARCHAR' || type === 'JSON' || type.endsWith('[]');
+
 /** Returns the bytes of the longest line: the reader wants to know ahead. */
-async function writeCsv<T>(path: string, rows: T[], textOf: (row: T) => (string | null)[]): Promise<number> {
+async function writeCsv(path: string, columns: TextColumn[], rows: LogEntry[]): Promise<number> {
   const out = createWriteStream(path);
+  const quoted = columns.map(isText);
   let longest = 0;
-  for (let i = 0; i < rows.length; i += 500) {
-    const lines = rows.slice(i, i + 500).map((row) =>
-      textOf(row)
-        .map((text) => (text === null ? '\\N' : `"${text.replaceAll('"', '""')}"`))
-        .join(','),
-    );
-    for (const line of lines) longest = Math.max(longest, line.length * 3 + 2);
-    if (!out.write(`${lines.join('\n')}\n`)) await once(out, 'drain');
+  let lines = '';
+  for (const row of rows) {
+    let line = '';
+    for (let i = 0; i < columns.length; i += 1) {
+      const text = (columns[i] as TextColumn).textOf(row);
+      if (i > 0) line += ',';
+      if (text === null) line += '\\N';
+      else if (!quoted[i]) line += text;
+      else line += text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`;
+    }
+    longest = Math.max(longest, line.length * 3 + 2);
+    lines += `${line}\n`;
+    if (lines.length < 1_000_000) continue;
+    if (!out.write(lines)) await once(out, 'drain');
+    lines = '';
   }
-  out.end();
+  out.end(lines);
   await finished(out);
   return longest;
 }

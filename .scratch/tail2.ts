@@ -1,0 +1,26 @@
+import { DuckDBInstance } from '@duckdb/node-api';
+import { createTailTable } from '../store/duckdb/relation.ts';
+const inst = await DuckDBInstance.create(':memory:', {threads:'1'});
+const c = await inst.connect();
+const types=['BIGINT','VARCHAR','INTEGER','BIGINT','VARCHAR','DECIMAL(18,2)','DATE','BOOLEAN','DOUBLE','VARCHAR','BIGINT','TIMESTAMP','BIGINT','VARCHAR','DECIMAL(18,4)'];
+const vals=['1','U','2','7','text','12.30','2020-01-01','true','1.5','支店','5','2024-01-01 00:00:00','8','x','1.2345'];
+const mk=(n:number)=>JSON.stringify(Array.from({length:n},(_, i)=>vals.map((v,j)=>j===0?String(i):v)));
+const tail={columns:types.map((type,i)=>({name:'x'+i,type})),json:mk(900)};
+const best=async(n:string,f:()=>Promise<any>)=>{const ts=[];for(let k=0;k<15;k++){const b=performance.now();await f();ts.push(performance.now()-b);}ts.sort((a,b)=>a-b);console.log(n.padEnd(30),'best',ts[0].toFixed(2),'med',ts[7].toFixed(2));};
+const sql=createTailTable('t',tail);
+for (const n of [1,100,900]) { const j=mk(n); await best('now '+n, async()=>{await c.run(sql,[j]);await c.run('DROP TABLE t');}); }
+await best('select 1',()=>c.run('select 1'));
+await best('just unnest',()=>c.run(`SELECT count(*) FROM (SELECT unnest(CAST($1::JSON AS JSON[])) AS item)`,[tail.json]));
+const tr=`CREATE TEMP TABLE t AS SELECT ${types.map((t,i)=>`CAST(l.f${i} AS ${t}) AS x${i}`).join(', ')} FROM (SELECT unnest(from_json($1, '[{${types.map((t,i)=>`"f${i}":"VARCHAR"`).join(',')}}]')) AS l)`;
+const objs=JSON.stringify(Array.from({length:900},(_, i)=>Object.fromEntries(vals.map((v,j)=>['f'+j,j===0?String(i):v]))));
+await best('struct', async()=>{await c.run(tr,[objs]);await c.run('DROP TABLE t');});
+const lst=`CREATE TEMP TABLE t AS SELECT ${types.map((t,i)=>`CAST(l[${i+1}] AS ${t}) AS x${i}`).join(', ')} FROM (SELECT unnest(from_json($1, '[["VARCHAR"]]')) AS l)`;
+await best('list', async()=>{await c.run(lst,[tail.json]);await c.run('DROP TABLE t');});
+const csv=Array.from({length:900},(_, i)=>vals.map((v,j)=>j===0?String(i):v).join('\x01')).join('\x02');
+const sp=`CREATE TEMP TABLE t AS SELECT ${types.map((t,i)=>`CAST(l[${i+1}] AS ${t}) AS x${i}`).join(', ')} FROM (SELECT string_split(unnest(string_split($1, '\x02')), '\x01') AS l)`;
+await best('split', async()=>{await c.run(sp,[csv]);await c.run('DROP TABLE t');});
+await c.run(sql,[tail.json]);
+await c.run(`COPY t TO '/tmp/tailx.parquet' (FORMAT parquet, COMPRESSION uncompressed)`);
+await best('parquet read', ()=>c.runAndReadAll(`select * from read_parquet('/tmp/tailx.parquet')`));
+await best('parquet write', ()=>c.run(`COPY t TO '/tmp/tailx.parquet' (FORMAT parquet, COMPRESSION uncompressed)`));
+await best('temp view', async()=>{await c.run(`create or replace temp view v as select * from t`)});
