@@ -1,6 +1,6 @@
 import { withRig } from '../bench/services.ts';
 import { TableRig, post, get } from '../bench/tableRig.ts';
-import { openRelation, openUnmasked, readLogLayers, requireTable } from '../activities/tables/openTable.ts';
+import { openRelation, openUnmasked, requireTable } from '../activities/tables/openTable.ts';
 import { listTables } from '../store/pg/tables.ts';
 import { listCurrentTables } from '../store/pg/tables.ts';
 import { runQuery } from '../activities/query/runQuery.ts';
@@ -25,7 +25,7 @@ await withRig(async (rig) => {
       await step('listTables', () => listTables(s.db.orm, { workbookId: t.workbook.id, state: 'active' }));
       const plan = await step('analyze', () => sandbox.analyze({ accountId: t.workbook.accountId, sql, tables: [{ name: 'large' }] }));
       const tables = await step('listCurrent', () => listCurrentTables(s.db.pool, t.workbook.id, plan.tables));
-      if (tables[0]) await step('  readLogLayers', () => readLogLayers(s, tables[0], null));
+      
       const rels = await step('openRelation', () => Promise.all(tables.map((at) => openRelation(s, at, t.principal))));
       const blobs = await s.blobs.open(rels.flatMap((r) => r.files));
       for (const keep of [true, false]) {

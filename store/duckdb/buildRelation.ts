@@ -29,7 +29,7 @@ export function buildRelation(
     .filter((layer) => !selection || overlaps(selection, layer))
     .map((layer) => layer.key);
   const deltas = at.layers.flatMap((layer, index) => (layer.kind === 'delta' ? [{ key: layer.key, index }] : []));
-  const tail = log === null ? null : makeTail(stored, log);
+  const tail = log === null ? null : makeTail(stored, effects.size > 0 ? keepOnly(stored, log) : log);
 
   return {
     name: at.table.name,
@@ -84,6 +84,16 @@ function makeTail(columns: ColumnRecord[], json: string): Tail {
     ],
     json,
   };
+}
+
+/** Without the cells of hidden columns: what a reader may not see does not go where his SQL runs, in no form. */
+function keepOnly(columns: ColumnRecord[], log: string): string {
+  type Entry = [rowId: number, op: string, layer: number, cells: Record<string, string | null> | null];
+  const kept = (JSON.parse(log) as Entry[]).map(([rowId, op, layer, cells]): Entry => {
+    const shown = cells && columns.flatMap(({ id }) => (id in cells ? [[id, cells[id] ?? null] as const] : []));
+    return [rowId, op, layer, shown && Object.fromEntries(shown)];
+  });
+  return JSON.stringify(kept);
 }
 
 /** Files are read by field id: renames cost nothing, and an old file gives a later column's default. */

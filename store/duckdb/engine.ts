@@ -101,17 +101,16 @@ export function streamRelation(
   });
 }
 
-/** The rows of a SELECT over one file as a stream. */
+/** The rows of a SELECT over one file as a stream; the file is given back when it closes. */
 export function streamFile(
   engine: Engine,
-  blobs: BlobStore,
-  key: string,
   format: RowFormat,
+  open: () => Promise<{ path: string; release(): void | Promise<void> }>,
   select: (path: string) => string,
 ): Promise<Readable> {
   return streamOn(engine, format, async () => {
-    const opened = await blobs.open([key]);
-    return { sql: select(opened.pathOf(key)), release: async () => opened.release() };
+    const { path, release } = await open();
+    return { sql: select(path), release: async () => release() };
   });
 }
 

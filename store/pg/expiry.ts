@@ -32,7 +32,7 @@ export async function deleteExpired(db: Database, onBatch: () => void, blobs?: B
     rate_windows: await rows('rate_windows', 'minute < extract(epoch FROM now()) / 60 - 5'),
     request_counts: await rows('request_counts', "at < now() - interval '400 days'"),
     jobs: await rows('jobs', "finished_at < now() - interval '7 days'"),
-    // Their files are collected as blobs that nothing refers to: another result may share them.
+    // Their files are collected as blobs that nothing refers to.
     results: await rows('results', 'expires_at < now()'),
     workbooks: blobs ? await purgeWorkbooks(db, blobs, onBatch) : 0,
   };

@@ -136,11 +136,22 @@ export async function findCurrentTableById(pool: pg.Pool | pg.PoolClient, id: st
 
 /** All active tables of a workbook as they are at one moment. */
 export async function listCurrentTables(pool: pg.Pool | pg.PoolClient, workbookId: string, names: string[] | null): Promise<TableAt[]> {
-  const { rows } = await pool.query<CurrentRow>(
-    `${selectCurrent} WHERE t.workbook_id = $1 AND t.state = 'active' AND t.deleted_at IS NULL AND ($2::text[] IS NULL OR lower(t.name) = ANY ($2)) ORDER BY t.id`,
-    [workbookId, names?.map((name) => name.toLowerCase()) ?? null],
-  );
+  const { rows } = await pool.query<CurrentRow>({
+    name: 'current_tables',
+    text: `${selectCurrent} WHERE t.workbook_id = $1 AND t.state = 'active' AND t.deleted_at IS NULL AND ($2::text[] IS NULL OR t.name = ANY ($2)) ORDER BY t.id`,
+    values: [workbookId, names],
+  });
   return rows.map(asTableAt);
+}
+
+/** The names that a query may use. */
+export async function listActiveNames(pool: pg.Pool, workbookId: string): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>({
+    name: 'active_names',
+    text: `SELECT name FROM tables WHERE workbook_id = $1 AND state = 'active' AND deleted_at IS NULL ORDER BY id`,
+    values: [workbookId],
+  });
+  return rows.map((row) => row.name);
 }
 
 /** Tables as they are at one moment, by id; deleted ones too. */

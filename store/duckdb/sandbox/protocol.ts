@@ -47,7 +47,7 @@ export interface RunRequest {
   params: Params;
   /** The tables that the SQL may name. */
   check: KnownTable[] | null;
-  /** After a check, only what the query reads is loaded. */
+  /** After a check, only what the query reads is loaded; where it reads a table that is not here, nothing is done. */
   load: LoadedRelation[] | null;
   execute: ExecuteStep | null;
   timeoutMs: number;
@@ -92,6 +92,9 @@ export interface Frame {
   header: unknown;
   body: Buffer;
 }
+
+/** Between the rows of a page. JSON as the engine writes it has no line break of its own, so rows can be told apart by it. */
+export const pageSeparator = ',\n';
 
 const prefixBytes = 8;
 
