@@ -2,7 +2,7 @@ import { Context } from '@temporalio/activity';
 import type { Services } from '../store/services.ts';
 import { compactTable, type Pulse } from './compaction/compactTable.ts';
 import { sweepTables } from './compaction/startCompaction.ts';
-import { collectBlobs, collectVersions } from './maintenance/collectGarbage.ts';
+import { collectBlobs, collectVersions, sweepDrafts } from './maintenance/collectGarbage.ts';
 import { expireThings } from './maintenance/expireThings.ts';
 
 /** The activities that workflows call, over one process's services. */
@@ -12,6 +12,7 @@ export function makeActivities(services: Services) {
     compactTable: (tableId: string) => beat((pulse) => compactTable(services, tableId, pulse)),
     sweepTables: () => beat((pulse) => sweepTables(services, pulse)),
     collectVersions: () => beat((pulse) => collectVersions(services, pulse)),
+    sweepDrafts: () => sweepDrafts(services),
     collectBlobs: (after: string) => beat((pulse) => collectBlobs(services, after, pulse)),
   };
 }

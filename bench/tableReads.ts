@@ -13,7 +13,7 @@ async function openBare(tables: TableRig, name: string, threads: number) {
   const instance = await DuckDBInstance.create(':memory:', { threads: String(threads) });
   const connection = await instance.connect();
   const opened = await tables.services.blobs.open(relation.files);
-  if (relation.tail) await connection.run(createTailTable('tail', relation.tail), [relation.tail.json]);
+  if (relation.tail) await connection.run(createTailTable('tail', relation.tail.columns), [relation.tail.json]);
   await connection.run(`CREATE TEMP VIEW ${name} AS ${relation.select(opened.pathOf, 'tail')}`);
   return {
     connection,

@@ -80,7 +80,13 @@ function makeTail(columns: ColumnRecord[], json: string): Tail {
       { name: '__svc_op', type: 'VARCHAR', path: '$[1]' },
       { name: '__svc_layer', type: 'INTEGER', path: '$[2]' },
       // A row written before a column was added has that column's default; an explicit null stays null.
-      ...columns.map(({ id, type, defaultText }) => ({ name: innerName(id), type, path: `$[3]."${id}"`, absent: defaultText })),
+      ...columns.map(({ id, name, type, defaultText }) => ({
+        name: innerName(id),
+        type,
+        path: `$[3]."${id}"`,
+        absent: defaultText,
+        shownAs: name,
+      })),
     ],
     json,
   };

@@ -56,7 +56,7 @@ async function openOn(connection: DuckDBConnection, blobs: BlobStore, relation: 
   const tailName = `svc_tail_${tails}`;
   const { tail } = relation;
   try {
-    if (tail) await connection.run(createTailTable(tailName, tail), [tail.json]);
+    if (tail) await connection.run(createTailTable(tailName, tail.columns), [tail.json]);
   } catch (error) {
     opened.release();
     throw error;

@@ -44,6 +44,8 @@ export interface TailColumn {
   path?: string;
   /** The text for items that do not have the path; null stands for null. */
   absent?: string | null;
+  /** The column that readers know it as; without one it is always needed. */
+  shownAs?: string;
 }
 
 /** The one helper that quotes identifiers. */
@@ -55,12 +57,17 @@ export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** SQL that makes the table which holds a tail; its one parameter `$1` is the tail's JSON. Every item is parsed once. */
-export function createTailTable(tailName: string, tail: Tail): string {
-  const paths = tail.columns.map(({ path }, i) => quoteText(path ?? `$[${i}]`));
-  const casts = tail.columns.map(({ name, type, absent }, i) => {
-    const text = `texts[${i + 1}]`;
-    const value = absent == null ? text : `CASE WHEN json_exists(item, ${paths[i]}) THEN ${text} ELSE ${quoteText(absent)} END`;
+/**
+ * SQL that makes the table which holds a tail; its one parameter `$1` is the tail's JSON. Every item is parsed once, and
+ * what nobody is going to ask for is left NULL.
+ */
+export function createTailTable(tailName: string, columns: TailColumn[], isNeeded: (shownAs: string) => boolean = () => true): string {
+  const paths: string[] = [];
+  const casts = columns.map(({ name, type, path, absent, shownAs }, i) => {
+    if (shownAs !== undefined && !isNeeded(shownAs)) return `CAST(NULL AS ${type}) AS ${quoteName(name)}`;
+    const place = quoteText(path ?? `$[${i}]`);
+    const text = `texts[${paths.push(place)}]`;
+    const value = absent == null ? text : `CASE WHEN json_exists(item, ${place}) THEN ${text} ELSE ${quoteText(absent)} END`;
     return `CAST(${value} AS ${type}) AS ${quoteName(name)}`;
   });
   return `CREATE TEMP TABLE ${quoteName(tailName)} AS SELECT ${casts.join(', ')}

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import { type Layer, manifests, tableColumns, tables, tableVersions } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -48,6 +48,17 @@ export async function listTables(orm: Orm, filter: TableFilter): Promise<TableRe
     )
     .orderBy(asc(tables.id))
     .limit(filter.limit ?? 10_000);
+}
+
+/** How many active tables some workbooks have; those without any are not in it. */
+export async function countTables(orm: Orm, workbookIds: string[]): Promise<Map<string, number>> {
+  if (workbookIds.length === 0) return new Map();
+  const rows = await orm
+    .select({ workbookId: tables.workbookId, tables: count() })
+    .from(tables)
+    .where(and(inArray(tables.workbookId, workbookIds), eq(tables.state, 'active'), live))
+    .groupBy(tables.workbookId);
+  return new Map(rows.map((row) => [row.workbookId, row.tables]));
 }
 
 /** By name: the active table, else the archived one that was changed last. */

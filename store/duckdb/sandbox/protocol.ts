@@ -1,5 +1,6 @@
 import type { Analysis } from '../../../core/sql/analyze.ts';
 import type { KnownTable } from '../../../core/sql/checkTree.ts';
+import type { Tail } from '../relation.ts';
 
 /** What the service and a query process say to each other, over one socket, a request and its reply at a time. */
 
@@ -20,7 +21,7 @@ export interface LoadedRelation {
   select: string;
   /** Loaded before SQL of others runs, and its files are then taken away. */
   governed: boolean;
-  tail: { name: string; create: string; json: string } | null;
+  tail: (Tail & { name: string }) | null;
 }
 
 export interface CheckRequest {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
 import type { KnownTable } from '../../../core/sql/checkTree.ts';
 import { foldName } from '../../../core/sql/names.ts';
-import { createTailTable, type Relation } from '../relation.ts';
+import type { Relation } from '../relation.ts';
 import { emptyFolder, type InPart, shareFile, takeFile } from './folders.ts';
 import { childProblem, requireOk } from './outcomes.ts';
 import { matchParams } from './params.ts';
@@ -115,7 +115,7 @@ function describeRelations(process: QueryProcess, query: PreparedQuery): { relat
       columns: relation.columns.map((column) => column.name),
       governed,
       select: relation.select(pathOf, tailName),
-      tail: tail && { name: tailName, create: createTailTable(tailName, tail), json: tail.json },
+      tail: tail && { ...tail, name: tailName },
     };
   });
   return { relations, files: [...files.values()] };
