@@ -1,5 +1,6 @@
 import { benchFormats } from './formats.ts';
 import { benchMe } from './me.ts';
+import { benchSandbox } from './sandbox.ts';
 import { type BenchRig, withRig } from './services.ts';
 import { benchTables } from './tables.ts';
 
@@ -7,6 +8,7 @@ import { benchTables } from './tables.ts';
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   me: benchMe,
   formats: benchFormats,
+  sandbox: benchSandbox,
   tables: benchTables,
 };
 

@@ -104,7 +104,7 @@ export const tableColumns = pgTable(
   (t) => [primaryKey({ columns: [t.tableId, t.columnId, t.fromVersion] })],
 );
 
-/** Edits not yet, or not only, in files: the whole row after the change, what changed, and what it was before. */
+/** Edits not yet, or not only, in files, up to the last of `log_files` of the kind `log`: the whole row after the change, what changed, and what it was before. */
 export const rowLog = pgTable(
   'row_log',
   {
@@ -123,8 +123,9 @@ export const rowLog = pgTable(
 
 /**
  * Entries of the log that are files instead of rows of `row_log`: history must be able to read them for as long as the
- * table lives, whatever compaction does to the manifests. `delta`: with op, changed columns and values before (and, when
- * it spans several versions, `__svc_version`). `insert`: an ordinary segment, every row of which was new.
+ * table lives, whatever compaction does to the manifests. A large edit is a `delta`, with op, changed columns and values
+ * before, or an `insert`, an ordinary segment, every row of which was new. `log`: entries that were in `row_log` and that
+ * no layer of the table as it is reads any more, as they were there; up to the last of these files, none is left there.
  */
 export const logFiles = pgTable(
   'log_files',
@@ -133,7 +134,7 @@ export const logFiles = pgTable(
       .notNull()
       .references(() => tables.id),
     key: text('key').notNull(),
-    kind: text('kind', { enum: ['delta', 'insert'] }).notNull(),
+    kind: text('kind', { enum: ['delta', 'insert', 'log'] }).notNull(),
     /** Entries with `after < edit_version <= up_to`. */
     after: count('after').notNull(),
     upTo: count('up_to').notNull(),

@@ -4,6 +4,7 @@ import { findCurrentTableById } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { freezeTail } from './freezeTail.ts';
 import { type CompactionLimits, chooseCompaction, compactionLimits } from './limits.ts';
+import { moveLog } from './moveLog.ts';
 import { writeSegments } from './writeSegments.ts';
 
 /** `moved`: the table got another manifest meanwhile; what was written is not needed and is gone. */
@@ -35,10 +36,15 @@ export async function compactTable(
   limits: CompactionLimits = compactionLimits,
 ): Promise<CompactionOutcome> {
   const at = await findCurrentTableById(services.db.pool, tableId);
-  const kind = at && chooseCompaction(at, limits);
-  if (!kind) return 'nothing';
+  if (!at) return 'nothing';
   const prefix = `${at.table.accountId}/${at.table.workbookId}/${at.table.id}`;
   const watch = watchFiles(services, pulse);
+  const kind = chooseCompaction(at, limits);
+  if (!kind) {
+    const moved = await moveLog(services, at, prefix, limits, watch);
+    if (moved > 0) services.log.info({ tableId, moved }, 'log moved to files');
+    return 'nothing';
+  }
   let layers: Layer[];
   try {
     layers = kind === 'freeze' ? await freezeTail(services, at, prefix, watch) : await writeSegments(services, at, prefix, limits, watch);

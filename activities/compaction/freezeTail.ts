@@ -1,15 +1,15 @@
 import type { Layer } from '../../schema/tables.ts';
 import { writeDelta } from '../../store/duckdb/writeFile.ts';
-import { type LayeredEntry, listNewestEntries } from '../../store/pg/rowLog.ts';
+import type { LayeredEntry } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { listLogRanges } from '../tables/openTable.ts';
+import { readLogLayers } from '../tables/readLayers.ts';
 import type { CompactionWatch } from './compactTable.ts';
 
 /** Every log layer up to the version as a delta in its place, with an open log on top. The entries stay in the log, for history. */
 export async function freezeTail(services: Services, at: TableAt, prefix: string, watch: CompactionWatch): Promise<Layer[]> {
   const byLayer = new Map<number, LayeredEntry[]>();
-  for (const entry of await listNewestEntries(services.db.pool, at.table.id, listLogRanges(at), null)) {
+  for (const entry of await readLogLayers(services, at, null)) {
     const entries = byLayer.get(entry.layer);
     if (entries) entries.push(entry);
     else byLayer.set(entry.layer, [entry]);

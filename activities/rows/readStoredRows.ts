@@ -3,10 +3,10 @@ import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { findRows } from '../../store/duckdb/findRows.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
-import { listNewestEntries } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { listLogRanges, openUnmasked } from '../tables/openTable.ts';
+import { openUnmasked } from '../tables/openTable.ts';
+import { readLogLayers } from '../tables/readLayers.ts';
 
 export type Cells = Record<string, string | null>;
 
@@ -26,7 +26,7 @@ function mayHold(layer: Exclude<Layer, { kind: 'log' }>, rowIds: number[]): bool
 
 /** From the last layer down: the first that knows a row has the final word, and most edited rows are edited again soon. */
 async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
-  const entries = await listNewestEntries(services.db.pool, at.table.id, listLogRanges(at), { ids: rowIds });
+  const entries = await readLogLayers(services, at, { ids: rowIds });
   const found = new Map<number, Cells>();
   const open = new Set(rowIds);
   const settle = (rowId: number, cells: Cells | null) => {

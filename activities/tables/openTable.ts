@@ -3,10 +3,11 @@ import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import { buildRelation, type ColumnEffect } from '../../store/duckdb/buildRelation.ts';
 import type { Relation } from '../../store/duckdb/relation.ts';
-import { type LogRange, type RowSelection, readNewestEntries } from '../../store/pg/rowLog.ts';
+import type { RowSelection } from '../../store/pg/rowLog.ts';
 import { findCurrentTable, findTableAt, listTables, type TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
+import { readLogText } from './readLayers.ts';
 
 /** The table by name as it is now, or a 404 that names the nearest one. An active one hides an archived one of its name. */
 export async function requireTable(
@@ -58,19 +59,10 @@ async function openWith(
   effects: Map<number, ColumnEffect>,
   selection: RowSelection | null,
 ): Promise<Relation> {
-  return buildRelation(at, await readNewestEntries(services.db.pool, at.table.id, listLogRanges(at), selection), effects, selection);
+  return buildRelation(at, await readLogText(services, at, selection), effects, selection);
 }
 
 /** What the principal sees of the columns, in order; the last is the row id. */
 export async function describeRelation(services: Services, at: TableAt, principal: Principal): Promise<Relation['columns']> {
   return buildRelation(at, null, await columnEffects(services, principal, at), null).columns;
-}
-
-/** The log layers of a version, as far as they belong to it. */
-export function listLogRanges(at: TableAt): LogRange[] {
-  return at.layers.flatMap((layer, index) => {
-    if (layer.kind !== 'log') return [];
-    const upTo = Math.min(layer.upTo ?? at.editVersion, at.editVersion);
-    return upTo > layer.after ? [{ layer: index, after: layer.after, upTo }] : [];
-  });
 }

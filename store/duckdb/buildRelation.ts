@@ -5,7 +5,7 @@ import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';
 export const rowIdColumn = '__svc_row_id';
 
 /** Parquet field ids: columns have their own id, these are the service's. */
-export const fieldIds = { rowId: 0, op: 1_000_001, version: 1_000_002, changed: 1_000_003, before: 1_000_004 } as const;
+export const fieldIds = { rowId: 0, op: 1_000_001, version: 1_000_002, changed: 1_000_003, before: 1_000_004, cells: 1_000_005 } as const;
 
 /** The name of a column inside files and tails: by id, never by the user's name. */
 export const innerName = (columnId: number) => `c${columnId}`;
@@ -67,7 +67,7 @@ function overlaps(selection: RowSelection, part: { minRow: number; maxRow: numbe
   return selection.ids.some((id) => id >= part.minRow && id <= part.maxRow);
 }
 
-function limitRows(selection: RowSelection): string {
+export function limitRows(selection: RowSelection): string {
   return 'min' in selection
     ? `${rowIdColumn} BETWEEN ${selection.min} AND ${selection.max}`
     : `${rowIdColumn} IN (${selection.ids.join(', ')})`;

@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BlobStore } from '../blobs/blobStore.ts';
+import type { LogRow } from '../pg/rowLog.ts';
 import type { ColumnRecord, LogEntry } from '../pg/tables.ts';
 import { fieldIds, innerName, rowIdColumn } from './buildRelation.ts';
 import type { Engine } from './engine.ts';
@@ -42,9 +43,26 @@ export async function writeDelta(storage: Storage, prefix: string, columns: Colu
   return writeRows(storage, prefix, [rowIdText, ...changeText, ...columns.map(asTextColumn)], rows);
 }
 
+/** Entries of the log as they are: with their versions, and the cells as one text, so that an absent one stays absent. */
+export async function writeLog(storage: Storage, prefix: string, entries: LogRow[]): Promise<WrittenFile> {
+  const version: TextColumn<LogRow> = {
+    id: fieldIds.version,
+    name: '__svc_version',
+    type: 'BIGINT',
+    textOf: (entry) => String(entry.editVersion),
+  };
+  const cells: TextColumn<LogRow> = {
+    id: fieldIds.cells,
+    name: '__svc_cells',
+    type: 'VARCHAR',
+    textOf: (entry) => entry.cells && JSON.stringify(entry.cells),
+  };
+  return writeRows(storage, prefix, [rowIdText, version, ...changeText, cells], entries);
+}
+
 /** A column of a file, and the text of a row's value in it. */
-interface TextColumn extends FileColumn {
-  textOf(row: LogEntry): string | null;
+interface TextColumn<Row = LogEntry> extends FileColumn {
+  textOf(row: Row): string | null;
 }
 
 const rowIdText: TextColumn = { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT', textOf: (row) => String(row.rowId) };
@@ -86,7 +104,7 @@ function fieldIdList(columns: FileColumn[]): string {
  * Rows of text become typed columns by way of a CSV file, which DuckDB reads many times faster than values that are
  * handed over one by one.
  */
-async function writeRows(storage: Storage, prefix: string, columns: TextColumn[], rows: LogEntry[]): Promise<WrittenFile> {
+async function writeRows<Row>(storage: Storage, prefix: string, columns: TextColumn<Row>[], rows: Row[]): Promise<WrittenFile> {
   const [csv, draft] = await Promise.all([storage.blobs.draft(), storage.blobs.draft()]);
   try {
     const longest = Math.max(2_097_152, await writeCsv(csv, columns, rows));
@@ -109,7 +127,7 @@ async function writeRows(storage: Storage, prefix: string, columns: TextColumn[]
 const isText = ({ type }: FileColumn) => type === 'VARCHAR' || type === 'JSON' || type.endsWith('[]');
 
 /** Returns the bytes of the longest line: the reader wants to know ahead. */
-async function writeCsv(path: string, columns: TextColumn[], rows: LogEntry[]): Promise<number> {
+async function writeCsv<Row>(path: string, columns: TextColumn<Row>[], rows: Row[]): Promise<number> {
   const out = createWriteStream(path);
   const quoted = columns.map(isText);
   let longest = 0;
@@ -117,7 +135,7 @@ async function writeCsv(path: string, columns: TextColumn[], rows: LogEntry[]): 
   for (const row of rows) {
     let line = '';
     for (let i = 0; i < columns.length; i += 1) {
-      const text = (columns[i] as TextColumn).textOf(row);
+      const text = (columns[i] as TextColumn<Row>).textOf(row);
       if (i > 0) line += ',';
       if (text === null) line += '\\N';
       else if (!quoted[i]) line += text;

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { logFiles } from '../../schema/index.ts';
 
 export interface LogRow {
   editVersion: number;
@@ -41,15 +42,37 @@ function selectNewest(tableId: string, ranges: LogRange[], selection: RowSelecti
   };
 }
 
+/**
+ * Up to which version the entries of a table have been moved to files. Part of every statement that reads entries: only
+ * then is it sure that what the statement did not find any more is in those files, and what it found is not.
+ */
+const floorOf = `(SELECT coalesce(max(up_to), 0)::float8 FROM log_files WHERE table_id = $1 AND kind = 'log')`;
+
+/** Entries of the log, and the version up to which they are in files instead. */
+export interface EntriesAbove<T> {
+  floor: number;
+  entries: T[];
+}
+
+async function queryAbove<T extends { rowId: number }>(
+  pool: pg.Pool,
+  query: { name?: string; text: string; values: unknown[] },
+): Promise<EntriesAbove<T>> {
+  const { rows } = await pool.query<T & { floor: number }>({
+    ...query,
+    text: `SELECT f.floor, e.* FROM (SELECT ${floorOf} AS floor) AS f LEFT JOIN (${query.text}) AS e ON true`,
+  });
+  return { floor: rows[0]?.floor ?? 0, entries: rows.filter((row) => row.rowId !== null) };
+}
+
 export async function listNewestEntries(
   pool: pg.Pool,
   tableId: string,
   ranges: LogRange[],
   selection: RowSelection | null,
-): Promise<LayeredEntry[]> {
-  if (ranges.length === 0) return [];
+): Promise<EntriesAbove<LayeredEntry>> {
   const { kind, text, values } = selectNewest(tableId, ranges, selection, columns);
-  return (await pool.query<LayeredEntry>({ name: `newest_${kind}`, text, values })).rows;
+  return queryAbove(pool, { name: `newest_${kind}`, text, values });
 }
 
 /**
@@ -61,29 +84,60 @@ export async function readNewestEntries(
   tableId: string,
   ranges: LogRange[],
   selection: RowSelection | null,
-): Promise<string | null> {
-  if (ranges.length === 0) return null;
+): Promise<{ floor: number; json: string | null }> {
   const { kind, text, values } = selectNewest(tableId, ranges, selection, 'l.row_id, l.op, l.cells');
-  const { rows } = await pool.query<{ json: string | null }>({
+  const { rows } = await pool.query<{ floor: number; json: string | null }>({
     name: `newest_text_${kind}`,
-    text: `SELECT json_agg(json_build_array(row_id, op, layer, cells))::text AS json FROM (${text}) AS newest`,
+    text: `SELECT ${floorOf} AS floor, json_agg(json_build_array(row_id, op, layer, cells))::text AS json FROM (${text}) AS newest`,
     values,
   });
-  return rows[0]?.json ?? null;
+  return rows[0] ?? { floor: 0, json: null };
 }
 
-/** Every entry in a range of the log, oldest first unless told; of some rows, if asked. Without cells where they are not needed. */
+/** Every entry in a range of the log, of some rows, if asked. Without cells where they are not needed. */
 export async function listEntries(
-  pool: pg.Pool | pg.PoolClient,
+  pool: pg.Pool,
   tableId: string,
   range: { after: number; upTo: number; rowIds?: number[]; limit?: number; newestFirst?: boolean; withCells?: boolean },
-): Promise<LogRow[]> {
+): Promise<EntriesAbove<LogRow>> {
   const order = range.newestFirst ? 'DESC' : 'ASC';
-  const { rows } = await pool.query<LogRow>(
-    `SELECT ${range.withCells === false ? bareColumns : columns} FROM row_log
-     WHERE table_id = $1 AND edit_version > $2 AND edit_version <= $3 AND ($4::bigint[] IS NULL OR row_id = ANY ($4))
-     ORDER BY edit_version ${order}, row_id LIMIT $5`,
-    [tableId, range.after, range.upTo, range.rowIds ?? null, range.limit ?? null],
-  );
-  return rows;
+  return queryAbove(pool, {
+    text: `SELECT ${range.withCells === false ? bareColumns : columns} FROM row_log
+           WHERE table_id = $1 AND edit_version > $2 AND edit_version <= $3 AND ($4::bigint[] IS NULL OR row_id = ANY ($4))
+           ORDER BY edit_version ${order}, row_id LIMIT $5`,
+    values: [tableId, range.after, range.upTo, range.rowIds ?? null, range.limit ?? null],
+  });
+}
+
+/** The oldest entries up to a version, whole versions only, as many as one file should hold. */
+export async function listOldEntries(
+  pool: pg.Pool,
+  tableId: string,
+  upTo: number,
+  most: { entries: number; bytes: number },
+): Promise<EntriesAbove<LogRow>> {
+  return queryAbove(pool, {
+    text: `SELECT ${columns} FROM (
+             SELECT *, count(*) OVER upto AS n, sum(coalesce(pg_column_size(cells), 0) + coalesce(pg_column_size(before), 0)) OVER upto AS size,
+                    min(edit_version) OVER () AS oldest
+             FROM (SELECT * FROM row_log WHERE table_id = $1 AND edit_version <= $2 ORDER BY edit_version, row_id LIMIT $3::integer + 1001) AS eldest
+             WINDOW upto AS (ORDER BY edit_version RANGE UNBOUNDED PRECEDING)
+           ) AS counted WHERE (n <= $3::integer AND size <= $4::bigint) OR edit_version = oldest`,
+    values: [tableId, upTo, most.entries, most.bytes],
+  });
+}
+
+/** Puts a file in the place of entries; false, and nothing changed, when they are not those any more. */
+export async function moveEntries(pool: pg.Pool, file: typeof logFiles.$inferInsert): Promise<boolean> {
+  const { rows } = await pool.query<{ moved: boolean }>('SELECT svc_move_entries($1, $2, $3, $4, $5, $6, $7, $8) AS moved', [
+    file.tableId,
+    file.key,
+    file.after,
+    file.upTo,
+    file.rows,
+    file.minRow,
+    file.maxRow,
+    file.bytes,
+  ]);
+  return rows[0]?.moved === true;
 }
