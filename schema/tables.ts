@@ -10,10 +10,16 @@ const count = (name: string) => bigint(name, { mode: 'number' });
  * `segment`: rows that no earlier layer holds. `delta`: whole rows after a change, or their removal.
  * `log`: entries of `row_log` with `after < edit_version <= upTo`; the last layer is open, up to the version read.
  */
-export type Layer =
+export type Layer = LayerOf<number>;
+
+type LayerOf<Version> =
   | { kind: 'segment'; key: string; rows: number; minRow: number; maxRow: number; bytes: number }
-  | { kind: 'delta'; key: string; rows: number; after: number; upTo: number; bytes: number }
-  | { kind: 'log'; after: number; upTo: number | null };
+  | { kind: 'delta'; key: string; rows: number; after: Version; upTo: Version; bytes: number }
+  | { kind: 'log'; after: Version; upTo: Version | null };
+
+/** The version that is being made, in layers that are written down before its number is known; the database puts it in. */
+export const newVersion = '$version';
+export type PlannedLayer = LayerOf<number | typeof newVersion>;
 
 export const tables = pgTable(
   'tables',

@@ -5,7 +5,7 @@ import { makeId, type Services } from '../../store/services.ts';
 import { freezeTail } from './freezeTail.ts';
 import { type CompactionLimits, chooseCompaction, compactionLimits } from './limits.ts';
 import { moveLog } from './moveLog.ts';
-import { writeSegments } from './writeSegments.ts';
+import { keepColumns, writeSegments } from './writeSegments.ts';
 
 /** `moved`: the table got another manifest meanwhile; what was written is not needed and is gone. */
 export type CompactionOutcome = 'nothing' | 'frozen' | 'compacted' | 'moved';
@@ -37,17 +37,18 @@ export async function compactTable(
 ): Promise<CompactionOutcome> {
   const at = await findCurrentTableById(services.db.pool, tableId);
   if (!at) return 'nothing';
-  const prefix = `${at.table.accountId}/${at.table.workbookId}/${at.table.id}`;
   const watch = watchFiles(services, pulse);
   const kind = chooseCompaction(at, limits);
   if (!kind) {
-    const moved = await moveLog(services, at, prefix, limits, watch);
+    const moved = await moveLog(services, at, limits, watch);
     if (moved > 0) services.log.info({ tableId, moved }, 'log moved to files');
     return 'nothing';
   }
   let layers: Layer[];
   try {
-    layers = kind === 'freeze' ? await freezeTail(services, at, prefix, watch) : await writeSegments(services, at, prefix, limits, watch);
+    const files =
+      kind === 'freeze' ? await freezeTail(services, at, watch) : await writeSegments(services, at, keepColumns(at), limits, watch);
+    layers = [...files, { kind: 'log', after: at.editVersion, upTo: null }];
     watch.step();
   } catch (error) {
     await watch.dropAll().catch(() => {});

@@ -1,10 +1,11 @@
 import type { Layer } from '../../schema/tables.ts';
 import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
+import { quoteName } from '../../store/duckdb/relation.ts';
 import { type FileColumn, type WrittenFile, writeSelect } from '../../store/duckdb/writeFile.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { openUnmasked } from '../tables/openTable.ts';
+import { blobPrefix, openUnmasked } from '../tables/openTable.ts';
 import type { CompactionWatch } from './compactTable.ts';
 import { type CompactionLimits, chooseFileRows } from './limits.ts';
 
@@ -16,15 +17,26 @@ interface Span {
 
 const unknownRowBytes = 200;
 
-/** The whole content at a version as segments sorted by row id, with an open log on top. */
+/** A column of the rows as they are written: its id and type, and SQL over the table's own column names. */
+export interface WrittenColumn {
+  id: number;
+  type: string;
+  sql: string;
+}
+
+/** All columns as they are. */
+export function keepColumns(at: TableAt): WrittenColumn[] {
+  return at.columns.map(({ id, name, type }) => ({ id, type, sql: quoteName(name) }));
+}
+
+/** The whole content at a version as segments sorted by row id. Nothing is changed by it but the blob store. */
 export async function writeSegments(
   services: Services,
   at: TableAt,
-  prefix: string,
+  columns: WrittenColumn[],
   limits: CompactionLimits,
-  watch: CompactionWatch,
+  watch?: CompactionWatch,
 ): Promise<Layer[]> {
-  const open: Layer = { kind: 'log', after: at.editVersion, upTo: null };
   for (let rowBytes = estimateRowBytes(at); ; ) {
     const fileRows = chooseFileRows(at.rowCount, rowBytes, limits);
     const spans = await cutSpans(services, at, fileRows);
@@ -34,9 +46,9 @@ export async function writeSegments(
     const layers: Layer[] = [];
     let tooLarge = 0;
     for (const span of spans) {
-      watch.step();
-      const file = await writeSpan(services, at, span, prefix);
-      watch.wrote(file.key);
+      watch?.step();
+      const file = await writeSpan(services, at, columns, span);
+      watch?.wrote(file.key);
       // The estimate was too low: begin again with smaller files, while that is still possible.
       if (file.bytes > limits.fileBytes && chooseFileRows(at.rowCount, file.bytes / span.rows, limits) < fileRows) {
         tooLarge = file.bytes / span.rows;
@@ -44,8 +56,8 @@ export async function writeSegments(
       }
       layers.push({ kind: 'segment', ...file, ...span });
     }
-    if (tooLarge === 0) return [...layers, open];
-    await watch.dropAll();
+    if (tooLarge === 0) return layers;
+    await watch?.dropAll();
     rowBytes = tooLarge;
   }
 }
@@ -70,16 +82,14 @@ async function cutSpans(services: Services, at: TableAt, fileRows: number): Prom
   });
 }
 
-async function writeSpan(services: Services, at: TableAt, span: Span, prefix: string): Promise<WrittenFile> {
-  // Read under the inner names, so that no two columns of the file can differ by case alone.
-  const inner: TableAt = { ...at, columns: at.columns.map((column) => ({ ...column, name: innerName(column.id) })) };
-  const relation = await openUnmasked(services, inner, { min: span.minRow, max: span.maxRow });
-  const columns: FileColumn[] = [
+async function writeSpan(services: Services, at: TableAt, columns: WrittenColumn[], span: Span): Promise<WrittenFile> {
+  const relation = await openUnmasked(services, at, { min: span.minRow, max: span.maxRow });
+  const file: FileColumn[] = [
     { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
-    ...inner.columns.map(({ id, name, type }) => ({ id, name, type })),
+    ...columns.map(({ id, type }) => ({ id, name: innerName(id), type })),
   ];
-  const listed = columns.map((column) => column.name).join(', ');
+  const list = [rowIdColumn, ...columns.map(({ id, sql }) => `${sql} AS ${innerName(id)}`)].join(', ');
   return withRelation(services.engine, services.blobs, relation, (connection, from) =>
-    writeSelect(services, prefix, columns, connection, `SELECT ${listed} FROM ${from} ORDER BY ${rowIdColumn}`),
+    writeSelect(services, blobPrefix(at.table), file, connection, `SELECT ${list} FROM ${from} ORDER BY ${rowIdColumn}`),
   );
 }

@@ -12,8 +12,8 @@ import { findRowIds } from '../rows/findRowIds.ts';
 import { writeLargeEdit } from '../rows/largeEdit.ts';
 import { type CastRow, planUpsert, touchedCells } from '../rows/planUpsert.ts';
 import { type Cells, readStoredRows } from '../rows/readStoredRows.ts';
-import { type EditRequest, type PreparedEdit, visibleColumns } from '../rows/upsertRows.ts';
-import { requireEditable } from '../tables/editTable.ts';
+import { type EditRequest, visibleColumns } from '../rows/upsertRows.ts';
+import { type PreparedEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { refuseRange, requireBlock } from './openBlock.ts';
 
@@ -51,8 +51,8 @@ export async function prepareRangeWrite(
   const rows = castBlock(columns, masked, values, ids);
   if (rebase) await checkVersion(services, at, expectedVersion, visible, { touched: touchedCells(rows) });
 
-  const { entries, inserted, updated, rowIds } = await planUpsert(services, at, rows);
-  const after = new Map(entries.map((entry) => [entry.rowId, entry.cells ?? {}]));
+  const planned = await planUpsert(services, at, rows, { range: formatBlock(block) });
+  const after = new Map(planned.plan.entries.map((entry) => [entry.rowId, entry.cells ?? {}]));
   const untouched = await readStoredRows(
     services,
     at,
@@ -62,20 +62,7 @@ export async function prepareRangeWrite(
     const id = ids[i] ?? ids.length - i - 1;
     return after.get(id) ?? untouched.get(id) ?? {};
   });
-  const edit = await writeLargeEdit(services, {
-    at,
-    plan: {
-      op: { kind: 'rows.upsert', undoable: true },
-      inserted,
-      updated,
-      deleted: 0,
-      entries,
-      layers: null,
-      schemaChanged: false,
-      detail: { range: formatBlock(block) },
-    },
-    rowIds,
-  });
+  const edit = await writeLargeEdit(services, planned);
   return {
     ...edit,
     range: formatBlock(block),

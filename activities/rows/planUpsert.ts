@@ -5,6 +5,7 @@ import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { ColumnRecord, LogEntry, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import type { PlannedEdit, PreparedEdit } from '../tables/editTable.ts';
 import type { TouchedCells } from './checkVersion.ts';
 import { type Cells, readStoredRows } from './readStoredRows.ts';
 
@@ -114,14 +115,6 @@ export function touchedCells(rows: CastRow[]): TouchedCells {
   return new Map(rows.flatMap((row) => (row.rowId === null ? [] : [[row.rowId, row.given] as const])));
 }
 
-export interface UpsertEntries {
-  entries: LogEntry[];
-  inserted: number;
-  updated: number;
-  /** In the order of the request: the id, or which new row it is. */
-  rowIds: number[];
-}
-
 /** A new row as a whole: what was not given is null. */
 function fillNulls(at: TableAt, { cells, given }: CastRow): Cells {
   if (given.length === at.columns.length) return cells;
@@ -130,8 +123,8 @@ function fillNulls(at: TableAt, { cells, given }: CastRow): Cells {
   return whole;
 }
 
-/** The log entries of an upsert on top of a version: whole rows after the change, and what changed. */
-export async function planUpsert(services: Services, at: TableAt, rows: CastRow[]): Promise<UpsertEntries> {
+/** An upsert on top of a version: the log entries are whole rows after the change, and what changed. */
+export async function planUpsert(services: Services, at: TableAt, rows: CastRow[], detail?: PlannedEdit['detail']): Promise<PreparedEdit> {
   const stored = await readStoredRows(
     services,
     at,
@@ -169,5 +162,15 @@ export async function planUpsert(services: Services, at: TableAt, rows: CastRow[
       'Leave __svc_row_id out to insert; read the rows again to get their ids.',
       { errors: missing.slice(0, mostErrors) },
     );
-  return { entries, inserted, updated: entries.length - inserted, rowIds };
+  const plan: PlannedEdit = {
+    op: { kind: 'rows.upsert', undoable: true },
+    inserted,
+    updated: entries.length - inserted,
+    deleted: 0,
+    entries,
+    layers: null,
+    schemaChanged: false,
+    detail,
+  };
+  return { at, plan, rowIds };
 }

@@ -4,7 +4,7 @@ import { DomainError, notFound } from '../../core/errors.ts';
 import { buildRelation, type ColumnEffect } from '../../store/duckdb/buildRelation.ts';
 import type { Relation } from '../../store/duckdb/relation.ts';
 import type { RowSelection } from '../../store/pg/rowLog.ts';
-import { findCurrentTable, findTableAt, listTables, type TableAt } from '../../store/pg/tables.ts';
+import { findCurrentTable, findTableAt, listTables, type TableAt, type TableRecord } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
 import { readLogText } from './readLayers.ts';
@@ -36,6 +36,11 @@ export async function requireTableAt(services: Services, current: TableAt, editV
       'Versions that nothing refers to are kept for 30 days; commit a version to keep one.',
     );
   return at;
+}
+
+/** Where the files of a table lie. */
+export function blobPrefix(table: Pick<TableRecord, 'id' | 'workbookId' | 'accountId'>): string {
+  return `${table.accountId}/${table.workbookId}/${table.id}`;
 }
 
 /** Everything that reads a table's content reads it through this. */

@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
-import { type Layer, manifests, tableColumns, tables, tableVersions } from '../../schema/index.ts';
+import { type Layer, manifests, type PlannedLayer, tableColumns, tables, tableVersions } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
 
@@ -272,7 +272,7 @@ export interface TableEdit {
   inserted: number;
   deleted: number;
   entries: LogEntry[];
-  manifest: { id: string; layers: Layer[] } | null;
+  manifest: { id: string; layers: PlannedLayer[] } | null;
   schemaChanged: boolean;
 }
 
