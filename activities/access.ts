@@ -4,7 +4,7 @@ import { atLeast, type BaseRole } from '../core/access/roles.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { isId } from '../core/ids/ids.ts';
 import { type AccountRecord, findAccount, listOwnedAccounts } from '../store/pg/accounts.ts';
-import { listVisibleWorkbooks, type VisibleWorkbook } from '../store/pg/workbooks.ts';
+import { findVisibleWorkbook, type VisibleWorkbook } from '../store/pg/workbooks.ts';
 import { listVisibleWorkspaces, type VisibleWorkspace } from '../store/pg/workspaces.ts';
 import type { Services } from '../store/services.ts';
 
@@ -41,14 +41,9 @@ export async function requireWorkbook(
   workbookId: string,
   needed: BaseRole,
 ): Promise<VisibleWorkbook> {
-  const [workbook] = isId(workbookId, 'wb')
-    ? await listVisibleWorkbooks(services.db.orm, {
-        userId: principal.userId,
-        accountId: accountFilter(principal),
-        id: workbookId,
-        limit: 1,
-      })
-    : [];
+  const workbook = isId(workbookId, 'wb')
+    ? await findVisibleWorkbook(services.db.pool, { id: workbookId, userId: principal.userId, accountId: accountFilter(principal) })
+    : null;
   if (!workbook) throw notFound('workbook');
   if (!reachesWorkbook(principal.reach, workbook)) throw outsideReach(principal, 'The workbook');
   requireRole(workbook.role, needed);

@@ -9,7 +9,7 @@ import { landRaw } from './ingest/landRaw.ts';
 import { promote } from './ingest/promote.ts';
 import { structure } from './ingest/structure.ts';
 import { sweepJobs } from './jobs/startJob.ts';
-import { collectBlobs, collectVersions } from './maintenance/collectGarbage.ts';
+import { collectBlobs, collectVersions, sweepDrafts } from './maintenance/collectGarbage.ts';
 import { expireThings } from './maintenance/expireThings.ts';
 import { analyzeSource } from './sources/analyzeSource.ts';
 import { failSourceJob } from './sources/failSourceJob.ts';
@@ -33,6 +33,7 @@ export function makeActivities(services: Services) {
     sweepTables: () => beat((pulse) => sweepTables(services, pulse)),
     collectVersions: () => beat((pulse) => collectVersions(services, pulse)),
     anchorChains: (after: string) => beat((pulse) => anchorChains(services, after, pulse)),
+    sweepDrafts: () => sweepDrafts(services),
     collectBlobs: (after: string) => beat((pulse) => collectBlobs(services, after, pulse)),
     grantCredits: (after: string) => beat((pulse) => grantCredits(services, after, pulse)),
   };

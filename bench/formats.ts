@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { type RowFormat, streamRows } from '../store/duckdb/formats/streamRows.ts';
 import { quoteText } from '../store/duckdb/relation.ts';
+import { median } from './measure.ts';
 
 const rounds = 9;
 const rowCount = 100_000;
@@ -82,10 +82,3 @@ function printRatios(taken: Record<string, Taken[]>): void {
     console.log(`${format.padEnd(21)} ${wall.toFixed(0)} ms (${cpu.toFixed(0)} ms of processor): ${ratios}; wanted: at most ${target}×`);
   }
 }
-
-function median(values: number[] = []): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await benchFormats();

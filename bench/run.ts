@@ -1,13 +1,17 @@
 import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
 import { benchMe } from './me.ts';
+import { benchSandbox } from './sandbox.ts';
 import { type BenchRig, withRig } from './services.ts';
+import { benchTables } from './tables.ts';
 
 /** `npm run bench [name…]`: each prints its figure beside a baseline that was measured in the same run. */
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   me: benchMe,
   formats: benchFormats,
   ingest: benchIngest,
+  sandbox: benchSandbox,
+  tables: benchTables,
 };
 
 /** Those that need Temporal and a worker. */

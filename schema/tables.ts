@@ -10,10 +10,16 @@ const count = (name: string) => bigint(name, { mode: 'number' });
  * `segment`: rows that no earlier layer holds. `delta`: whole rows after a change, or their removal.
  * `log`: entries of `row_log` with `after < edit_version <= upTo`; the last layer is open, up to the version read.
  */
-export type Layer =
+export type Layer = LayerOf<number>;
+
+type LayerOf<Version> =
   | { kind: 'segment'; key: string; rows: number; minRow: number; maxRow: number; bytes: number }
-  | { kind: 'delta'; key: string; rows: number; after: number; upTo: number; bytes: number }
-  | { kind: 'log'; after: number; upTo: number | null };
+  | { kind: 'delta'; key: string; rows: number; after: Version; upTo: Version; bytes: number }
+  | { kind: 'log'; after: Version; upTo: Version | null };
+
+/** The version that is being made, in layers that are written down before its number is known; the database puts it in. */
+export const newVersion = '$version';
+export type PlannedLayer = LayerOf<number | typeof newVersion>;
 
 export const tables = pgTable(
   'tables',
@@ -104,7 +110,7 @@ export const tableColumns = pgTable(
   (t) => [primaryKey({ columns: [t.tableId, t.columnId, t.fromVersion] })],
 );
 
-/** Edits not yet, or not only, in files: the whole row after the change, what changed, and what it was before. */
+/** Edits not yet, or not only, in files, up to the last of `log_files` of the kind `log`: the whole row after the change, what changed, and what it was before. */
 export const rowLog = pgTable(
   'row_log',
   {
@@ -123,8 +129,9 @@ export const rowLog = pgTable(
 
 /**
  * Entries of the log that are files instead of rows of `row_log`: history must be able to read them for as long as the
- * table lives, whatever compaction does to the manifests. `delta`: with op, changed columns and values before (and, when
- * it spans several versions, `__svc_version`). `insert`: an ordinary segment, every row of which was new.
+ * table lives, whatever compaction does to the manifests. A large edit is a `delta`, with op, changed columns and values
+ * before, or an `insert`, an ordinary segment, every row of which was new. `log`: entries that were in `row_log` and that
+ * no layer of the table as it is reads any more, as they were there; up to the last of these files, none is left there.
  */
 export const logFiles = pgTable(
   'log_files',
@@ -133,7 +140,7 @@ export const logFiles = pgTable(
       .notNull()
       .references(() => tables.id),
     key: text('key').notNull(),
-    kind: text('kind', { enum: ['delta', 'insert'] }).notNull(),
+    kind: text('kind', { enum: ['delta', 'insert', 'log'] }).notNull(),
     /** Entries with `after < edit_version <= up_to`. */
     after: count('after').notNull(),
     upTo: count('up_to').notNull(),

@@ -1,13 +1,13 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { patched, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
-const { collectVersions, collectBlobs } = proxyActivities<Activities>({
+const { collectVersions, collectBlobs, sweepDrafts } = proxyActivities<Activities>({
   startToCloseTimeout: '30 minutes',
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 10 },
 });
 
-/** Removes versions that nothing needs any more and, a day later, their files. Runs on a schedule; says how much went. */
+/** Removes versions that nothing needs any more, a day later their files, and what writers that were cut off left behind. Runs on a schedule; says how much went. */
 export async function collectGarbage(): Promise<Record<string, number>> {
   const { versions, manifests } = await collectVersions();
   let blobs = 0;
@@ -18,5 +18,6 @@ export async function collectGarbage(): Promise<Record<string, number>> {
     suspected += part.suspected;
     after = part.next;
   }
-  return { versions, manifests, blobs, suspected };
+  if (!patched('sweep drafts')) return { versions, manifests, blobs, suspected };
+  return { versions, manifests, blobs, suspected, drafts: await sweepDrafts() };
 }

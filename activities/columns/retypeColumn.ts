@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { type ColumnType, formatColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { Layer } from '../../schema/tables.ts';
+import { newVersion, type PlannedLayer } from '../../schema/tables.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { type CleanCast, cleanCast } from '../../store/duckdb/cleanCast.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
@@ -9,13 +9,11 @@ import { quoteName } from '../../store/duckdb/relation.ts';
 import { replaceColumnAt } from '../../store/pg/columns.ts';
 import { type ColumnRecord, type TableAt, updateTable } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { compactionLimits } from '../compaction/limits.ts';
+import { keepColumns, writeSegments } from '../compaction/writeSegments.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { requireColumnType } from './changeColumns.ts';
 import { type ColumnRequest, openForColumns, type PreparedColumnChange, planColumnChange, requireColumn } from './openColumn.ts';
-import { rewriteRows } from './rewriteRows.ts';
-
-/** The version that is being made, in a manifest that is written before its number is known. */
-const newVersion = '$version' as unknown as number;
 
 /**
  * The column goes on under a new id. Its values are cast once, into new segments, so that reading never casts and the
@@ -39,14 +37,9 @@ export async function prepareRetypeColumn(
   const cast = cleanCast(quoteName(column.name), parseColumnType(column.type) as ColumnType, type);
   await refuseUnclean(services, at, column, cast, changed.type);
   const id = at.table.nextColumnId;
-  const segments = await rewriteRows(
-    services,
-    at,
-    at.columns.map((each) =>
-      each.id === column.id ? { id, type: changed.type, sql: cast.value } : { id: each.id, type: each.type, sql: quoteName(each.name) },
-    ),
-  );
-  const layers: Layer[] = [...segments, { kind: 'log', after: newVersion, upTo: null }];
+  const columns = keepColumns(at).map((each) => (each.id === column.id ? { id, type: changed.type, sql: cast.value } : each));
+  const segments = await writeSegments(services, at, columns, compactionLimits);
+  const layers: PlannedLayer[] = [...segments, { kind: 'log', after: newVersion, upTo: null }];
   return {
     at,
     plan: { ...plan, layers },

@@ -4,7 +4,8 @@ import { findCurrentTableById } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { freezeTail } from './freezeTail.ts';
 import { type CompactionLimits, chooseCompaction, compactionLimits } from './limits.ts';
-import { writeSegments } from './writeSegments.ts';
+import { moveLog } from './moveLog.ts';
+import { keepColumns, writeSegments } from './writeSegments.ts';
 
 /** `moved`: the table got another manifest meanwhile; what was written is not needed and is gone. */
 export type CompactionOutcome = 'nothing' | 'frozen' | 'compacted' | 'moved';
@@ -35,13 +36,19 @@ export async function compactTable(
   limits: CompactionLimits = compactionLimits,
 ): Promise<CompactionOutcome> {
   const at = await findCurrentTableById(services.db.pool, tableId);
-  const kind = at && chooseCompaction(at, limits);
-  if (!kind) return 'nothing';
-  const prefix = `${at.table.accountId}/${at.table.workbookId}/${at.table.id}`;
+  if (!at) return 'nothing';
   const watch = watchFiles(services, pulse);
+  const kind = chooseCompaction(at, limits);
+  if (!kind) {
+    const moved = await moveLog(services, at, limits, watch);
+    if (moved > 0) services.log.info({ tableId, moved }, 'log moved to files');
+    return 'nothing';
+  }
   let layers: Layer[];
   try {
-    layers = kind === 'freeze' ? await freezeTail(services, at, prefix, watch) : await writeSegments(services, at, prefix, limits, watch);
+    const files =
+      kind === 'freeze' ? await freezeTail(services, at, watch) : await writeSegments(services, at, keepColumns(at), limits, watch);
+    layers = [...files, { kind: 'log', after: at.editVersion, upTo: null }];
     watch.step();
   } catch (error) {
     await watch.dropAll().catch(() => {});

@@ -1,13 +1,14 @@
 import type { Layer } from '../../schema/tables.ts';
-import type { LayeredEntry } from '../../store/duckdb/buildRelation.ts';
 import { writeDelta } from '../../store/duckdb/writeFile.ts';
+import type { LayeredEntry } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { readLogLayers } from '../tables/openTable.ts';
+import { blobPrefix } from '../tables/openTable.ts';
+import { readLogLayers } from '../tables/readLayers.ts';
 import type { CompactionWatch } from './compactTable.ts';
 
-/** Every log layer up to the version as a delta in its place, with an open log on top. The entries stay in the log, for history. */
-export async function freezeTail(services: Services, at: TableAt, prefix: string, watch: CompactionWatch): Promise<Layer[]> {
+/** Every log layer up to the version as a delta in its place. The entries stay in the log, for history. */
+export async function freezeTail(services: Services, at: TableAt, watch: CompactionWatch): Promise<Layer[]> {
   const byLayer = new Map<number, LayeredEntry[]>();
   for (const entry of await readLogLayers(services, at, null)) {
     const entries = byLayer.get(entry.layer);
@@ -26,7 +27,7 @@ export async function freezeTail(services: Services, at: TableAt, prefix: string
     watch.step();
     const file = await writeDelta(
       services,
-      prefix,
+      blobPrefix(at.table),
       at.columns,
       entries.map((entry) => withDefaults(at, entry)),
     );
@@ -39,7 +40,7 @@ export async function freezeTail(services: Services, at: TableAt, prefix: string
       upTo: Math.min(layer.upTo ?? at.editVersion, at.editVersion),
     });
   }
-  return [...layers, { kind: 'log', after: at.editVersion, upTo: null }];
+  return layers;
 }
 
 /** An entry from before a column was added says nothing of it, which means its default; in a file an absent value is null. */

@@ -11,6 +11,8 @@ export interface CompactionLimits {
   fileBytes: number;
   /** A file of this many rows has ten row groups: a point read opens one small file and decodes one group. */
   fileRows: number;
+  /** Entries of the log that nobody needs in the database any more: so many are worth a file. */
+  moved: number;
 }
 
 export const compactionLimits: CompactionLimits = {
@@ -20,6 +22,7 @@ export const compactionLimits: CompactionLimits = {
   files: 50,
   fileBytes: 64 * 1024 * 1024,
   fileRows: 204_800,
+  moved: 1_000,
 };
 
 /** `freeze`: the log becomes a delta. `compact`: all layers become segments. Null: the table is well as it is. */

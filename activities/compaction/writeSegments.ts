@@ -1,10 +1,11 @@
 import type { Layer } from '../../schema/tables.ts';
-import { buildRelation, fieldIds, innerName, type LayeredEntry, type RowSelection, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
+import { quoteName } from '../../store/duckdb/relation.ts';
 import { type FileColumn, type WrittenFile, writeSelect } from '../../store/duckdb/writeFile.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { readLogLayers } from '../tables/openTable.ts';
+import { blobPrefix, openUnmasked } from '../tables/openTable.ts';
 import type { CompactionWatch } from './compactTable.ts';
 import { type CompactionLimits, chooseFileRows } from './limits.ts';
 
@@ -16,28 +17,38 @@ interface Span {
 
 const unknownRowBytes = 200;
 
-/** The whole content at a version as segments sorted by row id, with an open log on top. */
+/** A column of the rows as they are written: its id and type, and SQL over the table's own column names. */
+export interface WrittenColumn {
+  id: number;
+  type: string;
+  sql: string;
+}
+
+/** All columns as they are. */
+export function keepColumns(at: TableAt): WrittenColumn[] {
+  return at.columns.map(({ id, name, type }) => ({ id, type, sql: quoteName(name) }));
+}
+
+/** The whole content at a version as segments sorted by row id. Nothing is changed by it but the blob store. */
 export async function writeSegments(
   services: Services,
   at: TableAt,
-  prefix: string,
+  columns: WrittenColumn[],
   limits: CompactionLimits,
-  watch: CompactionWatch,
+  watch?: CompactionWatch,
 ): Promise<Layer[]> {
-  const entries = await readLogLayers(services, at, null);
-  const open: Layer = { kind: 'log', after: at.editVersion, upTo: null };
   for (let rowBytes = estimateRowBytes(at); ; ) {
     const fileRows = chooseFileRows(at.rowCount, rowBytes, limits);
-    const spans = await cutSpans(services, at, entries, fileRows);
+    const spans = await cutSpans(services, at, fileRows);
     const written = spans.reduce((sum, span) => sum + span.rows, 0);
     // The count of a version is kept beside it; layers that give another are not understood, and must not be replaced.
     if (written !== at.rowCount) throw new Error(`${at.table.id}@${at.editVersion} has ${at.rowCount} rows, its layers ${written}`);
     const layers: Layer[] = [];
     let tooLarge = 0;
     for (const span of spans) {
-      watch.step();
-      const file = await writeSpan(services, at, entries, span, prefix);
-      watch.wrote(file.key);
+      watch?.step();
+      const file = await writeSpan(services, at, columns, span);
+      watch?.wrote(file.key);
       // The estimate was too low: begin again with smaller files, while that is still possible.
       if (file.bytes > limits.fileBytes && chooseFileRows(at.rowCount, file.bytes / span.rows, limits) < fileRows) {
         tooLarge = file.bytes / span.rows;
@@ -45,8 +56,8 @@ export async function writeSegments(
       }
       layers.push({ kind: 'segment', ...file, ...span });
     }
-    if (tooLarge === 0) return [...layers, open];
-    await watch.dropAll();
+    if (tooLarge === 0) return layers;
+    await watch?.dropAll();
     rowBytes = tooLarge;
   }
 }
@@ -59,8 +70,8 @@ function estimateRowBytes(at: TableAt): number {
 }
 
 /** Ranges of row ids with so many rows each. Only the ids are read. */
-async function cutSpans(services: Services, at: TableAt, entries: LayeredEntry[], fileRows: number): Promise<Span[]> {
-  const relation = buildRelation({ ...at, columns: [] }, entries, new Map(), null);
+async function cutSpans(services: Services, at: TableAt, fileRows: number): Promise<Span[]> {
+  const relation = await openUnmasked(services, { ...at, columns: [] });
   return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
     const reader = await connection.runAndReadAll(
       `SELECT min(id)::DOUBLE, max(id)::DOUBLE, count(*)::DOUBLE
@@ -71,17 +82,14 @@ async function cutSpans(services: Services, at: TableAt, entries: LayeredEntry[]
   });
 }
 
-async function writeSpan(services: Services, at: TableAt, entries: LayeredEntry[], span: Span, prefix: string): Promise<WrittenFile> {
-  // Read under the inner names, so that no two columns of the file can differ by case alone.
-  const inner: TableAt = { ...at, columns: at.columns.map((column) => ({ ...column, name: innerName(column.id) })) };
-  const selection: RowSelection = { min: span.minRow, max: span.maxRow };
-  const relation = buildRelation(inner, entries, new Map(), selection);
-  const columns: FileColumn[] = [
+async function writeSpan(services: Services, at: TableAt, columns: WrittenColumn[], span: Span): Promise<WrittenFile> {
+  const relation = await openUnmasked(services, at, { min: span.minRow, max: span.maxRow });
+  const file: FileColumn[] = [
     { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
-    ...inner.columns.map(({ id, name, type }) => ({ id, name, type })),
+    ...columns.map(({ id, type }) => ({ id, name: innerName(id), type })),
   ];
-  const listed = columns.map((column) => column.name).join(', ');
+  const list = [rowIdColumn, ...columns.map(({ id, sql }) => `${sql} AS ${innerName(id)}`)].join(', ');
   return withRelation(services.engine, services.blobs, relation, (connection, from) =>
-    writeSelect(services, prefix, columns, connection, `SELECT ${listed} FROM ${from} ORDER BY ${rowIdColumn}`),
+    writeSelect(services, blobPrefix(at.table), file, connection, `SELECT ${list} FROM ${from} ORDER BY ${rowIdColumn}`),
   );
 }

@@ -74,3 +74,8 @@ async function collectWorkbook(services: Services, workbook: WorkbookKey, pulse:
   await forgetGarbage(pool, due);
   return { removed, suspected: unreferred.length - removed };
 }
+
+/** Files that were being written when their writer ended; no write takes a day. Returns how many there were. */
+export async function sweepDrafts(services: Services): Promise<number> {
+  return services.blobs.sweepDrafts(new Date(Date.now() - graceMs));
+}

@@ -27,9 +27,11 @@ export interface ResultPage {
 export function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: RowFormat): Promise<Readable> {
   return streamFile(
     services.engine,
-    services.blobs,
-    result.blobKey,
     format,
+    async () => {
+      const { pathOf, release } = await services.blobs.open([result.blobKey]);
+      return { path: pathOf(result.blobKey), release };
+    },
     (path) => `${selectResult(path, result.columns)} LIMIT ${page.limit} OFFSET ${page.offset}`,
   );
 }

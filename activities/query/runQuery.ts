@@ -1,9 +1,10 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
+import { foldName } from '../../core/sql/names.ts';
 import type { Relation } from '../../store/duckdb/relation.ts';
-import type { SandboxResult } from '../../store/duckdb/sandbox/sandbox.ts';
+import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/sandbox.ts';
 import { insertResult, type ResultRecord } from '../../store/pg/results.ts';
-import { listCurrentTables, listTables, type TableAt } from '../../store/pg/tables.ts';
+import { listActiveNames, listCurrentTables, type TableAt } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { resolveTablesAt } from '../snapshots/resolveAt.ts';
@@ -36,41 +37,26 @@ export async function runQuery(
   workbook: VisibleWorkbook,
   wanted: QueryWanted,
 ): Promise<QueryAnswer> {
-  const sandbox = await services.sandbox();
   const source = await openSource(services, workbook, wanted.at);
-  const plan = await sandbox.analyze({ accountId: workbook.accountId, sql: wanted.sql, tables: source.names.map((name) => ({ name })) });
-  const tables = await source.open(plan.tables);
-  const relations = await Promise.all(tables.map((at) => openRelation(services, at, principal)));
-  const blobs = await services.blobs.open(relations.flatMap((relation) => relation.files));
-  let answer: SandboxResult;
-  try {
-    answer = await sandbox.run({
-      accountId: workbook.accountId,
-      sql: wanted.sql,
-      ...(wanted.params === null ? {} : { params: wanted.params as never }),
-      relations,
-      pathOf: blobs.pathOf,
-      pageLimit: wanted.limit,
-      timeoutMs: wanted.timeoutMs,
-      keepResult: true,
-      ...resultLimits,
-    });
-  } finally {
-    blobs.release();
-  }
+  const { answer, read } = await runOverGuess(services, principal, workbook, wanted, source);
   if (answer.resultFile === null) throw new Error('the sandbox kept no result');
-  const { key } = await services.blobs.put(`${workbook.accountId}/${workbook.id}/results`, answer.resultFile, 'parquet');
+  const id = makeId('res');
+  // Under a key of its own, also where another result has the same rows: none can be collected with another.
+  const { key } = await services.blobs.put(`${workbook.accountId}/${workbook.id}/results/${id}`, answer.resultFile, 'parquet');
   const createdAt = new Date();
   const result: ResultRecord = {
-    id: makeId('res'),
+    id,
     accountId: workbook.accountId,
     workbookId: workbook.id,
     userId: principal.userId,
     blobKey: key,
     columns: answer.columns,
     rowCount: answer.rowCount,
-    maskedColumns: maskedAmong(relations, answer.columns),
-    tables: tables.map((at) => ({ id: at.table.id, name: at.table.name, edit_version: at.editVersion, uid: at.versionUid })),
+    maskedColumns: maskedAmong(
+      read.map(({ relation }) => relation),
+      answer.columns,
+    ),
+    tables: read.map(({ at }) => ({ id: at.table.id, name: at.table.name, edit_version: at.editVersion, uid: at.versionUid })),
     createdAt,
     expiresAt: new Date(createdAt.getTime() + dayMs),
   };
@@ -78,12 +64,83 @@ export async function runQuery(
   return { result, pageJson: answer.pageJson, more: answer.more, elapsedMs: answer.elapsedMs };
 }
 
-/** Where the tables of a query come from: the workbook as it is, or as it was. All versions are taken in one statement. */
-export async function openSource(
+interface ReadTable {
+  at: TableAt;
+  relation: Relation;
+}
+
+/** More than this are not opened on a guess. */
+const mostGuessed = 8;
+
+/**
+ * A table that a query reads stands in its text by name, so those that do are opened without asking: that spares most
+ * queries a way to the sandbox and back. The check there has the last word; where the guess was wrong, it is asked first.
+ */
+async function runOverGuess(
   services: Services,
+  principal: Principal,
   workbook: VisibleWorkbook,
-  at: string | null,
-): Promise<{ names: string[]; open(names: string[]): Promise<TableAt[]> }> {
+  wanted: QueryWanted,
+  source: QuerySource,
+): Promise<{ answer: SandboxResult; read: ReadTable[] }> {
+  const guess = guessTables(wanted.sql, source.names);
+  if (guess.length <= mostGuessed) {
+    try {
+      return await runOver(services, principal, workbook, wanted, source, guess);
+    } catch (error) {
+      if (!(error instanceof TablesMissing)) throw error;
+    }
+  }
+  const known = source.names.map((name) => ({ name }));
+  const plan = await (await services.sandbox()).analyze({ accountId: workbook.accountId, sql: wanted.sql, tables: known });
+  return runOver(services, principal, workbook, wanted, source, plan.tables);
+}
+
+function guessTables(sql: string, names: string[]): string[] {
+  const text = foldName(sql);
+  return names.filter((name) => text.includes(foldName(name.replaceAll('"', '""'))));
+}
+
+async function runOver(
+  services: Services,
+  principal: Principal,
+  workbook: VisibleWorkbook,
+  wanted: QueryWanted,
+  source: QuerySource,
+  names: string[],
+): Promise<{ answer: SandboxResult; read: ReadTable[] }> {
+  const sandbox = await services.sandbox();
+  const opened = await Promise.all(
+    (await source.open(names)).map(async (at) => ({ at, relation: await openRelation(services, at, principal) })),
+  );
+  const blobs = await services.blobs.open([...new Set(opened.flatMap(({ relation }) => relation.files))]);
+  try {
+    const answer = await sandbox.run({
+      accountId: workbook.accountId,
+      sql: wanted.sql,
+      ...(wanted.params === null ? {} : { params: wanted.params as never }),
+      relations: opened.map(({ relation }) => relation),
+      known: source.names.map((name) => ({ name })),
+      pathOf: blobs.pathOf,
+      pageLimit: wanted.limit,
+      timeoutMs: wanted.timeoutMs,
+      keepResult: true,
+      ...resultLimits,
+    });
+    const used = new Set(answer.tables.map(foldName));
+    return { answer, read: opened.filter(({ at }) => used.has(foldName(at.table.name))) };
+  } finally {
+    blobs.release();
+  }
+}
+
+/** Where the tables of a query come from: the workbook as it is, or as it was. All versions are taken in one statement. */
+interface QuerySource {
+  names: string[];
+  open(names: string[]): Promise<TableAt[]>;
+}
+
+async function openSource(services: Services, workbook: VisibleWorkbook, at: string | null): Promise<QuerySource> {
   if (at !== null) {
     const tables = await resolveTablesAt(services, workbook.id, at);
     return {
@@ -91,9 +148,8 @@ export async function openSource(
       open: async (names) => tables.filter(({ table }) => names.includes(table.name)),
     };
   }
-  const tables = await listTables(services.db.orm, { workbookId: workbook.id, state: 'active' });
   return {
-    names: tables.map((table) => table.name),
+    names: await listActiveNames(services.db.pool, workbook.id),
     async open(names) {
       const found = names.length === 0 ? [] : await listCurrentTables(services.db.pool, workbook.id, names);
       if (found.length < names.length)

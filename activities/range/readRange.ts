@@ -7,8 +7,9 @@ import { jsonExpression } from '../../store/duckdb/json.ts';
 import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { openRelation } from '../tables/openTable.ts';
-import { findRowIds, refuseRange, requireBlock } from './openBlock.ts';
+import { findRowIds } from '../rows/findRowIds.ts';
+import { describeRelation, openRelation } from '../tables/openTable.ts';
+import { refuseRange, requireBlock } from './openBlock.ts';
 
 /** As many as one write can have. */
 const mostCells = 1_000_000;
@@ -21,7 +22,7 @@ export async function readRange(
   rangeText: string,
 ): Promise<{ range: string; values: Scalar[][] }> {
   const asked = requireBlock(rangeText, '/query/range');
-  const { columns } = await openRelation(services, at, principal, { ids: [] });
+  const columns = await describeRelation(services, at, principal);
   // Nothing stands beyond the last row and column.
   const block: Range = { ...asked, bottom: Math.min(asked.bottom, at.rowCount + 1), right: Math.min(asked.right, columns.length - 1) };
   const chosen = columns.slice(block.left - 1, block.right);

@@ -8,13 +8,14 @@ import type { Range } from '../../core/grid/grid.ts';
 import { type ColumnRecord, findTableAt, type TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
+import { findRowIds } from '../rows/findRowIds.ts';
 import { writeLargeEdit } from '../rows/largeEdit.ts';
 import { type CastRow, planUpsert, touchedCells } from '../rows/planUpsert.ts';
 import { type Cells, readStoredRows } from '../rows/readStoredRows.ts';
-import { type EditRequest, type PreparedEdit, visibleColumns } from '../rows/upsertRows.ts';
-import { requireEditable } from '../tables/editTable.ts';
+import { type EditRequest, visibleColumns } from '../rows/upsertRows.ts';
+import { type PreparedEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
-import { findRowIds, refuseRange, requireBlock } from './openBlock.ts';
+import { refuseRange, requireBlock } from './openBlock.ts';
 
 const mostErrors = 100;
 
@@ -50,8 +51,8 @@ export async function prepareRangeWrite(
   const rows = castBlock(columns, masked, values, ids);
   if (rebase) await checkVersion(services, at, expectedVersion, visible, { touched: touchedCells(rows) });
 
-  const { entries, inserted, updated, rowIds } = await planUpsert(services, at, rows);
-  const after = new Map(entries.map((entry) => [entry.rowId, entry.cells ?? {}]));
+  const planned = await planUpsert(services, at, rows, { range: formatBlock(block) });
+  const after = new Map(planned.plan.entries.map((entry) => [entry.rowId, entry.cells ?? {}]));
   const untouched = await readStoredRows(
     services,
     at,
@@ -61,20 +62,7 @@ export async function prepareRangeWrite(
     const id = ids[i] ?? ids.length - i - 1;
     return after.get(id) ?? untouched.get(id) ?? {};
   });
-  const edit = await writeLargeEdit(services, {
-    at,
-    plan: {
-      op: { kind: 'rows.upsert', undoable: true },
-      inserted,
-      updated,
-      deleted: 0,
-      entries,
-      layers: null,
-      schemaChanged: false,
-      detail: { range: formatBlock(block) },
-    },
-    rowIds,
-  });
+  const edit = await writeLargeEdit(services, planned);
   return {
     ...edit,
     range: formatBlock(block),
@@ -115,10 +103,10 @@ function castBlock(columns: TypedColumn[], masked: Set<number>, values: Scalar[]
       if (result.ok) cells[column.id] = result.text;
       else if (errors.length < mostErrors) errors.push({ pointer: `/values/${i}/${j}`, detail: result.why });
     }
-    return { rowId: ids[i] ?? null, cells };
+    return { rowId: ids[i] ?? null, cells, given: Object.keys(cells).map(Number) };
   });
   if (errors.length > 0) throw refuseRange(...errors);
-  const isEmpty = (row: CastRow) => Object.keys(row.cells).length === 0;
+  const isEmpty = (row: CastRow) => row.given.length === 0;
   const last = cast.findLastIndex((row) => !isEmpty(row));
   return cast.filter((row, i) => (row.rowId === null ? i <= last : !isEmpty(row)));
 }

@@ -1,10 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Principal } from '../../core/access/principal.ts';
-import { type RowSelection, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll } from '../../store/duckdb/engine.ts';
 import { jsonExpression, rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, quoteText, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
 import { withRelations } from '../../store/duckdb/withRelations.ts';
+import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';

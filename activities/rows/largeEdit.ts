@@ -1,19 +1,16 @@
-import type { Layer } from '../../schema/tables.ts';
+import { type Layer, newVersion, type PlannedLayer } from '../../schema/tables.ts';
 import { writeDelta, writeSegment } from '../../store/duckdb/writeFile.ts';
 import { type LogEntry, reserveRows, type TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import type { PreparedEdit } from './upsertRows.ts';
+import type { PreparedEdit } from '../tables/editTable.ts';
+import { blobPrefix } from '../tables/openTable.ts';
 
 const mostLogged = { rows: 1000, bytes: 1_000_000 };
-
-/** The version that is being made, in a manifest that is written before its number is known. */
-const newVersion = '$version' as unknown as number;
 
 /** Beyond a thousand rows or a megabyte an edit becomes a file and one more layer; smaller ones stay in the log. */
 export async function writeLargeEdit(services: Services, edit: PreparedEdit): Promise<PreparedEdit> {
   const { at, plan } = edit;
   if (plan.entries.length <= mostLogged.rows && !isHeavy(plan.entries)) return edit;
-  const prefix = `${at.table.accountId}/${at.table.workbookId}/${at.table.id}`;
   // A row that comes back under its old id may lie in a segment already: only a delta can stand above that.
   const onlyNew = plan.entries.every((entry) => entry.op === 'I' && entry.rowId < 0);
   const fresh = plan.entries.filter((entry) => entry.rowId < 0).length;
@@ -23,8 +20,8 @@ export async function writeLargeEdit(services: Services, edit: PreparedEdit): Pr
     .sort((a, b) => a.rowId - b.rowId);
   const rows = numbered.length;
   const span = { rows, minRow: numbered[0]?.rowId ?? 0, maxRow: numbered.at(-1)?.rowId ?? 0 };
-  const written = await (onlyNew ? writeSegment : writeDelta)(services, prefix, at.columns, numbered);
-  const layer: Layer = onlyNew
+  const written = await (onlyNew ? writeSegment : writeDelta)(services, blobPrefix(at.table), at.columns, numbered);
+  const layer: PlannedLayer = onlyNew
     ? { kind: 'segment', ...span, ...written }
     : { kind: 'delta', rows, after: at.editVersion, upTo: newVersion, ...written };
   return {

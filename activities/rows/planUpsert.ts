@@ -5,6 +5,7 @@ import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { ColumnRecord, LogEntry, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import type { PlannedEdit, PreparedEdit } from '../tables/editTable.ts';
 import type { TouchedCells } from './checkVersion.ts';
 import { type Cells, readStoredRows } from './readStoredRows.ts';
 
@@ -14,59 +15,81 @@ export interface CastRow {
   /** Null: a new row. */
   rowId: number | null;
   cells: Cells;
+  /** The ids of the columns that were given. */
+  given: number[];
 }
+
+type TypedColumn = ColumnRecord & { parsed: ColumnType };
 
 /** A column by the name that the caller uses; the engine folds case, so does this. */
-export function columnFinder(columns: ColumnRecord[]): (name: string) => (ColumnRecord & { parsed: ColumnType }) | null {
-  const byName = new Map(
-    columns.map((column) => [column.name.toLowerCase(), { ...column, parsed: parseColumnType(column.type) as ColumnType }]),
-  );
-  return (name) => byName.get(name.toLowerCase()) ?? null;
+export function columnFinder(columns: ColumnRecord[]): (name: string) => TypedColumn | null {
+  const typed = columns.map((column): TypedColumn => ({ ...column, parsed: parseColumnType(column.type) as ColumnType }));
+  const byName = new Map(typed.map((column) => [column.name, column]));
+  const byFolded = new Map(typed.map((column) => [column.name.toLowerCase(), column]));
+  return (name) => byName.get(name) ?? byFolded.get(name.toLowerCase()) ?? null;
 }
 
-/** Rows of a request as canonical text by column id. Everything that is wrong is said, each with a pointer to its cell. */
+/**
+ * Rows of a request as canonical text by column id. Everything that is wrong is said, each with a pointer to its cell. Up
+ * to millions of cells come by here: for one that is right, nothing is made but its text.
+ */
 export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Record<string, unknown>[]): CastRow[] {
   const find = columnFinder(visible);
-  const names = visible.map((column) => column.name);
   const errors: ProblemItem[] = [];
+  const fail = (i: number, name: string, detail: string) => {
+    const pointer = `/rows/${i}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    if (errors.length < mostErrors) errors.push({ pointer, detail });
+  };
   const seen = new Set<number>();
-  const cast = rows.map((row, i): CastRow => {
+  const readRowId = (i: number, value: unknown): number | null => {
+    if (value === null) return null;
+    if (!Number.isSafeInteger(value) || (value as number) < 1) fail(i, rowIdColumn, 'must be a positive whole number');
+    else if (seen.has(value as number)) fail(i, rowIdColumn, 'names a row that stands in this request already');
+    else seen.add(value as number);
+    return value as number;
+  };
+  let given: number[] = [];
+  /** The columns of the row before, by place: most rows of a request name the same ones in the same order. */
+  const places: { name: string; column: TypedColumn }[] = [];
+  const findAt = (place: number, name: string): TypedColumn | null => {
+    const known = places[place];
+    if (known?.name === name) return known.column;
+    const column = find(name);
+    if (column) places[place] = { name, column };
+    return column;
+  };
+  const cast: CastRow[] = [];
+  for (const [i, row] of rows.entries()) {
     const cells: Cells = {};
+    const ids: number[] = [];
     let rowId: number | null = null;
-    for (const [name, value] of Object.entries(row)) {
-      const pointer = `/rows/${i}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
-      const fail = (detail: string) => {
-        if (errors.length < mostErrors) errors.push({ pointer, detail });
-      };
+    for (const [place, name] of Object.keys(row).entries()) {
+      const value = row[name];
       if (name === rowIdColumn) {
-        if (value === null) continue;
-        if (!Number.isSafeInteger(value) || (value as number) < 1) fail('must be a positive whole number');
-        else if (seen.has(value as number)) fail('names a row that stands in this request already');
-        else {
-          rowId = value as number;
-          seen.add(rowId);
-        }
+        rowId = readRowId(i, value);
         continue;
       }
-      const column = find(name);
+      const column = findAt(place, name);
       if (!column) {
-        const near = nearestName(name, names);
-        fail(near ? `is not a column; did you mean ${near}?` : 'is not a column of this table');
+        const near = nearestName(
+          name,
+          visible.map((each) => each.name),
+        );
+        fail(i, name, near ? `is not a column; did you mean ${near}?` : 'is not a column of this table');
         continue;
       }
-      if (masked.has(column.id)) {
-        throw new DomainError(
-          'insufficient-role',
-          `The column ${column.name} is masked for you and cannot be written.`,
-          'Leave it out, or ask for a role that may see it.',
-        );
-      }
+      if (masked.has(column.id)) throw refuseMasked(column);
       const result = castValue(column.parsed, value);
-      if (result.ok) cells[column.id] = result.text;
-      else fail(result.why);
+      if (!result.ok) fail(i, name, result.why);
+      else {
+        cells[column.id] = result.text;
+        ids.push(column.id);
+      }
     }
-    return { rowId, cells };
-  });
+    // Most rows of a request have the same columns: they share the list.
+    given = sameIds(given, ids) ? given : ids;
+    cast.push({ rowId, cells, given });
+  }
   if (errors.length === 0) return cast;
   throw new DomainError(
     'validation-failed',
@@ -76,20 +99,32 @@ export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Rec
   );
 }
 
+function sameIds(a: number[], b: number[]): boolean {
+  return a.length === b.length && a.every((id, i) => id === b[i]);
+}
+
+function refuseMasked(column: ColumnRecord): DomainError {
+  return new DomainError(
+    'insufficient-role',
+    `The column ${column.name} is masked for you and cannot be written.`,
+    'Leave it out, or ask for a role that may see it.',
+  );
+}
+
 export function touchedCells(rows: CastRow[]): TouchedCells {
-  return new Map(rows.flatMap((row) => (row.rowId === null ? [] : [[row.rowId, Object.keys(row.cells).map(Number)] as const])));
+  return new Map(rows.flatMap((row) => (row.rowId === null ? [] : [[row.rowId, row.given] as const])));
 }
 
-export interface UpsertEntries {
-  entries: LogEntry[];
-  inserted: number;
-  updated: number;
-  /** In the order of the request: the id, or which new row it is. */
-  rowIds: number[];
+/** A new row as a whole: what was not given is null. */
+function fillNulls(at: TableAt, { cells, given }: CastRow): Cells {
+  if (given.length === at.columns.length) return cells;
+  const whole: Cells = {};
+  for (const { id } of at.columns) whole[id] = cells[id] ?? null;
+  return whole;
 }
 
-/** The log entries of an upsert on top of a version: whole rows after the change, and what changed. */
-export async function planUpsert(services: Services, at: TableAt, rows: CastRow[]): Promise<UpsertEntries> {
+/** An upsert on top of a version: the log entries are whole rows after the change, and what changed. */
+export async function planUpsert(services: Services, at: TableAt, rows: CastRow[], detail?: PlannedEdit['detail']): Promise<PreparedEdit> {
   const stored = await readStoredRows(
     services,
     at,
@@ -102,13 +137,7 @@ export async function planUpsert(services: Services, at: TableAt, rows: CastRow[
   const rowIds = rows.map((row, i) => {
     if (row.rowId === null) {
       inserted += 1;
-      entries.push({
-        rowId: -inserted,
-        op: 'I',
-        changed: Object.keys(row.cells).map(Number),
-        cells: Object.fromEntries(at.columns.map((column) => [column.id, row.cells[column.id] ?? null])),
-        before: null,
-      });
+      entries.push({ rowId: -inserted, op: 'I', changed: row.given, cells: fillNulls(at, row), before: null });
       return -inserted;
     }
     const old = stored.get(row.rowId);
@@ -116,9 +145,7 @@ export async function planUpsert(services: Services, at: TableAt, rows: CastRow[
       missing.push({ pointer: `/rows/${i}/${rowIdColumn}`, detail: 'names no row of this table' });
       return row.rowId;
     }
-    const changed = Object.keys(row.cells)
-      .map(Number)
-      .filter((id) => !sameValue(types.get(id) as ColumnType, old[id] ?? null, row.cells[id] ?? null));
+    const changed = row.given.filter((id) => !sameValue(types.get(id) as ColumnType, old[id] ?? null, row.cells[id] ?? null));
     entries.push({
       rowId: row.rowId,
       op: 'U',
@@ -135,5 +162,15 @@ export async function planUpsert(services: Services, at: TableAt, rows: CastRow[
       'Leave __svc_row_id out to insert; read the rows again to get their ids.',
       { errors: missing.slice(0, mostErrors) },
     );
-  return { entries, inserted, updated: entries.length - inserted, rowIds };
+  const plan: PlannedEdit = {
+    op: { kind: 'rows.upsert', undoable: true },
+    inserted,
+    updated: entries.length - inserted,
+    deleted: 0,
+    entries,
+    layers: null,
+    schemaChanged: false,
+    detail,
+  };
+  return { at, plan, rowIds };
 }

@@ -3,6 +3,7 @@ import { listLogFiles } from '../../store/pg/logFiles.ts';
 import { listMakersBut, type OpRecord } from '../../store/pg/ops.ts';
 import { type LogRow, listEntries } from '../../store/pg/rowLog.ts';
 import type { Services } from '../../store/services.ts';
+import { spanOf } from '../tables/readLayers.ts';
 
 export interface LogQuery {
   after: number;
@@ -22,21 +23,22 @@ export interface LogQuery {
 export async function readLog(services: Services, tableId: string, query: LogQuery): Promise<LogRow[]> {
   const { after, upTo, rowIds, limit, newestFirst = false, withCells = true } = query;
   if (upTo <= after || rowIds?.length === 0) return [];
-  const span = rowIds ? { min: rowIds.reduce((a, b) => Math.min(a, b)), max: rowIds.reduce((a, b) => Math.max(a, b)) } : null;
-  const [logged, files] = await Promise.all([
-    listEntries(services.db.pool, tableId, { after, upTo, rowIds, limit, newestFirst, withCells }),
-    listLogFiles(services.db.orm, tableId, { after, upTo }, span),
-  ]);
-  if (files.length === 0) return logged;
-  const rows = [...logged];
+  const rows = rowIds ? { ids: rowIds } : null;
+  const { floor, entries } = await listEntries(services.db.pool, tableId, { after, upTo, rowIds, limit, newestFirst, withCells });
+  // Entries that were moved to a file since they were read here are not read again from there.
+  const files = (await listLogFiles(services.db.orm, tableId, { after, upTo }, spanOf(rows))).filter(
+    (file) => file.kind !== 'log' || file.upTo <= floor,
+  );
+  if (files.length === 0) return entries;
+  const found = [...entries];
   for (const file of newestFirst ? files.reverse() : files) {
     // Newest first, a file that spans several versions is read whole: its limit would count from the wrong end.
     const most = newestFirst && file.upTo - file.after > 1 ? undefined : limit;
-    rows.push(...(await readLogFile(services, file, { after, upTo, rowIds, limit: most, withCells })));
+    found.push(...(await readLogFile(services, file, { after, upTo, rows, limit: most, withCells })));
   }
   const sign = newestFirst ? -1 : 1;
-  rows.sort((a, b) => sign * (a.editVersion - b.editVersion) || a.rowId - b.rowId);
-  return limit === undefined ? rows : rows.slice(0, limit);
+  found.sort((a, b) => sign * (a.editVersion - b.editVersion) || a.rowId - b.rowId);
+  return limit === undefined ? found : found.slice(0, limit);
 }
 
 /** Ops whose versions differ from the one before by what the log says, or by columns alone. */

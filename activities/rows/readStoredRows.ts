@@ -1,45 +1,70 @@
-import { buildRelation, type RowSelection, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import type { Layer } from '../../schema/tables.ts';
+import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
+import { findRows } from '../../store/duckdb/findRows.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { readLogLayers } from '../tables/openTable.ts';
+import { openUnmasked } from '../tables/openTable.ts';
+import { readLogLayers } from '../tables/readLayers.ts';
 
 export type Cells = Record<string, string | null>;
 
+/** So many files are asked one after the other; beyond that one statement over all of them is faster. */
+const fewFiles = 4;
+
 /** Whole rows by id, as canonical text by column id. Rows that do not exist are not in the answer. */
 export async function readStoredRows(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
+  if (rowIds.length === 0) return new Map();
+  const files = at.layers.filter((layer) => layer.kind !== 'log' && mayHold(layer, rowIds));
+  return files.length <= fewFiles ? askInTurn(services, at, rowIds) : askAtOnce(services, at, rowIds);
+}
+
+function mayHold(layer: Exclude<Layer, { kind: 'log' }>, rowIds: number[]): boolean {
+  return layer.kind === 'delta' || rowIds.some((id) => id >= layer.minRow && id <= layer.maxRow);
+}
+
+/** From the last layer down: the first that knows a row has the final word, and most edited rows are edited again soon. */
+async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
+  const entries = await readLogLayers(services, at, { ids: rowIds });
   const found = new Map<number, Cells>();
-  if (rowIds.length === 0) return found;
-  const selection: RowSelection = { ids: rowIds };
-  const entries = await readLogLayers(services, at, selection);
-  const lastLayer = at.layers.length - 1;
-  const open: number[] = [];
-  const byId = new Map(entries.map((entry) => [entry.rowId, entry]));
-  for (const id of rowIds) {
-    const entry = byId.get(id);
-    // Nothing lies above the last layer: its word is final, and most edited rows are edited again soon.
-    if (entry?.layer !== lastLayer) open.push(id);
-    else if (entry.cells) found.set(id, fillDefaults(at, entry.cells));
+  const open = new Set(rowIds);
+  const settle = (rowId: number, cells: Cells | null) => {
+    open.delete(rowId);
+    if (cells) found.set(rowId, fillDefaults(at, cells));
+  };
+  for (const [index, layer] of [...at.layers.entries()].reverse()) {
+    if (open.size === 0) break;
+    if (layer.kind === 'log') {
+      for (const entry of entries) if (entry.layer === index && open.has(entry.rowId)) settle(entry.rowId, entry.cells);
+      continue;
+    }
+    const asked = [...open];
+    if (!mayHold(layer, asked)) continue;
+    const blobs = await services.blobs.open([layer.key]);
+    try {
+      const rows = await services.engine.use((connection) => findRows(connection, blobs.pathOf(layer.key), asked));
+      for (const [rowId, row] of rows) settle(rowId, row.removed ? null : row.cells);
+    } finally {
+      blobs.release();
+    }
   }
-  if (open.length === 0) return found;
-  const relation = buildRelation(
-    at,
-    entries.filter((entry) => entry.layer !== lastLayer),
-    new Map(),
-    { ids: open },
-  );
-  if (relation.files.length === 0 && !relation.tail) return found;
+  return found;
+}
+
+async function askAtOnce(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
+  const relation = await openUnmasked(services, at, { ids: rowIds });
   const columns = at.columns.map((column) => `CAST(${quoteName(column.name)} AS VARCHAR)`);
   const rows = await withRelation(services.engine, services.blobs, relation, async (connection, from) => {
     const reader = await connection.runAndReadAll(`SELECT CAST(${rowIdColumn} AS VARCHAR), ${columns.join(', ')} FROM ${from}`);
     return reader.getRows() as (string | null)[][];
   });
-  for (const [id, ...values] of rows)
-    found.set(Number(id), Object.fromEntries(at.columns.map((column, i) => [column.id, values[i] ?? null])));
-  return found;
+  return new Map(
+    rows.map(([id, ...values]) => [Number(id), Object.fromEntries(at.columns.map((column, i) => [column.id, values[i] ?? null]))]),
+  );
 }
 
+/** A row written before a column was added has that column's default; an explicit null stays null. */
 function fillDefaults(at: TableAt, cells: Cells): Cells {
   return Object.fromEntries(at.columns.map((column) => [column.id, column.id in cells ? (cells[column.id] ?? null) : column.defaultText]));
 }

@@ -9,12 +9,11 @@ import type { LogRow } from '../../store/pg/rowLog.ts';
 import { type EditedTable, findCurrentTableById, type LogEntry, type TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
-import { applyEdit, type PlannedEdit, requireEditable } from '../tables/editTable.ts';
+import { applyEdit, type PlannedEdit, type PreparedEdit, requireEditable } from '../tables/editTable.ts';
 import { listVisibleCells } from './checkVersion.ts';
 import { writeLargeEdit } from './largeEdit.ts';
 import { readLog } from './readLog.ts';
 import { type Cells, readStoredRows } from './readStoredRows.ts';
-import type { PreparedEdit } from './upsertRows.ts';
 
 const undoableKinds = new Set(['rows.upsert', 'rows.delete']);
 const mostChanged = 1000;

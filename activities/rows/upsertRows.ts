@@ -3,7 +3,7 @@ import { DomainError } from '../../core/errors.ts';
 import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
-import { type PlannedEdit, requireEditable } from '../tables/editTable.ts';
+import { type PlannedEdit, type PreparedEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { checkVersion } from './checkVersion.ts';
 import { writeLargeEdit } from './largeEdit.ts';
@@ -15,13 +15,6 @@ export interface EditRequest {
   name: string;
   expectedVersion: number | null;
   rebase: boolean;
-}
-
-export interface PreparedEdit {
-  at: TableAt;
-  plan: PlannedEdit;
-  /** In the order of the request; negative ones are new rows, counted from -1. */
-  rowIds: number[];
 }
 
 /** What the caller may see of the columns, and which of those are masked. */
@@ -49,17 +42,7 @@ export async function prepareUpsert(
   const { visible, masked } = await visibleColumns(services, principal, at);
   const cast = castRows(visible, masked, rows);
   await checkVersion(services, at, request.expectedVersion, visible, request.rebase ? { touched: touchedCells(cast) } : null);
-  const { entries, inserted, updated, rowIds } = await planUpsert(services, at, cast);
-  const plan: PlannedEdit = {
-    op: { kind: 'rows.upsert', undoable: true },
-    inserted,
-    updated,
-    deleted: 0,
-    entries,
-    layers: null,
-    schemaChanged: false,
-  };
-  return writeLargeEdit(services, { at, plan, rowIds });
+  return writeLargeEdit(services, await planUpsert(services, at, cast));
 }
 
 export async function prepareDelete(

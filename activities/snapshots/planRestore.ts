@@ -1,4 +1,4 @@
-import type { Layer } from '../../schema/tables.ts';
+import { newVersion, type PlannedLayer } from '../../schema/tables.ts';
 import type { RestoredContent, TableMark, TablePlace } from '../../store/pg/restore.ts';
 import { countLogged, listColumnRows, listSnapshotTables, type SnapshotRecord, type SnapshotTable } from '../../store/pg/snapshots.ts';
 import { findTableAt, listTables, listTablesById, type TableAt } from '../../store/pg/tables.ts';
@@ -25,9 +25,6 @@ export interface RestorePlan {
   deletedIds: string[];
   tables: TableRestore[];
 }
-
-/** The number of the version that is being made, in a manifest that is written before it is known. */
-const newVersion = '$version' as unknown as number;
 
 /** Everything that is read for a restore; nothing is locked yet, so it is checked again when it is applied. */
 export async function planRestore(services: Services, snapshot: SnapshotRecord): Promise<RestorePlan> {
@@ -86,7 +83,7 @@ async function planContent(services: Services, at: TableAt, wanted: SnapshotTabl
   const layers = closeLog(old);
   // Restored before, and not edited since: the same layers under the same columns are the same content.
   if (table.deletedAt === null && same(layers, closeLog(at)) && same(contentOf(old), contentOf(at))) return null;
-  const open: Layer = { kind: 'log', after: newVersion, upTo: null };
+  const open: PlannedLayer = { kind: 'log', after: newVersion, upTo: null };
   return {
     tableId: table.id,
     versionUid: makeId('ver'),

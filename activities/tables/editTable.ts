@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
-import type { Layer } from '../../schema/tables.ts';
+import type { PlannedLayer } from '../../schema/tables.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { insertLogFiles, type WrittenLogFile } from '../../store/pg/logFiles.ts';
 import { type EditedTable, editTable, type LogEntry, type TableAt } from '../../store/pg/tables.ts';
@@ -13,11 +13,19 @@ export interface PlannedEdit {
   deleted: number;
   entries: LogEntry[];
   /** New layers for an edit that is written as a file, or that changes what the table is made of. */
-  layers: Layer[] | null;
+  layers: PlannedLayer[] | null;
   schemaChanged: boolean;
   /** Entries that are written as files instead of `entries`: history reads them there. */
   files?: WrittenLogFile[];
   detail?: Record<string, unknown>;
+}
+
+/** An edit that is ready for its transaction. */
+export interface PreparedEdit {
+  at: TableAt;
+  plan: PlannedEdit;
+  /** In the order of the request; negative ones are new rows, counted from -1. */
+  rowIds: number[];
 }
 
 /** The table has moved on since it was read: nothing was changed. */

@@ -1,12 +1,13 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
-import { buildRelation, type ColumnEffect, type LayeredEntry, type RowSelection } from '../../store/duckdb/buildRelation.ts';
+import { buildRelation, type ColumnEffect } from '../../store/duckdb/buildRelation.ts';
 import type { Relation } from '../../store/duckdb/relation.ts';
-import { findNewestEntries, listNewestEntries } from '../../store/pg/rowLog.ts';
-import { findCurrentTable, findTableAt, listTables, type TableAt } from '../../store/pg/tables.ts';
+import type { RowSelection } from '../../store/pg/rowLog.ts';
+import { findCurrentTable, findTableAt, listTables, type TableAt, type TableRecord } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
+import { readLogText } from './readLayers.ts';
 
 /** The table by name as it is now, or a 404 that names the nearest one. An active one hides an archived one of its name. */
 export async function requireTable(
@@ -37,6 +38,11 @@ export async function requireTableAt(services: Services, current: TableAt, editV
   return at;
 }
 
+/** Where the files of a table lie. */
+export function blobPrefix(table: Pick<TableRecord, 'id' | 'workbookId' | 'accountId'>): string {
+  return `${table.accountId}/${table.workbookId}/${table.id}`;
+}
+
 /** Everything that reads a table's content reads it through this. */
 export async function openRelation(
   services: Services,
@@ -44,27 +50,24 @@ export async function openRelation(
   principal: Principal,
   selection: RowSelection | null = null,
 ): Promise<Relation> {
-  const effects = await columnEffects(services, principal, at);
-  return buildRelation(at, await readLogLayers(services, at, selection), effects, selection);
+  return openWith(services, at, await columnEffects(services, principal, at), selection);
 }
 
 /** For the service itself: edits and transforms read what is stored, whoever asked for them. */
 export async function openUnmasked(services: Services, at: TableAt, selection: RowSelection | null = null): Promise<Relation> {
-  return buildRelation(at, await readLogLayers(services, at, selection), new Map<number, ColumnEffect>(), selection);
+  return openWith(services, at, new Map(), selection);
 }
 
-/** The newest entry of each row over all log layers, a later layer winning. */
-export async function readLogLayers(services: Services, at: TableAt, selection: RowSelection | null): Promise<LayeredEntry[]> {
-  const newest = new Map<number, LayeredEntry>();
-  for (const [index, layer] of at.layers.entries()) {
-    if (layer.kind !== 'log') continue;
-    const upTo = Math.min(layer.upTo ?? at.editVersion, at.editVersion);
-    if (upTo <= layer.after) continue;
-    const rows =
-      selection && 'ids' in selection
-        ? await findNewestEntries(services.db.pool, at.table.id, selection.ids, layer.after, upTo)
-        : await listNewestEntries(services.db.pool, at.table.id, layer.after, upTo);
-    for (const row of rows) newest.set(row.rowId, { ...row, layer: index });
-  }
-  return [...newest.values()];
+async function openWith(
+  services: Services,
+  at: TableAt,
+  effects: Map<number, ColumnEffect>,
+  selection: RowSelection | null,
+): Promise<Relation> {
+  return buildRelation(at, await readLogText(services, at, selection), effects, selection);
+}
+
+/** What the principal sees of the columns, in order; the last is the row id. */
+export async function describeRelation(services: Services, at: TableAt, principal: Principal): Promise<Relation['columns']> {
+  return buildRelation(at, null, await columnEffects(services, principal, at), null).columns;
 }

@@ -1,12 +1,11 @@
 import { requireWorkbook } from '../../activities/access.ts';
-import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
 import { applyUndo, prepareUndo } from '../../activities/rows/undoOp.ts';
-import { retryOnMove } from '../../activities/tables/editTable.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { listOps } from '../../store/pg/ops.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
 import { presentOp } from '../presenters/ops.ts';
+import { commitEdit } from './commitEdit.ts';
 
 export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoOp'> {
   return {
@@ -23,26 +22,14 @@ export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoO
     async undoOp(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const opId = Number(call.params.op_id);
-      return retryOnMove(async () => {
-        const prepared = await prepareUndo(services, call.principal, workbook.id, opId);
-        const reply = await call.write(
-          call.actor(),
-          (tx) => applyUndo(tx, prepared),
-          (edited, marks) => ({
-            status: 200,
-            headers: { ETag: `"${edited.editVersion}"` },
-            body: {
-              op_id: marks.get(workbook.id)?.firstOp ?? 0,
-              undone_op_id: opId,
-              table: prepared.at.table.name,
-              edit_version: edited.editVersion,
-              stale: [],
-            },
-          }),
-        );
-        compactWhenLong(services, prepared.at.table, prepared.at.table.tailCount + prepared.plan.entries.length);
-        return reply;
-      });
+      return commitEdit(
+        services,
+        call,
+        null,
+        () => prepareUndo(services, call.principal, workbook.id, opId),
+        applyUndo,
+        ({ at }, marks) => ({ status: 200, body: { ...marks, undone_op_id: opId, table: at.table.name, stale: [] } }),
+      );
     },
   };
 }

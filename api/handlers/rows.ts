@@ -1,14 +1,15 @@
 import { requireWorkbook } from '../../activities/access.ts';
-import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
-import { type RowsPage, readRows } from '../../activities/rows/readRows.ts';
+import { readRows } from '../../activities/rows/readRows.ts';
+import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
-import { applyEdit, retryOnMove } from '../../activities/tables/editTable.ts';
+import { applyEdit } from '../../activities/tables/editTable.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
 import { encodeNames, formatTypes } from '../presenters/formats.ts';
 import { presentColumnDefs } from '../presenters/tables.ts';
+import { commitEdit } from './commitEdit.ts';
 
 export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'upsertRows' | 'deleteRows'> {
   return {
@@ -43,56 +44,38 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
     async upsertRows(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const { expected_version: expectedVersion, rebase = false, rows, actor } = call.body;
-      return retryOnMove(async () => {
-        const { at, plan, rowIds } = await prepareUpsert(
-          services,
-          call.principal,
-          { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase },
-          rows,
-        );
-        const reply = await call.write(
-          call.actor(actor),
-          (tx) => applyEdit(tx, at, plan),
-          (edited, marks) => ({
-            status: 200,
-            headers: { ETag: `"${edited.editVersion}"` },
-            body: {
-              edit_version: edited.editVersion,
-              op_id: marks.get(workbook.id)?.firstOp ?? 0,
-              inserted: plan.inserted,
-              updated: plan.updated,
-              row_ids: rowIds.map((id) => (id < 0 ? edited.firstRowId - id - 1 : id)),
-              stale: [],
-            },
-          }),
-        );
-        compactWhenLong(services, at.table, at.table.tailCount + plan.entries.length);
-        return reply;
-      });
+      const request = { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase };
+      return commitEdit(
+        services,
+        call,
+        actor,
+        () => prepareUpsert(services, call.principal, request, rows),
+        (tx, { at, plan }) => applyEdit(tx, at, plan),
+        ({ plan, rowIds }, marks, { firstRowId }) => ({
+          status: 200,
+          body: {
+            ...marks,
+            inserted: plan.inserted,
+            updated: plan.updated,
+            row_ids: rowIds.map((id) => (id < 0 ? firstRowId - id - 1 : id)),
+            stale: [],
+          },
+        }),
+      );
     },
 
     async deleteRows(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const { expected_version: expectedVersion, rebase = false, row_ids: rowIds, actor } = call.body;
-      return retryOnMove(async () => {
-        const { at, plan } = await prepareDelete(
-          services,
-          call.principal,
-          { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase },
-          rowIds,
-        );
-        const reply = await call.write(
-          call.actor(actor),
-          (tx) => applyEdit(tx, at, plan),
-          (edited, marks) => ({
-            status: 200,
-            headers: { ETag: `"${edited.editVersion}"` },
-            body: { edit_version: edited.editVersion, op_id: marks.get(workbook.id)?.firstOp ?? 0, deleted: plan.deleted, stale: [] },
-          }),
-        );
-        compactWhenLong(services, at.table, at.table.tailCount + plan.entries.length);
-        return reply;
-      });
+      const request = { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase };
+      return commitEdit(
+        services,
+        call,
+        actor,
+        () => prepareDelete(services, call.principal, request, rowIds),
+        (tx, { at, plan }) => applyEdit(tx, at, plan),
+        ({ plan }, marks) => ({ status: 200, body: { ...marks, deleted: plan.deleted, stale: [] } }),
+      );
     },
   };
 }

@@ -75,7 +75,6 @@ function parseJson(bytes: Buffer): unknown {
   } catch {
     throw new DomainError('malformed-request', 'The body is not UTF-8.', 'Send JSON in UTF-8.');
   }
-  refuseDeepNesting(bytes);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -88,6 +87,7 @@ function parseJson(bytes: Buffer): unknown {
       'Send well-formed JSON.',
     );
   }
+  if (typeof value === 'object' && value !== null) refuseDeepNesting(value, deepest);
   // Only an escape can bring these in: the decoder above has refused them as bytes, but for the plain U+0000.
   if (/\\u(0000|[dD][89a-fA-F])/.test(text) || text.includes('\u0000')) refuseBadText(value, '');
   return value;
@@ -95,21 +95,16 @@ function parseJson(bytes: Buffer): unknown {
 
 const deepest = 100;
 
-/** Whatever walks a body does so by recursion; no honest one is this deep. */
-function refuseDeepNesting(bytes: Buffer): void {
-  let depth = 0;
-  let inText = false;
-  for (let i = 0; i < bytes.length; i += 1) {
-    const byte = bytes[i];
-    if (inText) {
-      if (byte === 0x5c) i += 1;
-      else if (byte === 0x22) inText = false;
-    } else if (byte === 0x22) inText = true;
-    else if (byte === 0x5b || byte === 0x7b) depth += 1;
-    else if (byte === 0x5d || byte === 0x7d) depth -= 1;
-    if (depth > deepest) {
-      throw new DomainError('malformed-request', `The body is nested more than ${deepest} levels deep.`, 'Send it flatter.');
-    }
+/** Whatever walks a body does so by recursion, the parser apart; no honest one is this deep. */
+function refuseDeepNesting(value: object, levels: number): void {
+  if (levels === 0) throw new DomainError('malformed-request', `The body is nested more than ${deepest} levels deep.`, 'Send it flatter.');
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && item !== null) refuseDeepNesting(item, levels - 1);
+    return;
+  }
+  for (const key in value) {
+    const item = (value as Record<string, unknown>)[key];
+    if (typeof item === 'object' && item !== null) refuseDeepNesting(item, levels - 1);
   }
 }
 

@@ -64,7 +64,14 @@ function castDouble(value: unknown): Cast {
   return Number.isFinite(number) ? fits(String(number)) : refuse('must be a number');
 }
 
+/** Most decimals come as they are kept: nothing to take off, nothing to fill up. */
+const plainDecimal = /^(?:0|[1-9]\d*)(?:\.(\d+))?$/;
+
 function castDecimal(value: unknown, precision: number, scale: number): Cast {
+  if (typeof value === 'string' && value.length <= precision - scale) {
+    const plain = plainDecimal.exec(value);
+    if (plain && (plain[1]?.length ?? 0) === scale) return fits(value);
+  }
   let text: string;
   if (typeof value === 'number') {
     // A double holds 15 digits for sure; what comes with more has been rounded on its way here.

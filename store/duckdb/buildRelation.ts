@@ -1,32 +1,24 @@
-import type { LogRow } from '../pg/rowLog.ts';
+import type { RowSelection } from '../pg/rowLog.ts';
 import type { ColumnRecord, TableAt } from '../pg/tables.ts';
 import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';
 
 export const rowIdColumn = '__svc_row_id';
 
 /** Parquet field ids: columns have their own id, these are the service's. */
-export const fieldIds = { rowId: 0, op: 1_000_001, version: 1_000_002, changed: 1_000_003, before: 1_000_004 } as const;
+export const fieldIds = { rowId: 0, op: 1_000_001, version: 1_000_002, changed: 1_000_003, before: 1_000_004, cells: 1_000_005 } as const;
 
 /** The name of a column inside files and tails: by id, never by the user's name. */
 export const innerName = (columnId: number) => `c${columnId}`;
 
 export type ColumnEffect = 'mask' | 'deny';
 
-/** A part of the rows, by id: a range, or some. */
-export type RowSelection = { min: number; max: number } | { ids: number[] };
-
-/** Rows of the log, with the layer they belong to. */
-export interface LayeredEntry extends LogRow {
-  layer: number;
-}
-
 /**
- * The relation of a table at a version. `entries` are the newest entries of the log layers; `selection`, if given, limits
- * it to some row ids and with it the files that are read.
+ * The relation of a table at a version. `log` are the newest entries of the log layers, as `readNewestEntries` gives them;
+ * `selection`, if given, limits it to some row ids and with it the files that are read.
  */
 export function buildRelation(
   at: TableAt,
-  entries: LayeredEntry[],
+  log: string | null,
   effects: Map<number, ColumnEffect>,
   selection: RowSelection | null,
 ): Relation {
@@ -37,8 +29,7 @@ export function buildRelation(
     .filter((layer) => !selection || overlaps(selection, layer))
     .map((layer) => layer.key);
   const deltas = at.layers.flatMap((layer, index) => (layer.kind === 'delta' ? [{ key: layer.key, index }] : []));
-  const rows = selection ? entries.filter((entry) => overlaps(selection, { minRow: entry.rowId, maxRow: entry.rowId })) : entries;
-  const tail = rows.length === 0 ? null : makeTail(stored, rows);
+  const tail = log === null ? null : makeTail(stored, effects.size > 0 ? keepOnly(stored, log) : log);
 
   return {
     name: at.table.name,
@@ -76,29 +67,39 @@ function overlaps(selection: RowSelection, part: { minRow: number; maxRow: numbe
   return selection.ids.some((id) => id >= part.minRow && id <= part.maxRow);
 }
 
-function limitRows(selection: RowSelection): string {
+export function limitRows(selection: RowSelection): string {
   return 'min' in selection
     ? `${rowIdColumn} BETWEEN ${selection.min} AND ${selection.max}`
     : `${rowIdColumn} IN (${selection.ids.join(', ')})`;
 }
 
-function makeTail(columns: ColumnRecord[], rows: LayeredEntry[]): Tail {
-  const json = rows.map((row) => [
-    String(row.rowId),
-    row.op,
-    String(row.layer),
-    // A row written before a column was added has that column's default; an explicit null stays null.
-    ...columns.map((column) => (row.cells === null ? null : column.id in row.cells ? row.cells[column.id] : column.defaultText)),
-  ]);
+function makeTail(columns: ColumnRecord[], json: string): Tail {
   return {
     columns: [
-      { name: rowIdColumn, type: 'BIGINT' },
-      { name: '__svc_op', type: 'VARCHAR' },
-      { name: '__svc_layer', type: 'INTEGER' },
-      ...columns.map((column) => ({ name: innerName(column.id), type: column.type })),
+      { name: rowIdColumn, type: 'BIGINT', path: '$[0]' },
+      { name: '__svc_op', type: 'VARCHAR', path: '$[1]' },
+      { name: '__svc_layer', type: 'INTEGER', path: '$[2]' },
+      // A row written before a column was added has that column's default; an explicit null stays null.
+      ...columns.map(({ id, name, type, defaultText }) => ({
+        name: innerName(id),
+        type,
+        path: `$[3]."${id}"`,
+        absent: defaultText,
+        shownAs: name,
+      })),
     ],
-    json: JSON.stringify(json),
+    json,
   };
+}
+
+/** Without the cells of hidden columns: what a reader may not see does not go where his SQL runs, in no form. */
+function keepOnly(columns: ColumnRecord[], log: string): string {
+  type Entry = [rowId: number, op: string, layer: number, cells: Record<string, string | null> | null];
+  const kept = (JSON.parse(log) as Entry[]).map(([rowId, op, layer, cells]): Entry => {
+    const shown = cells && columns.flatMap(({ id }) => (id in cells ? [[id, cells[id] ?? null] as const] : []));
+    return [rowId, op, layer, shown && Object.fromEntries(shown)];
+  });
+  return JSON.stringify(kept);
 }
 
 /** Files are read by field id: renames cost nothing, and an old file gives a later column's default. */

@@ -56,7 +56,7 @@ async function openOn(connection: DuckDBConnection, blobs: BlobStore, relation: 
   const tailName = `svc_tail_${tails}`;
   const { tail } = relation;
   try {
-    if (tail) await connection.run(createTailTable(tailName, tail), [tail.json]);
+    if (tail) await connection.run(createTailTable(tailName, tail.columns), [tail.json]);
   } catch (error) {
     opened.release();
     throw error;
@@ -101,17 +101,16 @@ export function streamRelation(
   });
 }
 
-/** The rows of a SELECT over one file as a stream. */
+/** The rows of a SELECT over one file as a stream; the file is given back when it closes. */
 export function streamFile(
   engine: Engine,
-  blobs: BlobStore,
-  key: string,
   format: RowFormat,
+  open: () => Promise<{ path: string; release(): void | Promise<void> }>,
   select: (path: string) => string,
 ): Promise<Readable> {
   return streamOn(engine, format, async () => {
-    const opened = await blobs.open([key]);
-    return { sql: select(opened.pathOf(key)), release: async () => opened.release() };
+    const { path, release } = await open();
+    return { sql: select(path), release: async () => release() };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { LogFile } from '../pg/logFiles.ts';
-import type { LogRow } from '../pg/rowLog.ts';
-import { rowIdColumn } from './buildRelation.ts';
+import type { LogRow, RowSelection } from '../pg/rowLog.ts';
+import { limitRows, rowIdColumn } from './buildRelation.ts';
 import { readAll } from './engine.ts';
 import { quoteName, quoteText } from './relation.ts';
 import type { Storage } from './writeFile.ts';
@@ -8,7 +8,7 @@ import type { Storage } from './writeFile.ts';
 export interface LogFileQuery {
   after: number;
   upTo: number;
-  rowIds?: number[];
+  rows?: RowSelection | null;
   limit?: number;
   /** False where only rows and columns are asked for: the cells are not read then. */
   withCells: boolean;
@@ -27,8 +27,10 @@ export async function readLogFile(storage: Storage, file: LogFile, query: LogFil
       const isDelta = names.includes('__svc_op');
       // As an expression: a bare number would be a column's position to ORDER BY.
       const version = names.includes('__svc_version') ? '__svc_version' : `CAST(${file.upTo} AS BIGINT)`;
-      const cells = `json_object(${ids.map((id) => `${quoteText(id)}, CAST(${quoteName(`c${id}`)} AS VARCHAR)`).join(', ')})`;
-      const wanted = query.rowIds ? ` AND ${rowIdColumn} IN (${query.rowIds.join(', ')})` : '';
+      const cells = names.includes('__svc_cells')
+        ? '__svc_cells'
+        : `json_object(${ids.map((id) => `${quoteText(id)}, CAST(${quoteName(`c${id}`)} AS VARCHAR)`).join(', ')})`;
+      const wanted = query.rows ? ` AND ${limitRows(query.rows)}` : '';
       const rows = await readAll(
         connection,
         `SELECT CAST(${version} AS DOUBLE), CAST(${rowIdColumn} AS DOUBLE), ${isDelta ? '__svc_op' : "'I'"},

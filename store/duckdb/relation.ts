@@ -9,7 +9,7 @@ export interface Relation {
   columns: RelationColumn[];
   /** Keys of the blobs it reads. */
   files: string[];
-  /** Rows of the log that are not in files: a JSON array of arrays of text or null, first the row id. Null when there are none. */
+  /** Rows of the log that are not in files, as a JSON array. Null when there are none. */
   tail: Tail | null;
   /**
    * The SELECT. `pathOf` gives the local path of a blob; `tailName` is the table that holds `tail`. The result has
@@ -32,9 +32,20 @@ export interface RelationColumn {
 }
 
 export interface Tail {
-  /** Column names and types of the table that holds the tail, in the order of the inner arrays. */
-  columns: { name: string; type: string }[];
+  columns: TailColumn[];
   json: string;
+}
+
+/** A column of the table that holds a tail, and where its text stands in an item of the JSON array. */
+export interface TailColumn {
+  name: string;
+  type: string;
+  /** A JSON path; the column's own place in an array unless told. */
+  path?: string;
+  /** The text for items that do not have the path; null stands for null. */
+  absent?: string | null;
+  /** The column that readers know it as; without one it is always needed. */
+  shownAs?: string;
 }
 
 /** The one helper that quotes identifiers. */
@@ -46,10 +57,19 @@ export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** SQL that makes the table which holds a tail; its one parameter `$1` is the tail's JSON. */
-export function createTailTable(tailName: string, tail: Tail): string {
-  const casts = tail.columns.map(
-    (column, i) => `CAST(json_extract_string(item, '$[${i}]') AS ${column.type}) AS ${quoteName(column.name)}`,
-  );
-  return `CREATE TEMP TABLE ${quoteName(tailName)} AS SELECT ${casts.join(', ')} FROM (SELECT unnest(CAST($1::JSON AS JSON[])) AS item)`;
+/**
+ * SQL that makes the table which holds a tail; its one parameter `$1` is the tail's JSON. Every item is parsed once, and
+ * what nobody is going to ask for is left NULL.
+ */
+export function createTailTable(tailName: string, columns: TailColumn[], isNeeded: (shownAs: string) => boolean = () => true): string {
+  const paths: string[] = [];
+  const casts = columns.map(({ name, type, path, absent, shownAs }, i) => {
+    if (shownAs !== undefined && !isNeeded(shownAs)) return `CAST(NULL AS ${type}) AS ${quoteName(name)}`;
+    const place = quoteText(path ?? `$[${i}]`);
+    const text = `texts[${paths.push(place)}]`;
+    const value = absent == null ? text : `CASE WHEN json_exists(item, ${place}) THEN ${text} ELSE ${quoteText(absent)} END`;
+    return `CAST(${value} AS ${type}) AS ${quoteName(name)}`;
+  });
+  return `CREATE TEMP TABLE ${quoteName(tailName)} AS SELECT ${casts.join(', ')}
+    FROM (SELECT item, json_extract_string(item, [${paths.join(', ')}]) AS texts FROM (SELECT unnest(CAST($1::JSON AS JSON[])) AS item))`;
 }

@@ -21,7 +21,7 @@ export async function withRelations<T>(
           tails += 1;
           const tailName = `svc_tails_${tails}`;
           if (relation.tail) {
-            await connection.run(createTailTable(tailName, relation.tail), [relation.tail.json]);
+            await connection.run(createTailTable(tailName, relation.tail.columns), [relation.tail.json]);
             made.push(tailName);
           }
           froms.push(`(${relation.select(opened.pathOf, tailName)})`);

@@ -4,6 +4,7 @@ import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BlobStore } from '../blobs/blobStore.ts';
+import type { LogRow } from '../pg/rowLog.ts';
 import type { ColumnRecord, LogEntry } from '../pg/tables.ts';
 import { fieldIds, innerName, rowIdColumn } from './buildRelation.ts';
 import type { Engine } from './engine.ts';
@@ -31,32 +32,48 @@ export interface FileColumn {
   type: string;
 }
 
-/** Rows that no earlier layer holds. */
+/** Rows that no earlier layer holds, in the order of their ids. */
 export async function writeSegment(storage: Storage, prefix: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<WrittenFile> {
-  const file = [{ id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' }, ...columns.map(asFileColumn)];
-  return writeRows(storage, prefix, file, rows, (row) => [String(row.rowId), ...columns.map((column) => row.cells?.[column.id] ?? null)]);
+  return writeRows(storage, prefix, [rowIdText, ...columns.map(asTextColumn)], rows);
 }
 
-/** Whole rows after a change, with what changed and what it was before. */
+/** Whole rows after a change, with what changed and what it was before, in the order of their ids. */
 export async function writeDelta(storage: Storage, prefix: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<WrittenFile> {
-  const file = [
-    { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
-    { id: fieldIds.op, name: '__svc_op', type: 'VARCHAR' },
-    { id: fieldIds.changed, name: '__svc_changed', type: 'INTEGER[]' },
-    { id: fieldIds.before, name: '__svc_before', type: 'VARCHAR' },
-    ...columns.map(asFileColumn),
-  ];
-  return writeRows(storage, prefix, file, rows, (row) => [
-    String(row.rowId),
-    row.op,
-    `[${row.changed.join(',')}]`,
-    row.before && JSON.stringify(row.before),
-    ...columns.map((column) => row.cells?.[column.id] ?? null),
-  ]);
+  return writeRows(storage, prefix, [rowIdText, ...changeText, ...columns.map(asTextColumn)], rows);
 }
 
-function asFileColumn(column: ColumnRecord): FileColumn {
-  return { id: column.id, name: innerName(column.id), type: column.type };
+/** Entries of the log as they are: with their versions, and the cells as one text, so that an absent one stays absent. */
+export async function writeLog(storage: Storage, prefix: string, entries: LogRow[]): Promise<WrittenFile> {
+  const version: TextColumn<LogRow> = {
+    id: fieldIds.version,
+    name: '__svc_version',
+    type: 'BIGINT',
+    textOf: (entry) => String(entry.editVersion),
+  };
+  const cells: TextColumn<LogRow> = {
+    id: fieldIds.cells,
+    name: '__svc_cells',
+    type: 'VARCHAR',
+    textOf: (entry) => entry.cells && JSON.stringify(entry.cells),
+  };
+  return writeRows(storage, prefix, [rowIdText, version, ...changeText, cells], entries);
+}
+
+/** A column of a file, and the text of a row's value in it. */
+interface TextColumn<Row = LogEntry> extends FileColumn {
+  textOf(row: Row): string | null;
+}
+
+const rowIdText: TextColumn = { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT', textOf: (row) => String(row.rowId) };
+
+const changeText: TextColumn[] = [
+  { id: fieldIds.op, name: '__svc_op', type: 'VARCHAR', textOf: (row) => row.op },
+  { id: fieldIds.changed, name: '__svc_changed', type: 'INTEGER[]', textOf: (row) => `[${row.changed.join(',')}]` },
+  { id: fieldIds.before, name: '__svc_before', type: 'VARCHAR', textOf: (row) => row.before && JSON.stringify(row.before) },
+];
+
+function asTextColumn({ id, type }: ColumnRecord): TextColumn {
+  return { id, name: innerName(id), type, textOf: (row) => row.cells?.[id] ?? null };
 }
 
 /** Any SELECT whose columns have the inner names, as a file. The caller sees to the order of rows. */
@@ -82,25 +99,29 @@ function fieldIdList(columns: FileColumn[]): string {
   return `FIELD_IDS {${ids.join(', ')}}`;
 }
 
-async function writeRows<T>(
-  storage: Storage,
-  prefix: string,
-  columns: FileColumn[],
-  rows: T[],
-  textOf: (row: T) => (string | null)[],
-): Promise<WrittenFile> {
+async function writeRows<Row>(storage: Storage, prefix: string, columns: TextColumn<Row>[], rows: Row[]): Promise<WrittenFile> {
+  const quoted = columns.map(isText);
   function* lines() {
-    for (const row of rows) yield textOf(row).map(csvField).join(',');
+    for (const row of rows) {
+      let line = '';
+      for (let i = 0; i < columns.length; i += 1) {
+        const text = (columns[i] as TextColumn<Row>).textOf(row);
+        if (i > 0) line += ',';
+        line += quoted[i] ? csvField(text) : (text ?? '\\N');
+      }
+      yield line;
+    }
   }
-  return writeLines(storage, prefix, columns, lines(), {
-    columns,
-    select: (source) => `${selectTyped(columns, source)} ORDER BY ${rowIdColumn}`,
-  });
+  return writeLines(storage, prefix, columns, lines());
 }
+
+/** What may hold any character; numbers, dates and times hold none that would need quotes. */
+const isText = ({ type }: { type: string }) => type === 'VARCHAR' || type === 'JSON' || type.endsWith('[]');
 
 /** A value as `writeLines` wants it; numbers, dates and the like may stand in a line as they are. */
 export function csvField(text: string | null): string {
-  return text === null ? '\\N' : `"${text.replaceAll('"', '""')}"`;
+  if (text === null) return '\\N';
+  return text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`;
 }
 
 /** What stands in the lines, where that is not the columns of the file themselves, and the SELECT that makes these of it. */
@@ -129,9 +150,7 @@ export async function writeLines(
   const [csv, draft] = await Promise.all([storage.blobs.draft(), storage.blobs.draft()]);
   try {
     const longest = Math.max(2_097_152, await writeCsv(csv, lines));
-    const types = form.columns.map(
-      (column) => `${quoteText(column.name)}: ${quoteText(column.type === 'JSON' || column.type.endsWith('[]') ? 'VARCHAR' : column.type)}`,
-    );
+    const types = form.columns.map((column) => `${quoteText(column.name)}: ${quoteText(isText(column) ? 'VARCHAR' : column.type)}`);
     const source = `read_csv(${quoteText(csv)}, columns = {${types.join(', ')}}, header = false, delim = ',', quote = '"', escape = '"', nullstr = '\\N', allow_quoted_nulls = false, auto_detect = false, new_line = '\\n', max_line_size = ${longest}, buffer_size = ${4 * longest}, strict_mode = true)`;
     await storage.engine.use((connection) =>
       connection.run(`COPY (${form.select(source)}) TO ${quoteText(draft)} (${parquetOptions()}, ${fieldIdList(columns)})`),

@@ -1,10 +1,9 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import pg from 'pg';
 import { DomainError } from '../../core/errors.ts';
-import * as schema from '../../schema/index.ts';
 import { type LookUp, makeLookUp } from './lookups.ts';
 
-export type Orm = NodePgDatabase<typeof schema>;
+export type Orm = NodePgDatabase;
 
 export interface Database {
   pool: pg.Pool;
@@ -13,8 +12,9 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** Without the schema: it is needed for relational queries alone, and working it out costs more than most statements. */
 export function bindOrm(client: pg.Pool | pg.PoolClient): Orm {
-  return drizzle(client, { schema });
+  return drizzle(client);
 }
 
 export function openDatabase(url: string, options: { poolSize: number; onError: (error: Error) => void }): Database {

@@ -1,4 +1,4 @@
-import type { Layer } from '../../schema/index.ts';
+import type { PlannedLayer } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { ColumnRow } from './snapshots.ts';
 
@@ -47,7 +47,7 @@ export interface RestoredContent {
   tableId: string;
   versionUid: string;
   manifestId: string;
-  layers: Layer[];
+  layers: PlannedLayer[];
   rowCount: number;
   tailCount: number;
   columns: Omit<ColumnRow, 'tableId' | 'fromVersion' | 'toVersion'>[];

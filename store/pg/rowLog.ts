@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { logFiles } from '../../schema/index.ts';
 
 export interface LogRow {
   editVersion: number;
@@ -12,44 +13,131 @@ export interface LogRow {
 const columns = `edit_version::float8 AS "editVersion", row_id::float8 AS "rowId", op, changed, cells, before`;
 const bareColumns = `edit_version::float8 AS "editVersion", row_id::float8 AS "rowId", op, changed, NULL AS cells, NULL AS before`;
 
-/** The newest entry of each row in a range of the log. */
-export async function listNewestEntries(pool: pg.Pool | pg.PoolClient, tableId: string, after: number, upTo: number): Promise<LogRow[]> {
-  const { rows } = await pool.query<LogRow>({
-    name: 'newest_entries',
-    text: `SELECT DISTINCT ON (row_id) ${columns} FROM row_log WHERE table_id = $1 AND edit_version > $2 AND edit_version <= $3 ORDER BY row_id, edit_version DESC`,
-    values: [tableId, after, upTo],
-  });
-  return rows;
+/** A part of the rows, by id: a range, or some. */
+export type RowSelection = { min: number; max: number } | { ids: number[] };
+
+/** A log layer, as far as it is read: entries with `after < edit_version <= upTo`. */
+export interface LogRange {
+  layer: number;
+  after: number;
+  upTo: number;
 }
 
-/** The newest entry of each of some rows in a range of the log. */
-export async function findNewestEntries(
-  pool: pg.Pool | pg.PoolClient,
+/** Rows of the log, with the layer they belong to. */
+export interface LayeredEntry extends LogRow {
+  layer: number;
+}
+
+/** The newest entry of each row over log layers, a later layer winning; of a part of the rows, if asked. */
+function selectNewest(tableId: string, ranges: LogRange[], selection: RowSelection | null, list: string) {
+  const kind = selection === null ? 'all' : 'ids' in selection ? 'ids' : 'range';
+  const condition = { all: '', ids: 'AND l.row_id = ANY ($5)', range: 'AND l.row_id BETWEEN $5 AND $6' }[kind];
+  const chosen = selection === null ? [] : 'ids' in selection ? [selection.ids] : [selection.min, selection.max];
+  return {
+    kind,
+    text: `SELECT DISTINCT ON (l.row_id) r.layer, ${list} FROM unnest($2::integer[], $3::bigint[], $4::bigint[]) AS r(layer, after, up_to)
+           JOIN row_log l ON l.table_id = $1 AND l.edit_version > r.after AND l.edit_version <= r.up_to ${condition}
+           ORDER BY l.row_id, r.layer DESC, l.edit_version DESC`,
+    values: [tableId, ranges.map((range) => range.layer), ranges.map((range) => range.after), ranges.map((range) => range.upTo), ...chosen],
+  };
+}
+
+/**
+ * Up to which version the entries of a table have been moved to files. Part of every statement that reads entries: only
+ * then is it sure that what the statement did not find any more is in those files, and what it found is not.
+ */
+const floorOf = `(SELECT coalesce(max(up_to), 0)::float8 FROM log_files WHERE table_id = $1 AND kind = 'log')`;
+
+/** Entries of the log, and the version up to which they are in files instead. */
+export interface EntriesAbove<T> {
+  floor: number;
+  entries: T[];
+}
+
+async function queryAbove<T extends { rowId: number }>(
+  pool: pg.Pool,
+  query: { name?: string; text: string; values: unknown[] },
+): Promise<EntriesAbove<T>> {
+  const { rows } = await pool.query<T & { floor: number }>({
+    ...query,
+    text: `SELECT f.floor, e.* FROM (SELECT ${floorOf} AS floor) AS f LEFT JOIN (${query.text}) AS e ON true`,
+  });
+  return { floor: rows[0]?.floor ?? 0, entries: rows.filter((row) => row.rowId !== null) };
+}
+
+export async function listNewestEntries(
+  pool: pg.Pool,
   tableId: string,
-  rowIds: number[],
-  after: number,
-  upTo: number,
-): Promise<LogRow[]> {
-  const { rows } = await pool.query<LogRow>({
-    name: 'newest_entries_of',
-    text: `SELECT DISTINCT ON (row_id) ${columns} FROM row_log WHERE table_id = $1 AND row_id = ANY ($2) AND edit_version > $3 AND edit_version <= $4 ORDER BY row_id, edit_version DESC`,
-    values: [tableId, rowIds, after, upTo],
-  });
-  return rows;
+  ranges: LogRange[],
+  selection: RowSelection | null,
+): Promise<EntriesAbove<LayeredEntry>> {
+  const { kind, text, values } = selectNewest(tableId, ranges, selection, columns);
+  return queryAbove(pool, { name: `newest_${kind}`, text, values });
 }
 
-/** Every entry in a range of the log, oldest first unless told; of some rows, if asked. Without cells where they are not needed. */
+/**
+ * The same as the text of a JSON array of `[row id, op, layer, cells]`, null when there are none. The cells pass through
+ * as they were kept: only the engine that reads them takes them apart.
+ */
+export async function readNewestEntries(
+  pool: pg.Pool,
+  tableId: string,
+  ranges: LogRange[],
+  selection: RowSelection | null,
+): Promise<{ floor: number; json: string | null }> {
+  const { kind, text, values } = selectNewest(tableId, ranges, selection, 'l.row_id, l.op, l.cells');
+  const { rows } = await pool.query<{ floor: number; json: string | null }>({
+    name: `newest_text_${kind}`,
+    text: `SELECT ${floorOf} AS floor, json_agg(json_build_array(row_id, op, layer, cells))::text AS json FROM (${text}) AS newest`,
+    values,
+  });
+  return rows[0] ?? { floor: 0, json: null };
+}
+
+/** Every entry in a range of the log, of some rows, if asked. Without cells where they are not needed. */
 export async function listEntries(
-  pool: pg.Pool | pg.PoolClient,
+  pool: pg.Pool,
   tableId: string,
   range: { after: number; upTo: number; rowIds?: number[]; limit?: number; newestFirst?: boolean; withCells?: boolean },
-): Promise<LogRow[]> {
+): Promise<EntriesAbove<LogRow>> {
   const order = range.newestFirst ? 'DESC' : 'ASC';
-  const { rows } = await pool.query<LogRow>(
-    `SELECT ${range.withCells === false ? bareColumns : columns} FROM row_log
-     WHERE table_id = $1 AND edit_version > $2 AND edit_version <= $3 AND ($4::bigint[] IS NULL OR row_id = ANY ($4))
-     ORDER BY edit_version ${order}, row_id LIMIT $5`,
-    [tableId, range.after, range.upTo, range.rowIds ?? null, range.limit ?? null],
-  );
-  return rows;
+  return queryAbove(pool, {
+    text: `SELECT ${range.withCells === false ? bareColumns : columns} FROM row_log
+           WHERE table_id = $1 AND edit_version > $2 AND edit_version <= $3 AND ($4::bigint[] IS NULL OR row_id = ANY ($4))
+           ORDER BY edit_version ${order}, row_id LIMIT $5`,
+    values: [tableId, range.after, range.upTo, range.rowIds ?? null, range.limit ?? null],
+  });
+}
+
+/** The oldest entries up to a version, whole versions only, as many as one file should hold. */
+export async function listOldEntries(
+  pool: pg.Pool,
+  tableId: string,
+  upTo: number,
+  most: { entries: number; bytes: number },
+): Promise<EntriesAbove<LogRow>> {
+  return queryAbove(pool, {
+    text: `SELECT ${columns} FROM (
+             SELECT *, count(*) OVER upto AS n, sum(coalesce(pg_column_size(cells), 0) + coalesce(pg_column_size(before), 0)) OVER upto AS size,
+                    min(edit_version) OVER () AS oldest
+             FROM (SELECT * FROM row_log WHERE table_id = $1 AND edit_version <= $2 ORDER BY edit_version, row_id LIMIT $3::integer + 1001) AS eldest
+             WINDOW upto AS (ORDER BY edit_version RANGE UNBOUNDED PRECEDING)
+           ) AS counted WHERE (n <= $3::integer AND size <= $4::bigint) OR edit_version = oldest`,
+    values: [tableId, upTo, most.entries, most.bytes],
+  });
+}
+
+/** Puts a file in the place of entries; false, and nothing changed, when they are not those any more. */
+export async function moveEntries(pool: pg.Pool, file: typeof logFiles.$inferInsert): Promise<boolean> {
+  const { rows } = await pool.query<{ moved: boolean }>('SELECT svc_move_entries($1, $2, $3, $4, $5, $6, $7, $8) AS moved', [
+    file.tableId,
+    file.key,
+    file.after,
+    file.upTo,
+    file.rows,
+    file.minRow,
+    file.maxRow,
+    file.bytes,
+  ]);
+  return rows[0]?.moved === true;
 }

@@ -159,13 +159,15 @@ export async function listColumnRows(orm: Orm, tableId: string, editVersion: num
   return rows.filter((row) => row.fromVersion <= editVersion && (row.toVersion === null || row.toVersion > editVersion));
 }
 
-/** How many entries the closed log layers hold: what a compaction would fold. */
+/** How many entries the closed log layers hold, about as many where they are in files: what a compaction would fold. */
 export async function countLogged(pool: pg.Pool, tableId: string, layers: Layer[]): Promise<number> {
   const ranges = layers.flatMap((layer) => (layer.kind === 'log' && layer.upTo !== null ? [{ after: layer.after, upTo: layer.upTo }] : []));
   if (ranges.length === 0) return 0;
   const { rows } = await pool.query<{ logged: number }>(
-    `SELECT count(*)::integer AS logged FROM row_log l JOIN jsonb_to_recordset($2) AS r(after bigint, "upTo" bigint)
-     ON l.edit_version > r.after AND l.edit_version <= r."upTo" WHERE l.table_id = $1`,
+    `WITH r AS (SELECT * FROM jsonb_to_recordset($2) AS r(after bigint, "upTo" bigint))
+     SELECT ((SELECT count(*) FROM row_log l JOIN r ON l.edit_version > r.after AND l.edit_version <= r."upTo" WHERE l.table_id = $1)
+       + (SELECT coalesce(sum(f.rows), 0) FROM log_files f JOIN r ON f.up_to > r.after AND f.after < r."upTo"
+          WHERE f.table_id = $1 AND f.kind = 'log'))::integer AS logged`,
     [tableId, JSON.stringify(ranges)],
   );
   return rows[0]?.logged ?? 0;

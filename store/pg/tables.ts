@@ -1,6 +1,6 @@
-import { and, asc, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
-import { type Layer, manifests, tableColumns, tables, tableVersions } from '../../schema/index.ts';
+import { type Layer, manifests, type PlannedLayer, tableColumns, tables, tableVersions } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
 
@@ -48,6 +48,17 @@ export async function listTables(orm: Orm, filter: TableFilter): Promise<TableRe
     )
     .orderBy(asc(tables.id))
     .limit(filter.limit ?? 10_000);
+}
+
+/** How many active tables some workbooks have; those without any are not in it. */
+export async function countTables(orm: Orm, workbookIds: string[]): Promise<Map<string, number>> {
+  if (workbookIds.length === 0) return new Map();
+  const rows = await orm
+    .select({ workbookId: tables.workbookId, tables: count() })
+    .from(tables)
+    .where(and(inArray(tables.workbookId, workbookIds), eq(tables.state, 'active'), live))
+    .groupBy(tables.workbookId);
+  return new Map(rows.map((row) => [row.workbookId, row.tables]));
 }
 
 /** By name: the active table, else the archived one that was changed last. */
@@ -136,11 +147,22 @@ export async function findCurrentTableById(pool: pg.Pool | pg.PoolClient, id: st
 
 /** All active tables of a workbook as they are at one moment. */
 export async function listCurrentTables(pool: pg.Pool | pg.PoolClient, workbookId: string, names: string[] | null): Promise<TableAt[]> {
-  const { rows } = await pool.query<CurrentRow>(
-    `${selectCurrent} WHERE t.workbook_id = $1 AND t.state = 'active' AND t.deleted_at IS NULL AND ($2::text[] IS NULL OR lower(t.name) = ANY ($2)) ORDER BY t.id`,
-    [workbookId, names?.map((name) => name.toLowerCase()) ?? null],
-  );
+  const { rows } = await pool.query<CurrentRow>({
+    name: 'current_tables',
+    text: `${selectCurrent} WHERE t.workbook_id = $1 AND t.state = 'active' AND t.deleted_at IS NULL AND ($2::text[] IS NULL OR t.name = ANY ($2)) ORDER BY t.id`,
+    values: [workbookId, names],
+  });
   return rows.map(asTableAt);
+}
+
+/** The names that a query may use. */
+export async function listActiveNames(pool: pg.Pool, workbookId: string): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>({
+    name: 'active_names',
+    text: `SELECT name FROM tables WHERE workbook_id = $1 AND state = 'active' AND deleted_at IS NULL ORDER BY id`,
+    values: [workbookId],
+  });
+  return rows.map((row) => row.name);
 }
 
 /** Tables as they are at one moment, by id; deleted ones too. */
@@ -258,7 +280,7 @@ export interface TableEdit {
   inserted: number;
   deleted: number;
   entries: LogEntry[];
-  manifest: { id: string; layers: Layer[] } | null;
+  manifest: { id: string; layers: PlannedLayer[] } | null;
   schemaChanged: boolean;
 }
 

@@ -67,7 +67,7 @@ export async function openRawStore(): Promise<RawStore> {
         rowCount: sheet.rowCount,
       } as unknown as TableAt;
       const names = sheet.columns.map(({ name }) => quoteName(name));
-      return withRelation(engine, blobs, buildRelation(at, [], new Map(), null), async (connection, from) => {
+      return withRelation(engine, blobs, buildRelation(at, null, new Map(), null), async (connection, from) => {
         const rows = await readAll(connection, `SELECT ${[`${rowIdColumn}::DOUBLE`, ...names].join(', ')} FROM ${from}`);
         return rows as unknown as Row[];
       });

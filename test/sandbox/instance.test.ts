@@ -1,7 +1,7 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { createTailTable, type Relation } from '../../store/duckdb/relation.ts';
+import type { Relation } from '../../store/duckdb/relation.ts';
 import { loadRelations } from '../../store/duckdb/sandbox/child/load.ts';
 import { openSession, type Session } from '../../store/duckdb/sandbox/child/session.ts';
 import { makeWorld, secrets, type World } from './world.ts';
@@ -36,7 +36,7 @@ async function prepare(relation: Relation) {
     columns: relation.columns.map((column) => column.name),
     governed: relation.governed,
     select: relation.select((key) => join(dir, key), name),
-    tail: relation.tail && { name, create: createTailTable(name, relation.tail), json: relation.tail.json },
+    tail: relation.tail && { ...relation.tail, name },
   };
 }
 

@@ -4,9 +4,12 @@ import { applyColumnChange, type PreparedColumnChange } from '../../activities/c
 import { prepareRetypeColumn } from '../../activities/columns/retypeColumn.ts';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
 import { chooseFileRows, compactionLimits } from '../../activities/compaction/limits.ts';
+import { readStoredRows } from '../../activities/rows/readStoredRows.ts';
+import { readRowHistory } from '../../activities/rows/rowHistory.ts';
 import { commitSnapshot } from '../../activities/snapshots/commitSnapshot.ts';
 import { planRestore } from '../../activities/snapshots/planRestore.ts';
 import { restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
+import { requireTable } from '../../activities/tables/openTable.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { listLongTables } from '../../store/pg/compaction.ts';
 import { listTablesById, type TableAt } from '../../store/pg/tables.ts';
@@ -51,6 +54,11 @@ const change = async (prepared: Promise<PreparedColumnChange>) => {
 };
 const request = (name: string) => ({ workbookId: store.workbook.id, name, expectedVersion: null });
 
+const tellHistory = async (name: string, rowId: number) => {
+  const { services, principal, workbook } = store;
+  return (await readRowHistory(services, principal, await requireTable(services, workbook.id, name), rowId, { limit: 100 })).changes;
+};
+
 /** A table of many layers: segments, log, deltas, deletions, a column that came late. */
 async function makeLayered(name: string): Promise<string> {
   const id = await store.makeLargeTable(name, 3000);
@@ -88,8 +96,18 @@ describe('a compaction', () => {
     // History reads the log: its entries are all still there.
     const { rows } = await store.api.sql.query('SELECT count(*)::int AS n FROM row_log WHERE table_id = $1', [id]);
     expect(rows[0].n).toBe(1200);
+    // Until nothing reads them as layers any more: then they are moved to a file, and history reads that.
+    const told = await tellHistory('frozen', 1);
     expect(await compactTable(store.services, id, quiet)).toBe('nothing');
+    expect((await store.api.sql.query('SELECT 1 FROM row_log WHERE table_id = $1', [id])).rowCount).toBe(0);
+    expect((await store.api.sql.query('SELECT kind, rows, after::int, up_to::int FROM log_files WHERE table_id = $1', [id])).rows).toEqual([
+      { kind: 'log', rows: 1200, after: 0, up_to: 4 },
+    ]);
+    expect(await tellHistory('frozen', 1)).toEqual(told);
+    expect(told.map(({ kind }) => kind)).toEqual(['update']);
+    expect(await store.hashVersions(id)).toEqual(before);
     await store.upsert('frozen', [{ __svc_row_id: 1, t: 'after' }]);
+    expect((await tellHistory('frozen', 1)).length).toBe(2);
     expect((await store.readContent(id)).rows[0]).toEqual(['7', 'after', '1']);
     expect((await current(id)).table.tailCount).toBe(1);
   });
@@ -161,6 +179,55 @@ describe('a compaction', () => {
     expect(await column()).toEqual(['7', '7', null]);
     expect(await compactTable(store.services, id, quiet, thorough)).toBe('compacted');
     expect(await column()).toEqual(['7', '7', null]);
+  });
+});
+
+describe('entries that were moved to a file', () => {
+  const eager = { ...thorough, moved: 1 };
+
+  it('are read from there by versions that a restore brings back, by undo, and by a reader who came before', async () => {
+    const own = await store.another();
+    const id = await own.makeTable('t', [{ name: 'a', type: 'BIGINT' }]);
+    const { rowIds } = await own.upsert('t', [{ a: 1 }, { a: 2 }]);
+    const { snapshot } = await own.commit((tx) => commitSnapshot(tx, own.workbook, { summary: 's', eventType: 'test' }));
+    await own.upsert('t', [{ __svc_row_id: rowIds[0], a: 10 }]);
+    const [early] = await listTablesById(own.services.db.pool, [id]);
+    const before = await own.hashVersions(id);
+    for (let outcome = ''; outcome !== 'nothing'; ) outcome = await compactTable(own.services, id, quiet, eager);
+    expect((await store.api.sql.query('SELECT 1 FROM row_log WHERE table_id = $1', [id])).rowCount).toBe(0);
+    expect(await own.hashVersions(id)).toEqual(before);
+    // The manifest that this reader holds still says that everything is in the log.
+    expect(early?.layers).toEqual([{ kind: 'log', after: 1, upTo: null }]);
+    expect(await readStoredRows(own.services, early as TableAt, rowIds)).toEqual(
+      new Map([
+        [rowIds[0], { 1: '10' }],
+        [rowIds[1], { 1: '2' }],
+      ]),
+    );
+    const plan = await planRestore(own.services, snapshot);
+    await own.commit((tx) => restoreSnapshot(tx, own.workbook, plan, null));
+    expect((await own.readContent(id)).rows.map(([a]) => a)).toEqual(['1', '2']);
+    await own.upsert('t', [{ __svc_row_id: rowIds[1], a: 20 }]);
+    expect((await own.readContent(id)).rows.map(([a]) => a)).toEqual(['1', '20']);
+    Object.assign(before, await own.hashVersions(id));
+    for (let outcome = ''; outcome !== 'nothing'; ) outcome = await compactTable(own.services, id, quiet, eager);
+    expect(await own.hashVersions(id)).toEqual(before);
+    const { rows } = await store.api.sql.query(`SELECT after::int, up_to::int FROM log_files WHERE table_id = $1 ORDER BY up_to`, [id]);
+    expect(rows).toEqual([
+      { after: 0, up_to: 3 },
+      { after: 3, up_to: 5 },
+    ]);
+  });
+
+  it('are in one place only, whoever moves them at the same time', async () => {
+    const id = await store.makeTable('moved twice', [{ name: 'a', type: 'BIGINT' }]);
+    for (let a = 0; a < 5; a += 1) await store.upsert('moved twice', [{ a }]);
+    await compactTable(store.services, id, quiet, eager);
+    await Promise.all(Array.from({ length: 4 }, () => compactTable(store.services, id, quiet, eager)));
+    const { rows } = await store.api.sql.query('SELECT rows, key FROM log_files WHERE table_id = $1', [id]);
+    expect(rows.map((row) => row.rows)).toEqual([5]);
+    expect((await listBlobs(id)).filter((key) => key === rows[0].key).length).toBe(1);
+    expect((await listBlobs(id)).length).toBe(2);
   });
 });
 

@@ -29,6 +29,20 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
+describe('a workbook', () => {
+  it('counts its active tables, in lists and by itself', async () => {
+    const path = { workbook_id: workbookId };
+    const counted = async () => ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}', { params: { path } })).counts.tables;
+    expect(await counted()).toBe(3);
+    const artifact = { params: { path: { ...path, name: '仕入' } } };
+    ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/archive', artifact));
+    expect(await counted()).toBe(2);
+    ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/unarchive', artifact));
+    const { workbooks } = ok(await owner.client.GET('/api/v1/me/workbooks'));
+    expect(workbooks.find((workbook) => workbook.id === workbookId)?.counts).toEqual({ tables: 3, sources: 0, sheets: 0, charts: 0 });
+  });
+});
+
 const search = async (who: Person, q: string, query: Record<string, unknown> = {}) =>
   ok(await who.client.GET('/api/v1/search', { params: { query: { q, ...query } } }));
 

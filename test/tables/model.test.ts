@@ -4,12 +4,16 @@ import { prepareAddColumn, prepareDropColumn, prepareRenameColumn } from '../../
 import { applyColumnChange, type PreparedColumnChange } from '../../activities/columns/openColumn.ts';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
 import { compactionLimits } from '../../activities/compaction/limits.ts';
+import { diffTable } from '../../activities/rows/diffTable.ts';
+import { readRowHistory } from '../../activities/rows/rowHistory.ts';
 import { applyUndo, prepareUndo } from '../../activities/rows/undoOp.ts';
 import { commitSnapshot } from '../../activities/snapshots/commitSnapshot.ts';
 import { planRestore } from '../../activities/snapshots/planRestore.ts';
 import { restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
+import { requireTableAt } from '../../activities/tables/openTable.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import type { SnapshotRecord } from '../../store/pg/snapshots.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { ok } from '../setup/api.ts';
 import { TableModel } from './model.ts';
@@ -51,8 +55,10 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 
 const quiet = { heartbeat() {} };
-const eager = { ...compactionLimits, tail: 0, deltas: 1e9, deltaShare: 1e9, files: 1e9 };
-const thorough = { ...compactionLimits, tail: 0, deltas: 1, fileRows: 400 };
+const eager = { ...compactionLimits, tail: 0, deltas: 1e9, deltaShare: 1e9, files: 1e9, moved: 1 };
+const thorough = { ...compactionLimits, tail: 0, deltas: 1, fileRows: 400, moved: 1 };
+
+let moves = 0;
 
 /** One table in a workbook of its own, and what it should be. */
 class Run {
@@ -169,9 +175,29 @@ class Run {
     else expect(this.model.contentAt(this.model.version)).toEqual(this.model.contentAt(chosen.version));
   }
 
-  /** Folds the table; with an edit that comes between its file and its swap, if wanted. */
+  /** What the log tells: histories of some rows, and what the last versions changed. */
+  private async tell(version: number, rowIds: number[]): Promise<unknown> {
+    const { services, principal } = this.store;
+    const [at] = await listTablesById(services.db.pool, [this.tableId]);
+    const to = at && (await requireTableAt(services, at, version));
+    const from = at && (await requireTableAt(services, at, Math.max(1, version - 3)));
+    if (!at || !from || !to) throw new Error('the table is gone');
+    const histories = [];
+    for (const rowId of rowIds) {
+      const { changes } = await readRowHistory(services, principal, at, rowId, { limit: 100 }).catch(() => ({ changes: [] }));
+      histories.push(
+        changes.filter(({ editVersion }) => editVersion <= version).map(({ editVersion, kind, cells }) => ({ editVersion, kind, cells })),
+      );
+    }
+    return { histories, diff: await diffTable(services, principal, from, to, 100) };
+  }
+
+  /** Folds the table until there is nothing to do; with an edit that comes between its file and its swap, if wanted. */
   private async fold(limits: typeof compactionLimits, edit: boolean): Promise<void> {
     const { services } = this.store;
+    const { version } = this.model;
+    const rowIds = [1, 2, ...this.choose(version, 2)];
+    const told = await this.tell(version, rowIds);
     let edits = edit ? 1 : 0;
     const put: BlobStore['put'] = async (...args) => {
       const result = await services.blobs.put(...args);
@@ -182,7 +208,12 @@ class Run {
       return result;
     };
     const busy: Services = { ...services, blobs: Object.create(services.blobs, { put: { value: put } }) as BlobStore };
-    expect(await compactTable(busy, this.tableId, quiet, limits)).not.toBe('moved');
+    for (let outcome = ''; outcome !== 'nothing'; ) {
+      outcome = await compactTable(busy, this.tableId, quiet, limits);
+      expect(outcome).not.toBe('moved');
+    }
+    expect(await this.tell(version, rowIds)).toEqual(told);
+    moves += (await services.db.pool.query(`SELECT 1 FROM log_files WHERE table_id = $1 AND kind = 'log'`, [this.tableId])).rowCount ?? 0;
   }
 
   private async change(prepare: (request: { workbookId: string; name: string; expectedVersion: null }) => Promise<PreparedColumnChange>) {
@@ -225,6 +256,7 @@ describe('the store', () => {
     );
     console.log(`${runs} random histories checked at every version`);
     expect(runs).toBeGreaterThan(5);
+    expect(moves).toBeGreaterThan(0);
   }, 120_000);
 
   it('lets exactly one of 32 writers with the same expected version win, round after round', async () => {

@@ -1,4 +1,4 @@
-import { access, utimes } from 'node:fs/promises';
+import { access, utimes, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
 import { compactionLimits } from '../../activities/compaction/limits.ts';
@@ -199,12 +199,18 @@ describe('garbage', () => {
 
 describe('collectGarbage', () => {
   it('does all of it as a workflow, and replays as it ran', async () => {
+    const [old, young] = [await store.services.blobs.draft(), await store.services.blobs.draft()];
+    for (const path of [old, young]) await writeFile(path, 'half a file');
+    const then = new Date(Date.now() - 25 * 3_600_000);
+    await utimes(old, then, then);
     const { client } = await store.services.temporal();
     const handle = await client.workflow.start('collectGarbage', {
       workflowId: `collect-garbage-${store.workbook.id}`,
       taskQueue: store.api.config.temporal.taskQueue,
     });
-    expect(await handle.result()).toMatchObject({ versions: expect.any(Number), blobs: expect.any(Number) });
+    expect(await handle.result()).toMatchObject({ versions: expect.any(Number), blobs: expect.any(Number), drafts: 1 });
+    await expect(access(old)).rejects.toThrow();
+    await access(young);
     await keepHistory('collectGarbage', handle);
     await replayHistory('collectGarbage');
   });

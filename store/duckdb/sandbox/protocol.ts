@@ -1,5 +1,6 @@
 import type { Analysis } from '../../../core/sql/analyze.ts';
 import type { KnownTable } from '../../../core/sql/checkTree.ts';
+import type { Tail } from '../relation.ts';
 
 /** What the service and a query process say to each other, over one socket, a request and its reply at a time. */
 
@@ -20,7 +21,7 @@ export interface LoadedRelation {
   select: string;
   /** Loaded before SQL of others runs, and its files are then taken away. */
   governed: boolean;
-  tail: { name: string; create: string; json: string } | null;
+  tail: (Tail & { name: string }) | null;
 }
 
 export interface CheckRequest {
@@ -47,7 +48,7 @@ export interface RunRequest {
   params: Params;
   /** The tables that the SQL may name. */
   check: KnownTable[] | null;
-  /** After a check, only what the query reads is loaded. */
+  /** After a check, only what the query reads is loaded; where it reads a table that is not here, nothing is done. */
   load: LoadedRelation[] | null;
   execute: ExecuteStep | null;
   timeoutMs: number;
@@ -92,6 +93,9 @@ export interface Frame {
   header: unknown;
   body: Buffer;
 }
+
+/** Between the rows of a page. JSON as the engine writes it has no line break of its own, so rows can be told apart by it. */
+export const pageSeparator = ',\n';
 
 const prefixBytes = 8;
 

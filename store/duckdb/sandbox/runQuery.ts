@@ -3,7 +3,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
 import type { KnownTable } from '../../../core/sql/checkTree.ts';
-import { createTailTable, type Relation } from '../relation.ts';
+import { foldName } from '../../../core/sql/names.ts';
+import type { Relation } from '../relation.ts';
 import { emptyFolder, type InPart, shareFile, takeFile } from './folders.ts';
 import { childProblem, requireOk } from './outcomes.ts';
 import { matchParams } from './params.ts';
@@ -28,6 +29,13 @@ export const graceMs = 300;
 const maxPageBytes = 32 * 1024 * 1024;
 const resultName = 'result.parquet';
 
+/** The query reads tables that were not given with it: nothing was done. */
+export class TablesMissing extends Error {
+  constructor(readonly tables: string[]) {
+    super('tables are missing');
+  }
+}
+
 /** Whatever happens, the process holds no file of this query afterwards. */
 export async function runQuery(process: QueryProcess, query: PreparedQuery): Promise<SandboxResult> {
   const { pageLimit, maxRows, maxBytes, resultPath } = query;
@@ -37,15 +45,18 @@ export async function runQuery(process: QueryProcess, query: PreparedQuery): Pro
   try {
     await Promise.all(files.map(({ from, to }) => shareFile(from, to, process.folders.owner)));
     let outcome = await ask(process, query, { check: query.check, load: relations, execute: governed ? null : execute });
+    const tables = outcome.analysis?.outcome === 'ok' ? outcome.analysis.tables : relations.map(({ name }) => name);
+    const given = new Set(relations.map(({ name }) => foldName(name)));
+    if (!tables.every((name) => given.has(foldName(name)))) throw new TablesMissing(tables);
     // What hides columns has been loaded without them: from here on its files cannot be reached by any means.
     await removeFiles(files, 'governed');
     if (governed) outcome = await ask(process, query, { check: null, load: null, execute });
     if (!outcome.executed) throw new Error('a query process did not execute what it was asked to');
     if (resultPath !== null) await takeFile(join(process.folders.outDir, resultName), resultPath);
-    return { ...outcome.executed, pageJson: outcome.page.toString('utf8'), resultFile: resultPath };
+    return { ...outcome.executed, tables, pageJson: outcome.page.toString('utf8'), resultFile: resultPath };
   } catch (error) {
     // After a refusal, or an error in the query, the process goes on; after anything else only a fresh one is a known state.
-    if (!(error instanceof DomainError && harmless.has(error.code))) process.kill();
+    if (!(error instanceof TablesMissing || (error instanceof DomainError && harmless.has(error.code)))) process.kill();
     else await emptyFolder(process.folders.outDir);
     throw error;
   } finally {
@@ -104,7 +115,7 @@ function describeRelations(process: QueryProcess, query: PreparedQuery): { relat
       columns: relation.columns.map((column) => column.name),
       governed,
       select: relation.select(pathOf, tailName),
-      tail: tail && { name: tailName, create: createTailTable(tailName, tail), json: tail.json },
+      tail: tail && { ...tail, name: tailName },
     };
   });
   return { relations, files: [...files.values()] };

@@ -15,6 +15,8 @@ import { type QueryProcess, startProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
 import { graceMs, runQuery } from './runQuery.ts';
 
+export { TablesMissing } from './runQuery.ts';
+
 /** Runs the SQL of strangers. Three walls: the tree (core/sql), the instance (child/session.ts), the process (cage.ts). */
 export interface Sandbox {
   /** What a query would read, before anything is built for it. Refusals are thrown. */
@@ -40,6 +42,8 @@ export interface SandboxQuery {
   params?: GivenParams;
   /** Those that SQL may name; only what the query reads is built. */
   relations: Relation[];
+  /** All that SQL may name, where `relations` are only those it seems to read; if it reads another, `TablesMissing` is thrown. */
+  known?: KnownTable[];
   /** Local path of a blob. The files must stay until the query has ended. */
   pathOf(key: string): string;
   pageLimit: number;
@@ -53,11 +57,13 @@ export interface SandboxQuery {
 
 export interface SandboxResult {
   columns: ResultColumn[];
+  /** Names of the tables that were read. */
+  tables: string[];
   /** Of the whole result; without `keepResult`, of the page. */
   rowCount: number;
   /** Whether there are rows after the page. */
   more: boolean;
-  /** The text of a JSON array of objects. */
+  /** The text of a JSON array of objects, a line each. */
   pageJson: string;
   /** Parquet, the caller's from now on; read it by `selectResult`. Null without `keepResult`. */
   resultFile: string | null;
@@ -130,9 +136,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       const params = readParams(query.params);
       return withProcess(query.accountId, query.sql, async (process) => {
         const deadlineMs = Date.now() + query.timeoutMs;
-        const known = describeTables(query.relations);
+        const known = query.known ?? describeTables(query.relations);
         const relations =
-          query.relations.length <= maxUnchecked ? query.relations : await onlyUsed(process, query.sql, query.relations, known);
+          query.known || query.relations.length <= maxUnchecked
+            ? query.relations
+            : await onlyUsed(process, query.sql, query.relations, known);
         const resultPath = query.keepResult ? join(workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
         return runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath });
       });

@@ -4,7 +4,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@d
 import { makeUnique } from '../../../../core/sql/names.ts';
 import { rowJson } from '../../json.ts';
 import { quoteName, quoteText } from '../../relation.ts';
-import type { Executed, ExecuteStep, Params, ResultColumn } from '../protocol.ts';
+import { type Executed, type ExecuteStep, type Params, pageSeparator, type ResultColumn } from '../protocol.ts';
 import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
 import { Failed, TimedOut, TooLarge } from './errors.ts';
 import { bindParams } from './params.ts';
@@ -117,7 +117,7 @@ async function requireWhole({ user, own }: Session, statement: DuckDBPreparedSta
 }
 
 async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteStep): Promise<Buffer> {
-  const text = `SELECT string_agg(CAST(${rowJson(columns)} AS VARCHAR), ',' ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
+  const text = `SELECT string_agg(CAST(${rowJson(columns)} AS VARCHAR), ${quoteText(pageSeparator)} ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
   const reader = await own.runAndReadAll(
     `SELECT strlen(rows) <= ${maxPageBytes}, CASE WHEN strlen(rows) <= ${maxPageBytes} THEN rows END FROM (${text})`,
   );

@@ -1,6 +1,6 @@
 import type { TreeCheck } from '../../../../core/sql/checkTree.ts';
 import { foldName } from '../../../../core/sql/names.ts';
-import { quoteName } from '../../relation.ts';
+import { createTailTable, quoteName } from '../../relation.ts';
 import type { LoadedRelation, ValidateRequest } from '../protocol.ts';
 import type { Session } from './session.ts';
 
@@ -14,28 +14,34 @@ export type LoadPlan = Pick<TreeCheck, 'columns' | 'allColumns'>;
  */
 export async function loadRelations(session: Session, relations: LoadedRelation[], plan: LoadPlan | null): Promise<void> {
   for (const relation of relations.filter((each) => each.governed)) {
-    await makeTail(session, relation);
+    await makeTail(session, relation, plan);
     await session.user.run(`CREATE TEMP TABLE ${quoteName(relation.name)} AS ${pruneColumns(relation, plan)}`);
     if (relation.tail) await session.user.run(`DROP TABLE ${quoteName(relation.tail.name)}`);
   }
   await session.lock();
   for (const relation of relations.filter((each) => !each.governed)) {
-    await makeTail(session, relation);
+    await makeTail(session, relation, plan);
     await session.user.run(`CREATE TEMP VIEW ${quoteName(relation.name)} AS ${relation.select}`);
   }
+}
+
+/** Whether the query can mean a column of that name. */
+function isMeant(plan: LoadPlan | null): (name: string) => boolean {
+  if (!plan || plan.allColumns) return () => true;
+  const named = new Set(plan.columns.map(foldName));
+  return (name) => named.has(foldName(name));
 }
 
 /** A table that must be copied is copied no wider than the query needs it. */
 function pruneColumns({ select, columns }: LoadedRelation, plan: LoadPlan | null): string {
   if (!plan || plan.allColumns) return select;
-  const named = new Set(plan.columns.map(foldName));
-  const wanted = columns.filter((name) => named.has(foldName(name)));
+  const wanted = columns.filter(isMeant(plan));
   const kept = wanted.length > 0 ? wanted : columns.slice(-1);
   return `SELECT ${kept.map(quoteName).join(', ')} FROM (${select})`;
 }
 
-async function makeTail({ user }: Session, { tail }: LoadedRelation): Promise<void> {
-  if (tail) await user.run(tail.create, [tail.json]);
+async function makeTail({ user }: Session, { tail }: LoadedRelation, plan: LoadPlan | null): Promise<void> {
+  if (tail) await user.run(createTailTable(tail.name, tail.columns, isMeant(plan)), [tail.json]);
 }
 
 /** To bind a query, empty tables are enough: no files, no rows. */

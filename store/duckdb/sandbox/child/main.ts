@@ -76,6 +76,7 @@ async function run(current: Session, { sql, params, check: tables, load, execute
   const passed = analysis === null || (analysis.outcome === 'ok' && findParamProblems(analysis.parameters, params).length === 0);
   if (!passed) return { value: { analysis, executed: null }, used: false };
   const plan = analysis?.outcome === 'ok' ? analysis : null;
+  if (load && plan && onlyUsed(load, plan).length < plan.tables.length) return { value: { analysis, executed: null }, used: false };
   if (load) await loadRelations(current, onlyUsed(load, plan), plan);
   if (!step) return { value: { analysis, executed: null }, used: false };
   const { executed, page } = await execute(current, { sql, params }, step, outDir, deadline);

@@ -1,0 +1,43 @@
+import { writeLog } from '../../store/duckdb/writeFile.ts';
+import { listOldEntries, moveEntries } from '../../store/pg/rowLog.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { blobPrefix } from '../tables/openTable.ts';
+import type { CompactionWatch } from './compactTable.ts';
+import type { CompactionLimits } from './limits.ts';
+
+const mostInFile = { entries: 20_000, bytes: 64 * 1024 * 1024 };
+
+/**
+ * Moves entries that no layer of the table as it is reads any more from the database to files, where history, diff, undo
+ * and older versions go on reading them. What is left in the database is bounded, however often a table is edited.
+ */
+export async function moveLog(services: Services, at: TableAt, limits: CompactionLimits, watch: CompactionWatch): Promise<number> {
+  const upTo = at.layers.reduce((least, layer) => (layer.kind === 'log' ? Math.min(least, layer.after) : least), at.editVersion);
+  for (let moved = 0; ; ) {
+    watch.step();
+    const { floor, entries } = await listOldEntries(services.db.pool, at.table.id, upTo, mostInFile);
+    // A file for a few entries is not worth its reading.
+    if (entries.length < limits.moved) return moved;
+    entries.sort((a, b) => a.editVersion - b.editVersion || a.rowId - b.rowId);
+    const { key, bytes } = await writeLog(services, blobPrefix(at.table), entries);
+    const rowIds = entries.map((entry) => entry.rowId);
+    // An error from here on does not say whether they were moved: the file must stay, and is collected if they were not.
+    const isMoved = await moveEntries(services.db.pool, {
+      tableId: at.table.id,
+      key,
+      kind: 'log',
+      after: floor,
+      upTo: entries.at(-1)?.editVersion ?? floor,
+      rows: entries.length,
+      minRow: rowIds.reduce((a, b) => Math.min(a, b)),
+      maxRow: rowIds.reduce((a, b) => Math.max(a, b)),
+      bytes,
+    });
+    if (!isMoved) {
+      await services.blobs.remove(key);
+      return moved;
+    }
+    moved += entries.length;
+  }
+}

@@ -1,0 +1,92 @@
+import type { Readable } from 'node:stream';
+import { nearestName } from '../../core/cells/nearestName.ts';
+import { DomainError, type ProblemItem } from '../../core/errors.ts';
+import { decodeCursor } from '../../core/paging.ts';
+import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
+import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+
+export interface RowsQuery {
+  limit: number;
+  cursor?: string;
+  offset?: number;
+  columns?: string[];
+  sort?: string[];
+  /** A stranger's SQL: a boolean expression over the table. */
+  filter?: string;
+}
+
+export interface RowsPage {
+  columns: RelationColumn[];
+  /** Each row as the text of a JSON object. */
+  rows: string[];
+  rowCount: number;
+  nextCursor: string | null;
+  /** The same rows again, typed, for formats that are not text. */
+  stream(format: RowFormat): Promise<Readable>;
+}
+
+/** Where a sorted or filtered page begins. Its cursor is a place in one version: row ids say nothing there. */
+export function decodePlace(at: TableAt, query: RowsQuery): number {
+  const key = decodeCursor(query.cursor, ['number', 'number']);
+  if (key && key[1] !== at.editVersion) {
+    throw new DomainError(
+      'expired',
+      'The table has changed since the first page of this list.',
+      'Start again without cursor, or read with at_version to page through one version.',
+    );
+  }
+  return key ? (key[0] as number) : (query.offset ?? 0);
+}
+
+function refuse(errors: ProblemItem[]): never {
+  throw new DomainError('validation-failed', `${errors[0]?.detail}.`, 'GET …/columns lists the columns.', { errors });
+}
+
+/** A value that is not itself a column's name is split at commas. */
+function splitNames(values: string[], isName: (text: string) => boolean): string[] {
+  return values.flatMap((value) =>
+    isName(value)
+      ? [value]
+      : value
+          .split(',')
+          .map((part) => part.trim())
+          .filter((part) => part !== ''),
+  );
+}
+
+function findColumn(columns: RelationColumn[], name: string): RelationColumn | null {
+  return columns.find((column) => column.name.toLowerCase() === name.toLowerCase()) ?? null;
+}
+
+function unknownColumn(columns: RelationColumn[], name: string, parameter: string): ProblemItem {
+  const near = nearestName(
+    name,
+    columns.map((column) => column.name),
+  );
+  return {
+    pointer: `/query/${parameter}`,
+    detail: near ? `${name} is not a column; did you mean ${near}?` : `${name} is not a column of this table`,
+  };
+}
+
+export function chooseColumns(columns: RelationColumn[], wanted: string[] | undefined): RelationColumn[] {
+  if (!wanted || wanted.length === 0) return columns;
+  const names = splitNames(wanted, (text) => findColumn(columns, text) !== null);
+  const unknown = names.filter((name) => !findColumn(columns, name)).map((name) => unknownColumn(columns, name, 'columns'));
+  if (unknown.length > 0) refuse(unknown);
+  const chosen = [...new Set(names.map((name) => findColumn(columns, name) as RelationColumn))];
+  const rowId = columns.at(-1) as RelationColumn;
+  return chosen.includes(rowId) ? chosen : [...chosen, rowId];
+}
+
+/** `列:desc` as SQL. A masked column sorts as the NULLs it reads as. */
+export function chooseOrder(columns: RelationColumn[], wanted: string[] | undefined): string[] {
+  const isTerm = (text: string) => (findColumn(columns, text) ?? findColumn(columns, text.replace(/:(asc|desc)$/i, ''))) !== null;
+  return splitNames(wanted ?? [], isTerm).map((term) => {
+    const name = findColumn(columns, term) ? term : term.replace(/:(asc|desc)$/i, '');
+    const column = findColumn(columns, name);
+    if (!column) return refuse([unknownColumn(columns, name, 'sort')]);
+    return `${quoteName(column.name)} ${/:desc$/i.test(term) && name !== term ? 'DESC' : 'ASC'} NULLS LAST`;
+  });
+}

@@ -1,0 +1,51 @@
+import { readLogFile } from '../../store/duckdb/readLogFile.ts';
+import { listLogFiles } from '../../store/pg/logFiles.ts';
+import { type LayeredEntry, type LogRange, listNewestEntries, type RowSelection, readNewestEntries } from '../../store/pg/rowLog.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+
+/** The log layers of a version, as far as they belong to it. */
+function listLogRanges(at: TableAt): LogRange[] {
+  return at.layers.flatMap((layer, index) => {
+    if (layer.kind !== 'log') return [];
+    const upTo = Math.min(layer.upTo ?? at.editVersion, at.editVersion);
+    return upTo > layer.after ? [{ layer: index, after: layer.after, upTo }] : [];
+  });
+}
+
+/** What the log layers of a version say of the rows, in the form that a relation takes. Null when they say nothing. */
+export async function readLogText(services: Services, at: TableAt, selection: RowSelection | null): Promise<string | null> {
+  const ranges = listLogRanges(at);
+  if (ranges.length === 0) return null;
+  const { floor, json } = await readNewestEntries(services.db.pool, at.table.id, ranges, selection);
+  if (ranges.every((range) => range.after >= floor)) return json;
+  const entries = await readLogLayers(services, at, selection);
+  return entries.length === 0 ? null : JSON.stringify(entries.map(({ rowId, op, layer, cells }) => [rowId, op, layer, cells]));
+}
+
+/**
+ * The newest entry of each row over all log layers of a version, a later layer winning, in row order. Layers of the table
+ * as it is lie in the database; those of older versions, and what a restore brought back from them, may lie in files.
+ */
+export async function readLogLayers(services: Services, at: TableAt, selection: RowSelection | null): Promise<LayeredEntry[]> {
+  const ranges = listLogRanges(at);
+  if (ranges.length === 0) return [];
+  const { floor, entries } = await listNewestEntries(services.db.pool, at.table.id, ranges, selection);
+  const newest = new Map(entries.map((entry) => [entry.rowId, entry]));
+  for (const { layer, after, upTo } of ranges.filter((range) => range.after < floor)) {
+    const files = await listLogFiles(services.db.orm, at.table.id, { after, upTo: Math.min(upTo, floor) }, spanOf(selection));
+    for (const file of files.filter(({ kind }) => kind === 'log')) {
+      for (const entry of await readLogFile(services, file, { after, upTo: Math.min(upTo, floor), rows: selection, withCells: true })) {
+        const known = newest.get(entry.rowId);
+        const isNewer = !known || layer > known.layer || (layer === known.layer && entry.editVersion > known.editVersion);
+        if (isNewer) newest.set(entry.rowId, { ...entry, layer });
+      }
+    }
+  }
+  return [...newest.values()].sort((a, b) => a.rowId - b.rowId);
+}
+
+export function spanOf(selection: RowSelection | null): { min: number; max: number } | null {
+  if (selection === null || 'min' in selection) return selection;
+  return { min: selection.ids.reduce((a, b) => Math.min(a, b)), max: selection.ids.reduce((a, b) => Math.max(a, b)) };
+}

@@ -1,0 +1,33 @@
+/** What benchmarks share: medians, and works that are measured in turn, so that a busy moment of the machine hits all. */
+
+export function median(values: number[] = []): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+export async function timeMs(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+}
+
+/** The median time of each work, after one round that warms up. */
+export async function compareInTurn<Name extends string>(
+  works: Record<Name, (round: number) => Promise<unknown>>,
+  rounds: number,
+): Promise<Record<Name, number>> {
+  const names = Object.keys(works) as Name[];
+  const times = new Map<Name, number[]>(names.map((name) => [name, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const name of names) {
+      const ms = await timeMs(() => works[name](round));
+      if (round > 0) times.get(name)?.push(ms);
+    }
+  }
+  return Object.fromEntries(names.map((name) => [name, median(times.get(name))])) as Record<Name, number>;
+}
+
+/** One figure beside what is wanted of it; a missed one is marked, so that it is found among the others. */
+export function report(what: string, figure: string, wanted: string, isMet: boolean): void {
+  console.log(`${isMet ? '  ' : '✗ '}${what.padEnd(58)} ${figure.padStart(10)}   wanted: ${wanted}`);
+}

@@ -1,0 +1,205 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { DuckDBInstance } from '@duckdb/node-api';
+import pg from 'pg';
+import { quoteText } from '../store/duckdb/relation.ts';
+import { makeId } from '../store/services.ts';
+import type { EditLoad, EditTimes } from './editClient.ts';
+import { compareInTurn, median, report, timeMs } from './measure.ts';
+import { post, type TableRig } from './tableRig.ts';
+
+const editsInARound = 100;
+const rounds = 3;
+let made = 0;
+
+interface Edited {
+  perSecond: number;
+  medianMs: number;
+}
+
+async function runEdits(wanted: Omit<EditLoad, 'first'>): Promise<Edited> {
+  const load: EditLoad = { ...wanted, first: made };
+  made += load.edits;
+  const child = fork(fileURLToPath(new URL('./editClient.ts', import.meta.url)), [JSON.stringify(load)], { execArgv: ['--import', 'tsx'] });
+  const ended = once(child, 'exit');
+  const [times] = (await Promise.race([once(child, 'message'), ended])) as [EditTimes | number];
+  await ended;
+  if (typeof times !== 'object') throw new Error('the client failed');
+  return { perSecond: (times.latenciesMs.length * 1000) / times.elapsedMs, medianMs: median(times.latenciesMs) };
+}
+
+/** A row edit on a large and on a small table, beside the statements of that edit sent by `pg` alone. */
+export async function benchRowEdits(tables: TableRig, names: { large: string; small: string }): Promise<void> {
+  const { rig } = tables;
+  const load = async (name: string) => ({
+    url: rig.url,
+    token: rig.token,
+    tables: [{ path: `${tables.base}/tables/${name}/rows`, rows: (await tables.open(name)).rowCount }],
+    edits: editsInARound,
+  });
+  const [large, small] = [await load(names.large), await load(names.small)];
+  const found: Record<'large' | 'small' | 'bare', Edited[]> = { large: [], small: [], bare: [] };
+  const statements = await captureEdit(tables, names.large);
+  for (let round = 0; round <= rounds; round += 1) {
+    const figures = {
+      large: await runEdits(large),
+      small: await runEdits(small),
+      bare: await replayEdits(tables, names.large, statements),
+    };
+    if (round > 0) for (const kind of ['large', 'small', 'bare'] as const) found[kind].push(figures[kind]);
+  }
+  const typical = (kind: 'large' | 'small' | 'bare') => ({
+    medianMs: median(found[kind].map((each) => each.medianMs)),
+    perSecond: median(found[kind].map((each) => each.perSecond)),
+  });
+  const [l, s, b] = [typical('large'), typical('small'), typical('bare')];
+  console.log(
+    `  a row edit: ${l.medianMs.toFixed(1)} ms of 1,000,000 rows, ${s.medianMs.toFixed(1)} ms of 10,000, ${b.medianMs.toFixed(1)} ms for its statements by bare pg`,
+  );
+  report(
+    'a row edit of 1,000,000 rows over one of 10,000',
+    `${(l.medianMs / s.medianMs).toFixed(2)}×`,
+    'at most 1.5×',
+    l.medianMs <= 1.5 * s.medianMs,
+  );
+  report(
+    "a row edit's rate, of that of its statements by bare pg",
+    (l.perSecond / b.perSecond).toFixed(2),
+    'at least 0.33',
+    l.perSecond >= b.perSecond / 3,
+  );
+}
+
+export async function benchManyClients(tables: TableRig, names: string[]): Promise<void> {
+  const { rig } = tables;
+  const paths = names.map((name) => ({ path: `${tables.base}/tables/${name}/rows`, rows: 10_000 }));
+  const load = (clients: number, edits: number) => ({ url: rig.url, token: rig.token, tables: paths.slice(0, clients), edits });
+  const one: number[] = [];
+  const eight: number[] = [];
+  for (let round = 0; round <= rounds; round += 1) {
+    const [a, b] = [await runEdits(load(1, editsInARound)), await runEdits(load(8, 4 * editsInARound))];
+    if (round === 0) continue;
+    one.push(a.perSecond);
+    eight.push(b.perSecond);
+  }
+  const ratio = median(eight) / median(one);
+  console.log(`  edits a second: ${median(one).toFixed(0)} by one client, ${median(eight).toFixed(0)} by eight on eight tables`);
+  report('eight clients on eight tables of one workbook, over one', `${ratio.toFixed(2)}×`, 'at least 2×', ratio >= 2);
+}
+
+interface Statement {
+  name?: string;
+  text: string;
+  values: unknown[];
+}
+
+/** The statements that one edit sends, as they reach `pg`. */
+async function captureEdit(tables: TableRig, name: string): Promise<Statement[]> {
+  const statements: Statement[] = [];
+  const { query } = pg.Client.prototype;
+  const spy = function (this: pg.Client, ...args: unknown[]) {
+    const [first, second] = args;
+    if (typeof first === 'string') statements.push({ text: first, values: Array.isArray(second) ? second : [] });
+    else if (first && typeof first === 'object' && 'text' in first) {
+      const config = first as Partial<Statement>;
+      statements.push({ name: config.name, text: String(config.text), values: config.values ?? (Array.isArray(second) ? second : []) });
+    }
+    return (query as (...given: unknown[]) => unknown).apply(this, args);
+  };
+  pg.Client.prototype.query = spy as unknown as typeof query;
+  try {
+    await post(tables.rig, `${tables.base}/tables/${name}/rows`, { expected_version: null, rows: [{ __svc_row_id: 77, c2: 'captured' }] });
+  } finally {
+    pg.Client.prototype.query = query;
+  }
+  if (!statements.some((statement) => statement.name === 'edit_table')) throw new Error('the edit was not seen');
+  return statements;
+}
+
+/** The same statements one after the other on one connection, each time on top of the version before. */
+async function replayEdits(tables: TableRig, name: string, statements: Statement[]): Promise<Edited> {
+  const client = new pg.Client({ connectionString: tables.rig.config.databaseUrl });
+  await client.connect();
+  try {
+    let { editVersion } = await tables.open(name);
+    const times: number[] = [];
+    const began = performance.now();
+    for (let i = 0; i < editsInARound; i += 1) {
+      times.push(
+        await timeMs(async () => {
+          for (const { name: prepared, text, values } of statements) {
+            const given = prepared === 'edit_table' ? values.with(1, editVersion).with(2, makeId('ver')) : values;
+            const result = given.length === 0 ? await client.query(text) : await client.query({ name: prepared, text, values: given });
+            if (prepared === 'edit_table' && result.rows.length !== 1) throw new Error('the edit did not go through');
+          }
+        }),
+      );
+      editVersion += 1;
+    }
+    return { perSecond: (editsInARound * 1000) / (performance.now() - began), medianMs: median(times) };
+  } finally {
+    await client.end();
+  }
+}
+
+/** An upsert of 10,000 × 200 through HTTP, beside DuckDB writing the same rows to Parquet. */
+export async function benchWideUpsert(tables: TableRig): Promise<void> {
+  const rows = 10_000;
+  const width = 200;
+  const kinds = ['BIGINT', 'VARCHAR', 'DOUBLE', 'DECIMAL(18,2)'];
+  const columns = Array.from({ length: width }, (_, i) => ({ name: `w${i}`, type: kinds[i % kinds.length] as string }));
+  await post(tables.rig, `${tables.base}/tables`, { name: 'wide', columns });
+  const values = Array.from({ length: rows }, (_, n) =>
+    Object.fromEntries(columns.map(({ name, type }, i) => [name, wideValue(type, n, i)])),
+  );
+  const body = JSON.stringify({ expected_version: null, rows: values });
+
+  const instance = await DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const [json, parquet] = [join(tmpdir(), `svc-bench-${process.pid}.json`), join(tmpdir(), `svc-bench-${process.pid}.parquet`)];
+  try {
+    await writeFile(json, JSON.stringify(values));
+    const types = columns.map(({ name, type }) => `${name}: '${type}'`).join(', ');
+    const source = `read_json(${quoteText(json)}, columns = {${types}}, maximum_object_size = 100000000)`;
+    await connection.run(`CREATE TABLE wide AS FROM ${source}`);
+    const copy = (from: string) => connection.run(`COPY (FROM ${from}) TO ${quoteText(parquet)} (FORMAT parquet, ROW_GROUP_SIZE 20480)`);
+    const ms = await compareInTurn(
+      {
+        parquet: () => copy('wide'),
+        fromJson: () => copy(source),
+        upsert: () => post(tables.rig, `${tables.base}/tables/wide/rows`, body),
+      },
+      5,
+    );
+    console.log(
+      `  10,000 × 200 (${(body.length / 1e6).toFixed(0)} MB of JSON): upsert ${ms.upsert.toFixed(0)} ms, DuckDB to Parquet ${ms.parquet.toFixed(0)} ms from memory, ${ms.fromJson.toFixed(0)} ms from JSON`,
+    );
+    report(
+      'an upsert of 10,000 × 200, over writing it to Parquet',
+      `${(ms.upsert / ms.parquet).toFixed(2)}×`,
+      'under 4×',
+      ms.upsert < 4 * ms.parquet,
+    );
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+    await Promise.all([rm(json, { force: true }), rm(parquet, { force: true })]);
+  }
+}
+
+function wideValue(type: string, n: number, i: number): string | number {
+  switch (type) {
+    case 'BIGINT':
+      return (n * 31 + i) % 100_000;
+    case 'VARCHAR':
+      return `v${(n * 7 + i) % 10_000}`;
+    case 'DOUBLE':
+      return ((n + i) % 1000) / 8;
+    default:
+      return `${(n + i) % 1000}.25`;
+  }
+}

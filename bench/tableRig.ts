@@ -1,0 +1,127 @@
+import { requireWorkbook } from '../activities/access.ts';
+import { compactTable } from '../activities/compaction/compactTable.ts';
+import { compactionLimits } from '../activities/compaction/limits.ts';
+import { authenticate } from '../activities/identity/authenticate.ts';
+import { requireTable } from '../activities/tables/openTable.ts';
+import type { Principal } from '../core/access/principal.ts';
+import type { Layer } from '../schema/index.ts';
+import { fieldIds, innerName, rowIdColumn } from '../store/duckdb/buildRelation.ts';
+import { writeSelect } from '../store/duckdb/writeFile.ts';
+import { commit } from '../store/pg/commit.ts';
+import { insertTable, type TableAt } from '../store/pg/tables.ts';
+import type { VisibleWorkbook } from '../store/pg/workbooks.ts';
+import { makeId, type Services } from '../store/services.ts';
+import type { BenchRig } from './services.ts';
+
+/** Twelve columns of the usual kinds. */
+const columns: { name: string; type: string; sql: string }[] = [
+  { name: 'c1', type: 'BIGINT', sql: 'i * 7' },
+  { name: 'c2', type: 'VARCHAR', sql: "'text ' || i" },
+  { name: 'c3', type: 'DECIMAL(18,2)', sql: '(i % 100000) / 100' },
+  { name: 'c4', type: 'DATE', sql: "DATE '2020-01-01' + CAST(i % 2000 AS INTEGER)" },
+  { name: 'c5', type: 'BOOLEAN', sql: 'i % 2 = 0' },
+  { name: 'c6', type: 'DOUBLE', sql: 'i / 3.0' },
+  { name: 'c7', type: 'VARCHAR', sql: "'支店' || (i % 47)" },
+  { name: 'c8', type: 'BIGINT', sql: 'i % 1000' },
+  { name: 'c9', type: 'TIMESTAMP', sql: "TIMESTAMP '2024-01-01' + to_seconds(i)" },
+  { name: 'c10', type: 'BIGINT', sql: 'hash(i) % 1000000' },
+  { name: 'c11', type: 'VARCHAR', sql: "'品目' || (i % 5000)" },
+  { name: 'c12', type: 'DECIMAL(18,4)', sql: '(hash(i) % 1000000) / 10000' },
+];
+
+export class TableRig {
+  private constructor(
+    readonly rig: BenchRig,
+    readonly services: Services,
+    readonly principal: Principal,
+    readonly workbook: VisibleWorkbook,
+  ) {}
+
+  static async open(rig: BenchRig): Promise<TableRig> {
+    const { services } = rig.api;
+    const principal = await authenticate(services, rig.token);
+    const { id } = await post<{ id: string }>(rig, '/api/v1/workbooks', { title: 'bench' });
+    return new TableRig(rig, services, principal, await requireWorkbook(services, principal, id, 'editor'));
+  }
+
+  get base(): string {
+    return `/api/v1/workbooks/${this.workbook.id}`;
+  }
+
+  /** A table of so many rows, in segments as an ingest makes them. */
+  async makeTable(name: string, rows: number): Promise<void> {
+    const { services, workbook } = this;
+    const id = makeId('tbl');
+    const file = [
+      { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
+      ...columns.map((column, i) => ({ id: i + 1, name: innerName(i + 1), type: column.type })),
+    ];
+    const list = columns.map((column, i) => `CAST(${column.sql} AS ${column.type}) AS ${innerName(i + 1)}`).join(', ');
+    const layers: Layer[] = [];
+    for (let min = 1; min <= rows; min += compactionLimits.fileRows) {
+      const max = Math.min(rows, min + compactionLimits.fileRows - 1);
+      const select = `SELECT i AS ${rowIdColumn}, ${list} FROM range(${min}, ${max + 1}) AS r(i)`;
+      const written = await services.engine.use((connection) =>
+        writeSelect(services, `${workbook.accountId}/${workbook.id}/${id}`, file, connection, select),
+      );
+      layers.push({ kind: 'segment', ...written, rows: max - min + 1, minRow: min, maxRow: max });
+    }
+    const actor = { name: 'bench', userId: null, credential: 'none', requestId: 'bench' };
+    await commit(
+      services,
+      actor,
+      (tx) =>
+        insertTable(tx, {
+          id,
+          workbookId: workbook.id,
+          accountId: workbook.accountId,
+          name,
+          layer: 'base',
+          versionUid: makeId('ver'),
+          manifestId: makeId('mft'),
+          columns,
+          layers: [...layers, { kind: 'log', after: 1, upTo: null }],
+          rowCount: rows,
+          nextRowId: rows + 1,
+        }),
+      async (result) => result,
+    );
+  }
+
+  /** 2,000 changed rows as a table in use has them: the older ones frozen into a delta, the newer ones in the log. */
+  async addDeltas(name: string, rows: number): Promise<void> {
+    const at = await this.open(name);
+    let made = 0;
+    const edit = async (count: number) => {
+      const changed = Array.from({ length: count }, () => {
+        made += 1;
+        return { __svc_row_id: 1 + ((made * 104_729) % rows), c1: made, c2: `delta ${made}` };
+      });
+      await post(this.rig, `${this.base}/tables/${name}/rows`, { expected_version: null, rows: changed });
+    };
+    await edit(1000);
+    await edit(100);
+    await compactTable(this.services, at.table.id, { heartbeat() {} }, { ...compactionLimits, deltaShare: 1e9 });
+    await edit(900);
+  }
+
+  open(name: string): Promise<TableAt> {
+    return requireTable(this.services, this.workbook.id, name);
+  }
+}
+
+export async function post<T>(rig: BenchRig, path: string, body: unknown): Promise<T> {
+  const answer = await fetch(`${rig.url}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${rig.token}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${answer.status}: ${(await answer.text()).slice(0, 500)}`);
+  return (await answer.json()) as T;
+}
+
+export async function get(rig: BenchRig, path: string): Promise<string> {
+  const answer = await fetch(`${rig.url}${path}`, { headers: { authorization: `Bearer ${rig.token}` } });
+  if (!answer.ok) throw new Error(`${answer.status}: ${(await answer.text()).slice(0, 500)}`);
+  return answer.text();
+}

@@ -1,0 +1,125 @@
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '../../schema/contract.ts';
+import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
+import { type DrivenTable, makeWorkbookWith } from './tableDriver.ts';
+
+let api: TestApi;
+let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
+let table: DrivenTable;
+beforeAll(async () => {
+  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  world = await makeWorkbookWith(api);
+  table = await world.makeTable('読む', [{ name: 'n', type: 'BIGINT' }, { name: '群' }, { name: '他', type: 'JSON' }]);
+  // Layers of every kind below the page: a file, then entries of the log above it.
+  ok(await table.upsert(Array.from({ length: 1200 }, (_, n) => ({ n, 群: `g${n % 3}` }))));
+  ok(
+    await table.upsert([
+      { __svc_row_id: 5, n: -5 },
+      { n: 5000, 群: 'late' },
+    ]),
+  );
+  ok(await table.remove([7]));
+});
+afterAll(() => api.stop());
+
+const base = '/api/v1/workbooks/{workbook_id}' as const;
+const fetchRows = (query: string, accept: string) =>
+  api.fetch(`/api/v1/workbooks/${world.workbookId}/tables/${encodeURIComponent('読む')}/rows?${query}`, {
+    token: world.owner.session,
+    headers: { accept },
+  });
+const readRaw = (query: Record<string, unknown>) =>
+  world.owner.client.GET(`${base}/tables/{name}/rows`, { params: { path: table.path, query } });
+
+describe('rows are read', () => {
+  it('page by page to the end, each once, in row order, also while rows are added', async () => {
+    const ids: number[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = (await table.read({ limit: 250, ...(cursor ? { cursor } : {}) })) as Awaited<ReturnType<DrivenTable['read']>> & {
+        next_cursor: string | null;
+      };
+      ids.push(...page.rows.map((row) => row.__svc_row_id));
+      cursor = page.next_cursor ?? undefined;
+      if (ids.length === 250) ok(await table.upsert([{ n: 6000, 群: 'later' }]));
+    } while (cursor);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
+    expect(ids.length).toBe(1201);
+    expect(ids).not.toContain(7);
+  });
+
+  it('from an offset, with some columns, sorted, and as they were at a version', async () => {
+    expect((await table.read({ offset: 4, limit: 3 })).rows.map((row) => [row.__svc_row_id, row.n])).toEqual([
+      [5, -5],
+      [6, 5],
+      [8, 7],
+    ]);
+    expect(Object.keys((await table.read({ limit: 1, columns: ['群'] })).rows[0] ?? {})).toEqual(['群', '__svc_row_id']);
+    expect((await table.read({ limit: 2, sort: ['群:desc', 'n'] })).rows.map((row) => row.n)).toEqual([6000, 5000]);
+    const then = await table.read({ at_version: 2, limit: 1, offset: 4 });
+    expect([then.edit_version, then.rows[0]?.n, then.row_count]).toEqual([2, 4, 1200]);
+    refused(await readRaw({ at_version: 99 }), 404, 'not-found');
+    refused(await readRaw({ offset: 1, cursor: 'x' }), 422, 'validation-failed');
+    refused(await readRaw({ limit: 10_001 }), 422, 'validation-failed');
+    const { errors } = refused(await readRaw({ sort: ['群x'] }), 422, 'validation-failed') as { errors?: { detail: string }[] };
+    expect(errors?.[0]?.detail).toMatch(/did you mean 群\?/);
+  });
+
+  it('as NDJSON and Arrow, filtered or not, the same rows', async () => {
+    for (const query of ['limit=20&offset=2', `limit=20&filter=${encodeURIComponent('n BETWEEN 2 AND 30')}`]) {
+      const json = (await (await fetchRows(query, 'application/json')).json()) as { rows: { __svc_row_id: number }[]; row_count: number };
+      const ids = json.rows.map((row) => row.__svc_row_id);
+      const ndjson = await fetchRows(query, 'application/x-ndjson');
+      const lines = (await ndjson.text())
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { __svc_row_id: number });
+      expect(lines).toEqual(json.rows);
+      expect(ndjson.headers.get('x-svc-row-count')).toBe(String(json.row_count));
+      const arrow = await fetchRows(query, 'application/vnd.apache.arrow.stream');
+      const column = tableFromIPC(Buffer.from(await arrow.arrayBuffer())).getChild('__svc_row_id');
+      expect([...(column ?? [])].map(Number)).toEqual(ids);
+      expect(ids.length).toBe(20);
+    }
+  });
+
+  it('by a filter with every digit of what is inside JSON, and with odd characters in one piece', async () => {
+    const other = await world.makeTable('json', [{ name: 'j' }]);
+    ok(await other.upsert([{ j: '{"big":12345678901234567,"text":"a,\\n{\\"b\\":1},\\n"}' }, { j: '{}' }]));
+    ok(await other.retype('j', 'JSON'));
+    const answer = await api.fetch(`/api/v1/workbooks/${world.workbookId}/tables/json/rows?filter=${encodeURIComponent('j IS NOT NULL')}`, {
+      token: world.owner.session,
+      headers: { accept: 'application/x-ndjson' },
+    });
+    const lines = (await answer.text()).trimEnd().split('\n');
+    expect(lines.length).toBe(2);
+    expect(lines[0]).toContain('"big":12345678901234567,');
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ j: { text: 'a,\n{"b":1},\n' } });
+  });
+});
+
+describe('a query', () => {
+  const run = async (sql: string) => {
+    const path = { workbook_id: world.workbookId };
+    return ok(await world.owner.client.POST(`${base}/query`, { params: { path }, body: { sql } })) as components['schemas']['QueryResult'];
+  };
+
+  it('finds its tables whatever their names look like in the text, and says which it read', async () => {
+    const odd = await world.makeTable('a "quoted" Name', [{ name: 'x', type: 'BIGINT' }]);
+    await world.makeTable('x', [{ name: 'unused' }]);
+    ok(await odd.upsert([{ x: 1 }, { x: 2 }]));
+    const answer = await run('SELECT sum(x) AS s FROM "A ""QUOTED"" nAME"');
+    expect([answer.rows, answer.tables.map(({ name }) => name)]).toEqual([[{ s: 3 }], ['a "quoted" Name']]);
+    // `x` stands in the text and is not read; many tables in the text are not all opened.
+    for (let i = 0; i < 10; i += 1) await world.makeTable(`t${i}`, [{ name: 'a' }]);
+    const many = await run(`SELECT count(*) AS n, 't0 t1 t2 t3 t4 t5 t6 t7 t8 t9' AS names FROM t3`);
+    expect(many.tables.map(({ name }) => name)).toEqual(['t3']);
+  });
+
+  it('of the same rows twice leaves two results, each with a file of its own', async () => {
+    const ids = [(await run('SELECT 1 AS one')).id, (await run('SELECT 1 AS one')).id];
+    const { rows } = await api.sql.query<{ blob_key: string }>('SELECT DISTINCT blob_key FROM results WHERE id = ANY ($1)', [ids]);
+    expect(rows.length).toBe(2);
+  });
+});

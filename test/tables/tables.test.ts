@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
+import { makeWorkbookWith } from './tableDriver.ts';
+
+let api: TestApi;
+let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
+beforeAll(async () => {
+  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  world = await makeWorkbookWith(api);
+});
+afterAll(() => api.stop());
+
+const base = '/api/v1/workbooks/{workbook_id}' as const;
+const inBook = () => ({ workbook_id: world.workbookId });
+const list = async (state?: 'active' | 'archived') =>
+  ok(await world.owner.client.GET(`${base}/tables`, { params: { path: inBook(), query: { state } } })).tables.map((table) => table.name);
+
+describe('a table', () => {
+  it('takes the types of the list under their usual names, and no others', async () => {
+    const given = [
+      'TEXT',
+      'int',
+      'Integer',
+      'float8',
+      'NUMERIC',
+      'decimal(10, 2)',
+      'bool',
+      'date',
+      'datetime',
+      'time',
+      'jsonb',
+      'varchar(20)',
+    ];
+    const table = await world.makeTable(
+      'types',
+      given.map((type, i) => ({ name: `c${i}`, type })),
+    );
+    expect((await table.columns()).map((column) => column.type)).toEqual([
+      ...[
+        'VARCHAR',
+        'BIGINT',
+        'BIGINT',
+        'DOUBLE',
+        'DECIMAL(18,3)',
+        'DECIMAL(10,2)',
+        'BOOLEAN',
+        'DATE',
+        'TIMESTAMP',
+        'TIME',
+        'JSON',
+        'VARCHAR',
+      ],
+      'BIGINT',
+    ]);
+    for (const type of ['BLOB', 'HUGEINT', 'VARCHAR[]', 'DECIMAL(39,2)', 'DECIMAL(4,5)', 'VARCHAR); DROP TABLE x; --', '']) {
+      const answer = await world.owner.client.POST(`${base}/tables`, {
+        params: { path: inBook() },
+        body: { name: 'odd types', columns: [{ name: 'a' }, { name: 'b', type }] },
+      });
+      expect(refused(answer, 422, 'validation-failed').errors).toMatchObject([{ pointer: '/columns/1/type' }]);
+    }
+  });
+
+  it('is listed, described, archived, brought back and deleted', async () => {
+    const table = await world.makeTable('生涯', [{ name: 'a' }]);
+    const { client } = world.owner;
+    const path = table.path;
+    ok(await client.PUT(`${base}/artifacts/{name}/description`, { params: { path }, body: { description: '説明' } }));
+    expect(ok(await client.GET(`${base}/tables/{name}`, { params: { path } }))).toMatchObject({
+      description: '説明',
+      edit_version: 1,
+      layer: 'base',
+      state: 'active',
+    });
+    expect(await list()).toContain('生涯');
+    ok(await client.POST(`${base}/artifacts/{name}/archive`, { params: { path } }));
+    expect([await list('active'), await list('archived')]).toEqual([expect.not.arrayContaining(['生涯']), ['生涯']]);
+    refused(await table.upsert([{ a: 'x' }]), 409, 'in-use');
+    // The name is free meanwhile; while it is taken, the old one cannot come back.
+    const second = await world.makeTable('生涯', [{ name: 'b' }]);
+    refused(await client.POST(`${base}/artifacts/{name}/unarchive`, { params: { path } }), 409, 'name-taken');
+    ok(await second.upsert([{ b: '1' }]));
+    const remove = (expected_version: string) => client.DELETE(`${base}/tables/{name}`, { params: { path, query: { expected_version } } });
+    refused(await remove('1'), 409, 'version-conflict');
+    expect((await remove('2')).response.status).toBe(204);
+    ok(await client.POST(`${base}/artifacts/{name}/unarchive`, { params: { path } }));
+    ok(await table.upsert([{ a: 'x' }]));
+    expect(await list('archived')).toEqual([]);
+  });
+
+  it('shows its schema with five rows, and one row of it as JSON Schema', async () => {
+    const table = await world.makeTable('schema', [
+      { name: '文', type: 'VARCHAR' },
+      { name: '数', type: 'BIGINT' },
+      { name: '額', type: 'DECIMAL(18,2)' },
+      { name: '他', type: 'JSON' },
+    ]);
+    ok(await table.upsert(Array.from({ length: 7 }, (_, i) => ({ 文: `t${i}`, 数: i }))));
+    ok(await table.add({ column: '後', type: 'DATE' }));
+    const { client } = world.owner;
+    const schema = ok(await client.GET(`${base}/tables/{name}/schema`, { params: { path: table.path } })) as unknown as Record<
+      string,
+      unknown
+    >;
+    expect(schema).toMatchObject({ row_count: 7 });
+    expect((schema.columns as { name: string }[]).map(({ name }) => name)).toEqual(['文', '数', '額', '他', '後', '__svc_row_id']);
+    expect((schema.sample as unknown[]).length).toBe(5);
+    const answer = await api.fetch(`/api/v1/workbooks/${world.workbookId}/tables/schema/schema?format=json-schema`, {
+      token: world.owner.session,
+    });
+    expect(answer.headers.get('content-type')).toMatch(/^application\/schema\+json/);
+    const rowSchema = (await answer.json()) as {
+      additionalProperties: boolean;
+      required?: unknown;
+      properties: Record<string, { type?: unknown }>;
+    };
+    expect(rowSchema).toMatchObject({ type: 'object', additionalProperties: false });
+    expect(rowSchema.required).toBeUndefined();
+    expect(Object.keys(rowSchema.properties)).toEqual(['文', '数', '額', '他', '後', '__svc_row_id']);
+    for (const [name, { type }] of Object.entries(rowSchema.properties)) {
+      if (name === '__svc_row_id') expect(type).toBe('integer');
+      else expect(type === undefined || (type as string[]).includes('null')).toBe(true);
+    }
+  });
+
+  it('has a lineage that names it', async () => {
+    await world.makeTable('系譜', [{ name: 'a' }]);
+    const path = { ...inBook(), name: '系譜' };
+    expect(JSON.stringify(ok(await world.owner.client.GET(`${base}/tables/{name}/lineage`, { params: { path } })))).toContain('系譜');
+  });
+});
