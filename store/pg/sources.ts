@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNull, lt, ne, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, inArray, isNull, lt, ne, sql } from 'drizzle-orm';
 import { jobDrafts, landings, sources, structurings, tableInputs, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
@@ -22,6 +22,17 @@ export async function listSources(
     .where(and(eq(sources.workbookId, filter.workbookId), filter.before == null ? undefined : lt(sources.id, filter.before)))
     .orderBy(desc(sources.id))
     .limit(filter.limit);
+}
+
+/** How many sources each workbook has; those without any are left out. */
+export async function countSources(orm: Orm, workbookIds: string[]): Promise<Map<string, number>> {
+  if (workbookIds.length === 0) return new Map();
+  const rows = await orm
+    .select({ id: sources.workbookId, sources: count() })
+    .from(sources)
+    .where(inArray(sources.workbookId, workbookIds))
+    .groupBy(sources.workbookId);
+  return new Map(rows.map((row) => [row.id, row.sources]));
 }
 
 export async function findSource(orm: Orm, workbookId: string, name: string): Promise<SourceRecord | null> {
