@@ -94,6 +94,6 @@ export async function finishJob(
 ): Promise<void> {
   await tx.orm
     .update(jobs)
-    .set({ ...end, finishedAt: tx.at })
+    .set({ ...end, finishedAt: tx.at, ...(end.status === 'succeeded' ? { done: sql`coalesce(${jobs.total}, ${jobs.done})` } : {}) })
     .where(eq(jobs.id, id));
 }
