@@ -13,7 +13,8 @@ import {
 } from '../../store/pg/sources.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId } from '../../store/services.ts';
-import type { IngestInput } from './job.ts';
+import { sourceBusy } from './endIngest.ts';
+import { type IngestInput, inputOf } from './job.ts';
 import type { RecognisedFile } from './recogniseFile.ts';
 
 /** A file that has arrived and lies in the blob store. */
@@ -82,7 +83,11 @@ export async function registerSource(tx: Tx, arrival: Arrival): Promise<Register
 async function joinSource(tx: Tx, id: string, arrival: Arrival): Promise<Registered> {
   const source = (await lockSource(tx, id)) as SourceRecord;
   const running = source.jobId === null ? null : await findJob(tx.orm, source.jobId);
-  if (running && running.finishedAt === null) return { source, job: running, existed: true };
+  if (running && running.finishedAt === null) {
+    // Other work on the source does not answer what is asked here.
+    if (running.kind !== 'ingest' || inputOf(running).revise) throw sourceBusy();
+    return { source, job: running, existed: true };
+  }
   if (!asksForMore(source, arrival)) return { source, job: null, existed: true };
   const job = await beginIngest(tx, source, {
     sourceId: source.id,

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/errors.ts';
+import { readChunks } from './chunks.ts';
 import { formType, type Operation } from './contract.ts';
 import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
 
@@ -51,14 +52,11 @@ function describeForm({ fields, file }: ReadForm, operation: Operation): ReadBod
 }
 
 async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = () =>
-    new DomainError('too-large', `The body is larger than ${limit / 1024} KiB.`, 'Send it in smaller parts.', {
-      headers: { Connection: 'close' },
-    });
+  const tooLarge = () => new DomainError('too-large', `The body is larger than ${limit / 1024} KiB.`, 'Send it in smaller parts.');
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const part of readChunks(request)) {
     size += part.length;
     if (size > limit) throw tooLarge();
     parts.push(part);

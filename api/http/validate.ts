@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { refuseBadText } from './body.ts';
-import type { Contract, Operation } from './contract.ts';
+import { type Contract, formType, type Operation } from './contract.ts';
 
 const thoroughUpTo = 256 * 1024;
 const mostErrors = 50;
@@ -28,7 +28,9 @@ export function validateRequest(contract: Contract, operation: Operation, reques
     );
   const input = { method: request.method, path: request.path, query: request.query, headers: request.headers, body: request.body };
   const result = contract.quick.validator.validateRequest(input, operation.backend);
-  if (operation.bodyRequired && request.body === undefined) throw refuse([{ pointer: '', detail: 'a JSON body is required' }]);
+  // Bytes of any kind are left to the handler.
+  if (operation.bodyRequired && request.body === undefined && !operation.bodyTypes.includes('*/*'))
+    throw refuse([{ pointer: '', detail: operation.bodyTypes.includes(formType) ? 'a form is required' : 'a JSON body is required' }]);
   if (result.valid) return (result.coerced?.query ?? {}) as Record<string, unknown>;
   const errors =
     request.bodySize > thoroughUpTo

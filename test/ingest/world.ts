@@ -62,8 +62,8 @@ export async function openWorld(env: Record<string, string> = {}): Promise<Inges
     },
     async readRows(name, id = workbookId) {
       const path = { workbook_id: id, name };
-      const { rows } = ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params: { path } }));
-      return rows;
+      const page = ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params: { path } }));
+      return (page as { rows: Record<string, unknown>[] }).rows;
     },
     async waitForJob(jobId) {
       for (const until = Date.now() + 60_000; ; ) {
