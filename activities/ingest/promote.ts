@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
-import type { NameRegistry } from '../../core/structuring/names.ts';
+import { appendToName, type NameRegistry } from '../../core/structuring/names.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { lockTables, placeTable } from '../../store/pg/restore.ts';
@@ -78,7 +78,7 @@ async function whyNot(tx: Tx, raw: LandedTable[]): Promise<string | null> {
 const isEdited = ({ landing, table }: LandedTable) => table.editVersion !== landing.editVersion;
 
 async function archiveRaw(tx: Tx, source: SourceRecord, table: LandedTable['table']): Promise<void> {
-  const name = `${table.name}_原本`;
+  const name = appendToName(table.name, '_原本');
   await placeTable(tx, table.id, { name, state: 'archived', description: table.description });
   tx.note(source.workbookId, {
     ops: [
@@ -138,7 +138,7 @@ async function revise(tx: Tx, job: JobRecord, { raw, structured }: Drafts): Prom
       await landTable(tx, { ...landing, name });
       if (structured?.understood.includes(table.sheet)) {
         names.free(name);
-        await placeTable(tx, table.tableId, { name: `${name}_原本`, state: 'archived', description: null });
+        await placeTable(tx, table.tableId, { name: appendToName(name, '_原本'), state: 'archived', description: null });
       }
     }
   }
