@@ -37,6 +37,10 @@ export async function findSourceById(orm: Orm, id: string): Promise<SourceRecord
   return row ?? null;
 }
 
+export async function listSourcesById(orm: Orm, ids: string[]): Promise<SourceRecord[]> {
+  return ids.length === 0 ? [] : orm.select().from(sources).where(inArray(sources.id, ids));
+}
+
 /** The source, held against others who would change it until the transaction ends. */
 export async function lockSource(tx: Tx, id: string): Promise<SourceRecord | null> {
   const [row] = await tx.orm.select().from(sources).where(eq(sources.id, id)).for('update');
