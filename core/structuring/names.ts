@@ -41,7 +41,10 @@ export class NameRegistry {
 
 /** `name_2`, within the length a name may have. */
 export function suffixName(base: string, n: number): string {
-  const suffix = `_${n}`;
+  return addSuffix(base, `_${n}`);
+}
+
+export function addSuffix(base: string, suffix: string): string {
   return `${base.slice(0, MAX_NAME_LENGTH - suffix.length)}${suffix}`;
 }
 
