@@ -127,10 +127,14 @@ async function land(services: Services, tx: Tx, job: JobRecord, draft: RawDraft 
     const names = await openNames(tx, source.workbookId);
     for (const [position, table] of draft.tables.entries())
       await landTable(tx, { source, revision: input.revision, table, name: names.claim(table.name, table.sheet), position });
-    source = await updateSource(tx, source.id, { extents: draft.extents });
+    source = await updateSource(tx, source.id, { extents: draft.extents, mode: 'auto' });
   }
   if (input.structuring === 'skip' || !services.config.structuring) {
-    if (input.revise) return goOn(tx, job, source);
+    if (input.revise && input.structuring === 'skip') return goOn(tx, job, source);
+    if (input.revise) {
+      await fallBack(tx, job, 'failed:structuring is switched off');
+      return 'over';
+    }
     await endIngest(tx, job, source, { structuring: input.structuring === 'skip' ? 'skipped' : 'off' });
     return 'over';
   }

@@ -90,6 +90,13 @@ export async function writeTables(
   }
 }
 
+/** The cells of the rows of a table that go to another one, whose columns the place names; null when there are no rows. */
+export async function writeProvenance(storage: Storage, grid: Grid, table: OutputTable, place: TablePlace): Promise<string | null> {
+  if (table.rows.length === 0) return null;
+  const write: WriteFile = (columns, lines, form) => writeLines(storage, place.prefix, columns, lines, form);
+  return new TableWork(table, grid, place, write, tableLimits).writeProvenance();
+}
+
 function checkWidth({ name, columns }: OutputTable, limits: TableLimits): void {
   if (columns.length <= limits.columns) return;
   throw new DomainError(
@@ -140,7 +147,7 @@ class TableWork {
 
   async describe(layers: Layer[]): Promise<WrittenTable> {
     const { name, role, sheet, regionId, range, columns, rows } = this.table;
-    const provenance = await this.write(provenanceColumns, this.provenanceLines(), provenanceRuns);
+    const provenanceKey = await this.writeProvenance();
     const kept = await this.writeKept();
     const { length: rowCount } = rows;
     const maxRowId = this.place.rowBase + rowCount;
@@ -156,9 +163,13 @@ class TableWork {
       rowBase: this.place.rowBase,
       maxRowId,
       layers,
-      provenanceKey: provenance.key,
+      provenanceKey,
       kept,
     };
+  }
+
+  async writeProvenance(): Promise<string> {
+    return (await this.write(provenanceColumns, this.provenanceLines(), provenanceRuns)).key;
   }
 
   private *rowLines(from: number, to: number): Generator<string> {

@@ -11,13 +11,6 @@ import { requireJob } from './findJob.ts';
 const patienceMs = 10_000;
 const pollMs = 100;
 
-/** What the workflow of each kind of job would do when it is told to stop. */
-const endings: Record<string, (services: Services, jobId: string) => Promise<void>> = {
-  ingest: abandonIngest,
-  analyze: (services, jobId) => failSourceJob(services, jobId, 'cancelled'),
-  materialize: (services, jobId) => failSourceJob(services, jobId, 'cancelled'),
-};
-
 /** Asks the workflow to stop and waits a while until it has. One that ended meanwhile stays as it ended. */
 export async function cancelJob(services: Services, principal: Principal, job: VisibleJob): Promise<VisibleJob> {
   if (job.kind === 'delete_account') throw new DomainError('in-use', 'The deletion of an account cannot be cancelled.', 'Let it finish.');
@@ -27,9 +20,9 @@ export async function cancelJob(services: Services, principal: Principal, job: V
     await client.workflow.getHandle(job.workflowId).cancel();
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw temporalAway(error);
-    // The workflow is gone without having said how it ended, or was never begun: nothing else will finish this job.
-    const end = endings[job.kind];
-    if (end) await end(services, job.id);
+    // It was not started yet, or is gone without having said how it ended: nobody else will finish this job.
+    if (job.kind === 'ingest') await abandonIngest(services, job.id);
+    else if (job.kind === 'analyze' || job.kind === 'materialize') await failSourceJob(services, job.id, 'cancelled');
     else await updateJob(services.db.orm, job.id, { status: 'failed', error: 'cancelled', finishedAt: new Date() });
   }
   let now = await requireJob(services, principal, job.id);

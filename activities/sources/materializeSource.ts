@@ -21,6 +21,7 @@ import {
   saveDraft,
   updateSource,
 } from '../../store/pg/sources.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 import { heavyWork } from '../ingest/heavyWork.ts';
@@ -29,7 +30,7 @@ import { landTable, type WrittenTable } from '../ingest/landTables.ts';
 import { openNames, retryOnNames } from '../ingest/names.ts';
 import { beginSourceJob } from '../ingest/registerSource.ts';
 import { readGrids } from '../ingest/sourceFile.ts';
-import { writeTables } from '../ingest/writeTables.ts';
+import { writeProvenance, writeTables } from '../ingest/writeTables.ts';
 import { prepareUpsert } from '../rows/upsertRows.ts';
 import { applyEdit, retryOnMove } from '../tables/editTable.ts';
 import { requireIdle } from './analyzeSource.ts';
@@ -165,8 +166,9 @@ async function appendRegions(
       { workbookId: source.workbookId, name, expectedVersion, rebase: false },
       rows,
     ).catch((error: unknown) => {
-      throw explainRows(error, grids, tables);
+      throw explainRows(error, grids, tables, mapping);
     });
+    const provenanceKeys = await Promise.all(tables.map((table) => traceAppended(services, source, edit.at, grids, table, mapping)));
     const append = async (tx: Tx, current: JobRecord): Promise<MaterializeResult> => {
       const now = (await lockSource(tx, source.id)) as SourceRecord;
       const edited = await applyEdit(tx, edit.at, edit.plan);
@@ -181,7 +183,7 @@ async function appendRegions(
             editVersion: edited.editVersion,
             sourceId: source.id,
             revision: now.revision,
-            role: table.role,
+            role: 'appended',
             position: 10_000 + index,
             sheet: table.sheet,
             regionId: table.regionId,
@@ -189,7 +191,7 @@ async function appendRegions(
             minRow: ids[from] ?? 0,
             maxRow: ids[from + table.rows.length - 1] ?? 0,
             rowBase: (ids[from] ?? 1) - 1,
-            provenanceKey: null,
+            provenanceKey: provenanceKeys[index] ?? null,
             keptKey: null,
           },
         ]);
@@ -205,14 +207,34 @@ async function appendRegions(
   });
 }
 
-/** Rows under the names of the table they go to; a column that is mapped nowhere goes by its own name. */
+/** A column that is mapped nowhere goes by its own name. */
+function mapNames(table: OutputTable, mapping: Record<string, string>): string[] {
+  return table.columns.map(({ name }) => (Object.hasOwn(mapping, name) ? (mapping[name] as string) : name));
+}
+
+/** Keeps from which cells the appended rows come. */
+async function traceAppended(
+  services: Services,
+  source: SourceRecord,
+  at: TableAt,
+  grids: Grid[],
+  table: OutputTable,
+  mapping: Record<string, string>,
+): Promise<string | null> {
+  const grid = grids.find(({ sheet }) => sheet === table.sheet) as Grid;
+  const columnIds = mapNames(table, mapping).map((name) => at.columns.find((column) => column.name === name)?.id ?? 0);
+  const prefix = `${source.accountId}/${source.workbookId}/${at.table.id}`;
+  return writeProvenance(services, grid, table, { tableId: at.table.id, prefix, rowBase: 0, columnIds });
+}
+
+/** Rows under the names of the table they go to. */
 function listRows(table: OutputTable, mapping: Record<string, string>): Record<string, unknown>[] {
-  const names = table.columns.map(({ name }) => (Object.hasOwn(mapping, name) ? (mapping[name] as string) : name));
+  const names = mapNames(table, mapping);
   return table.rows.map((row) => Object.fromEntries(names.map((name, k) => [name, row[k] ?? null])));
 }
 
 /** A value that does not fit is named by its cell in the sheet, where whoever sent the file can find it. */
-function explainRows(error: unknown, grids: Grid[], tables: OutputTable[]): unknown {
+function explainRows(error: unknown, grids: Grid[], tables: OutputTable[], mapping: Record<string, string>): unknown {
   if (!(error instanceof DomainError) || error.code !== 'validation-failed') return error;
   const first = error.extras.errors?.[0];
   const [, row, column] = /^\/rows\/(\d+)\/(.+)$/.exec(first?.pointer ?? '') ?? [];
@@ -224,11 +246,11 @@ function explainRows(error: unknown, grids: Grid[], tables: OutputTable[]): unkn
       continue;
     }
     const grid = grids.find(({ sheet }) => sheet === table.sheet);
-    const cells = grid ? listCells(grid, table, n).join(', ') : '';
     const name = column.replaceAll('~1', '/').replaceAll('~0', '~');
+    const cells = grid ? listCells(grid, table, n, mapNames(table, mapping).indexOf(name)).join(', ') : '';
     return new DomainError(
       'uncastable-value',
-      `The row at ${table.sheet} ${cells} does not fit column ${name}: ${first?.detail}.`,
+      `The value at ${table.sheet} ${cells} does not fit column ${name}: ${first?.detail}.`,
       'Map it to another column, or correct the cell in the file.',
       { errors: [{ pointer: `/column_mapping/${column}`, detail: `${table.sheet} ${cells}: ${first?.detail}` }] },
     );

@@ -37,15 +37,14 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
   return { value: parseJson(bytes), size: bytes.length, print: bytes, file: null };
 }
 
-/** Fields of a form are texts; those that are yes or no become so. The file is known by its name until it is looked at. */
+/** Fields of a form are texts; those that are yes, no or one of a choice become so. The file is known by its name until it is looked at. */
 function describeForm({ fields, file }: ReadForm, operation: Operation): ReadBody {
   refuseBadText(fields, '');
-  const value = Object.fromEntries(
-    Object.entries(fields).map(([name, text]) => [
-      name,
-      operation.formFlags.has(name) && /^(true|false)$/.test(text) ? text === 'true' : text,
-    ]),
-  );
+  const readField = (name: string, text: string) => {
+    if (operation.formFlags.has(name) && /^(true|false)$/.test(text)) return text === 'true';
+    return operation.formChoices.has(name) && text === 'null' ? null : text;
+  };
+  const value = Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, readField(name, text)]));
   if (file) refuseBadText(file.filename, '/file');
   const print = JSON.stringify([Object.entries(fields).sort(), file && [file.filename, file.sha256]]);
   return { value: file ? { ...value, file: file.filename } : value, size: print.length, print, file };

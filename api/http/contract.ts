@@ -23,6 +23,8 @@ export interface Operation {
   bodyRequired: boolean;
   /** Fields of its form that are yes or no. */
   formFlags: Set<string>;
+  /** Fields of its form that are one of a choice, null included. */
+  formChoices: Set<string>;
   /** Query parameters by name. */
   queryNames: Set<string>;
   backend: BackendOperation;
@@ -44,7 +46,7 @@ const kinds: Record<string, Principal['kind']> = { session: 'session', accountKe
 
 interface FormSchema {
   $ref?: string;
-  properties?: Record<string, { type?: string | string[] }>;
+  properties?: Record<string, { type?: string | string[]; enum?: unknown[] }>;
 }
 
 interface ContractOperation {
@@ -86,18 +88,21 @@ function describeOperation(backend: BackendOperation, definition: Document): Ope
     ),
     bodyTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
-    formFlags: listFlags(operation, definition),
+    formFlags: listFields(operation, definition, ({ type }) => type === 'boolean'),
+    formChoices: listFields(operation, definition, (field) => field.enum?.includes(null) ?? false),
     queryNames: new Set((operation.parameters ?? []).flatMap((parameter) => (parameter.in === 'query' ? [parameter.name] : []))),
     backend,
   };
 }
 
-function listFlags(operation: ContractOperation, definition: Document): Set<string> {
+type FormField = NonNullable<FormSchema['properties']>[string];
+
+function listFields(operation: ContractOperation, definition: Document, matches: (field: FormField) => boolean): Set<string> {
   const given = operation.requestBody?.content[formType]?.schema;
-  const name = given?.$ref?.split('/').at(-1);
+  const reference = given?.$ref?.split('/').at(-1);
   const schemas = definition.components?.schemas as Record<string, FormSchema> | undefined;
-  const schema = name ? schemas?.[name] : given;
-  return new Set(Object.entries(schema?.properties ?? {}).flatMap(([field, { type }]) => (type === 'boolean' ? [field] : [])));
+  const schema = reference ? schemas?.[reference] : given;
+  return new Set(Object.entries(schema?.properties ?? {}).flatMap(([name, field]) => (matches(field) ? [name] : [])));
 }
 
 function looksLikeEmail(text: string): boolean {

@@ -50,10 +50,10 @@ export class NameRegistry {
 
 /** `name_2`, within the length a name may have. */
 export function suffixName(base: string, n: number): string {
-  return appendToName(base, `_${n}`);
+  return addSuffix(base, `_${n}`);
 }
 
-export function appendToName(base: string, suffix: string): string {
+export function addSuffix(base: string, suffix: string): string {
   return `${cutName(base, MAX_NAME_LENGTH - suffix.length)}${suffix}`;
 }
 

@@ -20,7 +20,7 @@ async function expectReachable(workbookId: string, answer: UploadAnswer): Promis
   expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length);
   for (const { name, schema } of answer.artifacts) {
     expect([name, name.length <= 200, name.isWellFormed(), name.trim() === name]).toEqual([name, true, true, true]);
-    const columns = schema.map((column) => column.name);
+    const columns = (schema ?? []).map((column) => column.name);
     expect(new Set(columns.map((column) => column.toLowerCase())).size).toBe(columns.length);
     expect(columns.filter((column) => column === '' || column === '.' || column === '..' || column === '__svc_row_id')).toEqual([]);
     const table = `/api/v1/workbooks/${workbookId}/tables/${encodeURIComponent(name)}`;
@@ -228,7 +228,7 @@ describe('a workbook', () => {
     const workbookId = await world.newWorkbook();
     const row = (text: string) => `<row>${Array.from({ length: 16_384 }, (_, k) => `<c><v>${k}${text}</v></c>`).join('')}</row>`;
     const answer = await world.upload('wide.xlsx', makeBook({ sheets: [`${row('1')}${row('2')}`] }), { workbookId });
-    expect(answer.artifacts.map(({ row_count, schema }) => [row_count, schema.length])).toEqual([[2, 16_384]]);
+    expect(answer.artifacts.map(({ row_count, schema }) => [row_count, schema?.length])).toEqual([[2, 16_384]]);
     expect([answer.structuring, answer.structuring_reason]).toEqual(['raw_fallback', expect.stringMatching(/^failed:.*columns/)]);
     expect(answer.credits_charged).toBe(0);
     const rows = await get(`/api/v1/workbooks/${workbookId}/tables/wide/rows?columns=A,XFD`);
