@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/errors.ts';
 import { readChunks } from './chunks.ts';
@@ -22,7 +23,7 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
   if (operation.bodyTypes.length === 0 || operation.bodyTypes.includes('*/*')) return undefined;
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isForm = type === formType && operation.bodyTypes.includes(type);
-  if (isForm) return describeForm(await readForm(request, makeDraft), operation);
+  if (isForm) return takeForm(await readForm(request, makeDraft), operation);
   const bytes = await readBytes(request, operation.accepts.length === 0 ? publicLimit : jsonLimit);
   if (bytes.length === 0) return undefined;
   if (!operation.bodyTypes.includes(type)) {
@@ -35,6 +36,15 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
     );
   }
   return { value: parseJson(bytes), size: bytes.length, print: bytes, file: null };
+}
+
+async function takeForm(form: ReadForm, operation: Operation): Promise<ReadBody> {
+  try {
+    return describeForm(form, operation);
+  } catch (error) {
+    if (form.file) await rm(form.file.path, { force: true });
+    throw error;
+  }
 }
 
 /** Fields of a form are texts; those that are yes, no or one of a choice become so. The file is known by its name until it is looked at. */

@@ -123,7 +123,7 @@ export const badFiles: BadFile[] = [
     fix: /\.xlsx/,
     ...door,
   },
-  { what: 'a bomb', name: 'bomb.xlsx', make: () => makeBomb(true), ...tooLarge, detail: /200 times/, fix: /empty rows/, ...reading },
+  { what: 'a bomb', name: 'bomb.xlsx', make: () => makeBomb(true), ...tooLarge, detail: /200 times/, fix: /empty rows/, ...door },
   {
     what: 'a bomb that hides its size',
     name: 'bomb.xlsx',
@@ -149,7 +149,7 @@ export const badFiles: BadFile[] = [
     ...invalid,
     detail: /DOCTYPE/,
     fix: saveAgain,
-    ...reading,
+    ...door,
   },
   {
     what: 'a wrong checksum',
@@ -173,7 +173,7 @@ export const badFiles: BadFile[] = [
     ...invalid,
     detail: /same name/,
     fix: saveAgain,
-    ...reading,
+    ...door,
   },
   {
     what: 'a workbook whose sheets are all empty',
