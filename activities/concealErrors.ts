@@ -19,11 +19,18 @@ export function concealErrors<T extends Record<string, (...args: never[]) => Pro
   return Object.fromEntries(concealed) as T;
 }
 
+interface DescribedError {
+  error: string;
+  code?: string;
+  stack?: string[];
+  cause?: DescribedError;
+}
+
 function conceal(error: unknown): unknown {
   // Cancellation is told apart by these.
   if (error instanceof TemporalFailure || (error instanceof Error && error.name === 'AbortError')) return error;
-  const { error: kind, code, stack } = describeError(error) as { error: string; code?: string; stack?: string[] };
-  const message = code ? `${kind} ${code}` : kind;
+  const { error: kind, code, stack, cause } = describeError(error) as unknown as DescribedError;
+  const message = [kind, code, cause?.error, cause?.code].filter(Boolean).join(' ');
   const failure = ApplicationFailure.create({ message, type: kind });
   failure.stack = [message, ...(stack ?? [])].join('\n');
   return failure;

@@ -211,17 +211,17 @@ describe('a workbook', () => {
   });
 
   it('of a million styled blank rows is as quick as what it holds', { timeout: 240_000 }, async () => {
-    const workbookId = await world.newWorkbook();
     const blank = (row: number) => `<row r="${row}" s="1" customFormat="1"><c r="A${row}" s="1"/><c r="B${row}" s="1"/></row>`;
     const rows = ['<row r="1"><c r="A1"><v>1</v></c></row>', ...Array.from({ length: 1_048_575 }, (_, k) => blank(k + 2))];
     const styles =
       '<styleSheet><fonts><font/></fonts><fills><fill/></fills><borders><border/><border><top style="thin"/></border></borders><cellXfs><xf/><xf borderId="1"/></cellXfs></styleSheet>';
     const bytes = makeBook({ sheets: [rows.join('')], styles });
+    // Making the file has kept this process busy: connections have gone stale meanwhile.
+    await new Promise((resume) => setTimeout(resume, 100));
     for (const structuring of ['skip', 'auto']) {
       const answer = await world.upload(`${structuring}.xlsx`, bytes, { workbookId: await world.newWorkbook(), fields: { structuring } });
       expect(answer.artifacts.map(({ row_count }) => row_count)).toEqual([1]);
     }
-    expect(workbookId).toBeTruthy();
   });
 
   it('of 16,384 columns lands as it is', { timeout: 240_000 }, async () => {
