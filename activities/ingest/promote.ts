@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import { addSuffix, type NameRegistry } from '../../core/structuring/names.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import type { JobRecord } from '../../store/pg/jobs.ts';
+import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
 import { lockTables, placeTable } from '../../store/pg/restore.ts';
 import {
   findDraft,
@@ -27,6 +27,7 @@ import type { StructuredDraft } from './structure.ts';
 export async function promote(services: Services, jobId: string): Promise<'over'> {
   const job = await openJob(services, jobId);
   if (!job) return 'over';
+  await updateJob(services.db.orm, jobId, { stage: 'promote', done: 0, total: null });
   const drafts = {
     raw: await findDraft<RawDraft>(services.db.orm, jobId, 'raw'),
     structured: await findDraft<StructuredDraft>(services.db.orm, jobId, 'tables'),

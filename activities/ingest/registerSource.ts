@@ -53,7 +53,7 @@ export async function registerSource(tx: Tx, arrival: Arrival): Promise<Register
     workbookId: workbook.id,
     accountId: workbook.accountId,
     userId: tx.actor.userId,
-    name: freeName(arrival.filename, await listSourceNames(tx, workbook.id)),
+    name: freeName(arrival.filename, await listSourceNames(tx.orm, workbook.id)),
     filename: arrival.filename,
     mode: arrival.mode,
     status: arrival.mode === 'staged' ? 'registered' : 'ingesting',

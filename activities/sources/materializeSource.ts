@@ -31,8 +31,9 @@ import { openNames, retryOnNames } from '../ingest/names.ts';
 import { beginSourceJob } from '../ingest/registerSource.ts';
 import { readGrids } from '../ingest/sourceFile.ts';
 import { writeProvenance, writeTables } from '../ingest/writeTables.ts';
-import { prepareUpsert } from '../rows/upsertRows.ts';
+import { prepareUpsert, visibleColumns } from '../rows/upsertRows.ts';
 import { applyEdit, retryOnMove } from '../tables/editTable.ts';
+import { requireTable } from '../tables/openTable.ts';
 import { requireIdle } from './analyzeSource.ts';
 import { failJob } from './failSourceJob.ts';
 
@@ -160,6 +161,8 @@ async function appendRegions(
   const { grids, tables } = await heavyWork(pulse, () => buildRegions(services, source, input, pulse));
   const rows = tables.flatMap((table) => listRows(table, mapping));
   await retryOnMove(async () => {
+    const { visible } = await visibleColumns(services, principal, await requireTable(services, source.workbookId, name));
+    checkMapping(tables, mapping, new Set(visible.map((column) => column.name)));
     const edit = await prepareUpsert(
       services,
       principal,
@@ -211,6 +214,33 @@ async function appendRegions(
 function mapNames(table: OutputTable, mapping: Record<string, string>): string[] {
   return table.columns.map(({ name }) => (Object.hasOwn(mapping, name) ? (mapping[name] as string) : name));
 }
+
+/** Every column of the regions must have one of the table, and no two the same. */
+function checkMapping(tables: OutputTable[], mapping: Record<string, string>, known: Set<string>): void {
+  const own = new Set(tables.flatMap((table) => table.columns.map((column) => column.name)));
+  const errors = Object.keys(mapping).flatMap((name) =>
+    own.has(name) ? [] : [{ column: name, detail: 'no chosen region has such a column' }],
+  );
+  for (const table of tables) {
+    const names = mapNames(table, mapping);
+    names.forEach((name, k) => {
+      const column = table.columns[k]?.name ?? '';
+      if (!known.has(name)) errors.push({ column, detail: `the table has no column ${name}` });
+      else if (names.indexOf(name) !== k) errors.push({ column, detail: `another column goes to ${name} already` });
+    });
+  }
+  if (errors.length === 0) return;
+  throw new DomainError(
+    'validation-failed',
+    `Column ${errors[0]?.column}: ${errors[0]?.detail}.`,
+    'Name a column of the table for each in `column_mapping`.',
+    {
+      errors: errors.slice(0, 100).map(({ column, detail }) => ({ pointer: `/column_mapping/${escapePointer(column)}`, detail })),
+    },
+  );
+}
+
+const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** Keeps from which cells the appended rows come. */
 async function traceAppended(

@@ -57,8 +57,8 @@ export async function findSourceByContent(tx: Tx, workbookId: string, sha256: st
   return row ?? null;
 }
 
-export async function listSourceNames(tx: Tx, workbookId: string): Promise<Set<string>> {
-  const rows = await tx.orm.select({ name: sources.name }).from(sources).where(eq(sources.workbookId, workbookId));
+export async function listSourceNames(orm: Orm, workbookId: string): Promise<Set<string>> {
+  const rows = await orm.select({ name: sources.name }).from(sources).where(eq(sources.workbookId, workbookId));
   return new Set(rows.map((row) => row.name));
 }
 

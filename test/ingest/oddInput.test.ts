@@ -137,6 +137,7 @@ describe('a csv', () => {
       { 品目: 'みかん', 数: 2 },
     ]);
     const download = await get(`/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent('果物.csv')}/download`);
+    expect(download.headers.get('content-type')).toBe('text/csv');
     expect(Buffer.from(await download.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
