@@ -161,6 +161,15 @@ export const badFiles: BadFile[] = [
     ...reading,
   },
   {
+    what: 'a NUL byte in the sheet',
+    name: 'nul.xlsx',
+    make: () => makeBook({ sheets: ['<row><c t="inlineStr"><is><t>a\u0000b</t></is></c></row>'] }),
+    ...invalid,
+    detail: /NUL/,
+    fix: saveAgain,
+    ...reading,
+  },
+  {
     what: 'two sheets of one name',
     name: 'twins.xlsx',
     make: () =>

@@ -155,6 +155,15 @@ describe('a csv', () => {
     await expectReachable(workbookId, structured);
   });
 
+  it.each(['skip', 'auto'])('with a text of 5 MiB, with %s', async (structuring) => {
+    const workbookId = await world.newWorkbook();
+    const long = 'あ'.repeat(5 * 349_525);
+    const answer = await world.upload('long.csv', `a,b\n"${long}",1\nx,2\n`, { workbookId, fields: { structuring } });
+    expect([answer.structuring, answer.structuring_reason]).toEqual([structuring === 'skip' ? 'skipped' : 'structured', undefined]);
+    const rows = await world.readRows('long', workbookId);
+    expect(rows.map((row) => Object.values(row).find((value) => typeof value === 'string')?.length)).toContain(long.length);
+  });
+
   it('with tabs, as .tsv', async () => {
     const workbookId = await world.newWorkbook();
     const { source } = await world.upload('tab.tsv', 'a\tb\n1,5\t2\n', { workbookId, fields: { structuring: 'skip' } });
