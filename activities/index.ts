@@ -3,6 +3,7 @@ import type { Services } from '../store/services.ts';
 import { anchorChains } from './audit/anchorChains.ts';
 import { compactTable, type Pulse } from './compaction/compactTable.ts';
 import { sweepTables } from './compaction/startCompaction.ts';
+import { concealErrors } from './concealErrors.ts';
 import { grantCredits } from './credits/grantCredits.ts';
 import { abandonIngest, failIngest, fallBackIngest } from './ingest/endIngest.ts';
 import { landRaw } from './ingest/landRaw.ts';
@@ -17,7 +18,7 @@ import { materializeSource } from './sources/materializeSource.ts';
 
 /** The activities that workflows call, over one process's services. */
 export function makeActivities(services: Services) {
-  return {
+  return concealErrors({
     expireThings: () => expireThings(services, () => Context.current().heartbeat()),
     compactTable: (tableId: string) => beat((pulse) => compactTable(services, tableId, pulse)),
     landRaw: (jobId: string) => beat((pulse) => landRaw(services, jobId, pulse)),
@@ -36,7 +37,7 @@ export function makeActivities(services: Services) {
     sweepDrafts: () => sweepDrafts(services),
     collectBlobs: (after: string) => beat((pulse) => collectBlobs(services, after, pulse)),
     grantCredits: (after: string) => beat((pulse) => grantCredits(services, after, pulse)),
-  };
+  });
 }
 
 export type Activities = ReturnType<typeof makeActivities>;

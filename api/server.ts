@@ -17,6 +17,9 @@ export interface RunningApi {
   stop(): Promise<void>;
 }
 
+/** Time for a request to arrive: a file of 100 MiB over a slow line takes a while. */
+const requestTimeoutMs = 30 * 60_000;
+
 export async function startApi(config: ServiceConfig): Promise<RunningApi> {
   const services = await openServices(config, 'api');
   const plant = {
@@ -28,7 +31,7 @@ export async function startApi(config: ServiceConfig): Promise<RunningApi> {
   };
   const metrics = makeMetrics(services);
   const app = makeApp(plant, makeHandlers(plant, metrics), metrics);
-  const server = createServer(app.callback());
+  const server = createServer({ requestTimeout: requestTimeoutMs }, app.callback());
   refuseBrokenRequests(server);
   await listen(server, config);
   const address = server.address();

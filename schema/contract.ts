@@ -940,8 +940,9 @@ export interface paths {
          *     200 with the existing source, upgraded where a fuller mode is asked for; the same file name with other bytes makes a new
          *     source with a suffix.
          *
-         *     `async` with `staged` is 422. Files beyond 100 MiB, 1 GiB unpacked, a compression ratio of 200, 16,384 columns or
-         *     1,048,576 rows a sheet are 413; other kinds of file 415. Needs the base role `editor`.
+         *     `async` with `staged` is 422. 409 `in-use` while the existing source is analyzed or revised, or when somebody cancels
+         *     the job. Files beyond 100 MiB, 1 GiB unpacked, a compression ratio of 200, 16,384 columns or 1,048,576 rows a sheet are
+         *     413; other kinds of file 415. Needs the base role `editor`.
          */
         post: operations["uploadSource"];
         delete?: never;
@@ -1224,7 +1225,8 @@ export interface paths {
         /**
          * Feed new bytes to a source
          * @description Ingests a new state of the file under the same source. Tables that were not edited get a new version; if one was edited
-         *     since, nothing is changed and the answer is 409 `in-use`. Refused on a governed workbook with 403 `governed-workbook`.
+         *     since, nothing is changed and the answer is 409 `in-use`; without the credits that structuring needs it is 402. Refused on
+         *     a governed workbook with 403 `governed-workbook`.
          */
         post: operations["reviseSource"];
         delete?: never;
@@ -11931,6 +11933,8 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
@@ -12443,6 +12447,8 @@ export interface operations {
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
@@ -12592,6 +12598,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+            402: components["responses"]["OutOfCredits"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];

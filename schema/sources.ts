@@ -76,7 +76,8 @@ export const landings = pgTable(
       .notNull()
       .references(() => sources.id),
     revision: integer('revision').notNull(),
-    role: text('role', { enum: ['raw', 'data', 'level', 'computed', 'accounts', 'notes'] }).notNull(),
+    /** `appended`: the rows went to a table that was there. */
+    role: text('role', { enum: ['raw', 'data', 'level', 'computed', 'accounts', 'notes', 'appended'] }).notNull(),
     /** The order of tables within the source. */
     position: integer('position').notNull(),
     sheet: text('sheet').notNull(),

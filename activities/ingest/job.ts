@@ -17,8 +17,6 @@ export interface IngestInput {
   announce: boolean;
   /** The raw tables are there, and structuring is to follow. */
   landed?: boolean;
-  /** Credits are reserved for it; content that was structured before needs none. */
-  reserved?: boolean;
   /** New bytes for a source that has some. */
   revise?: { blobKey: string; sha256: string; size: number; contentType: string; format: SourceRecord['format']; filename: string };
 }

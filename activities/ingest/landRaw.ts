@@ -127,10 +127,14 @@ async function land(services: Services, tx: Tx, job: JobRecord, draft: RawDraft 
     const names = await openNames(tx, source.workbookId);
     for (const [position, table] of draft.tables.entries())
       await landTable(tx, { source, revision: input.revision, table, name: names.claim(table.name, table.sheet), position });
-    source = await updateSource(tx, source.id, { extents: draft.extents });
+    source = await updateSource(tx, source.id, { extents: draft.extents, mode: 'auto' });
   }
   if (input.structuring === 'skip' || !services.config.structuring) {
-    if (input.revise) return goOn(tx, job, source);
+    if (input.revise && input.structuring === 'skip') return goOn(tx, job, source);
+    if (input.revise) {
+      await fallBack(tx, job, 'failed:structuring is switched off');
+      return 'over';
+    }
     await endIngest(tx, job, source, { structuring: input.structuring === 'skip' ? 'skipped' : 'off' });
     return 'over';
   }
@@ -140,7 +144,7 @@ async function land(services: Services, tx: Tx, job: JobRecord, draft: RawDraft 
     await fallBack(tx, job, paid);
     return 'over';
   }
-  return goOn(tx, job, source, paid === 'reserved');
+  return goOn(tx, job, source);
 }
 
 /** Content that was paid for before is free; content that somebody is structuring right now is not structured twice. */
@@ -164,9 +168,9 @@ async function payAhead(
   return reserved;
 }
 
-async function goOn(tx: Tx, job: JobRecord, source: SourceRecord, reserved = false): Promise<'structure'> {
+async function goOn(tx: Tx, job: JobRecord, source: SourceRecord): Promise<'structure'> {
   const input = inputOf(job);
-  await moveJob(tx, job.id, { stage: 'structure', done: 0, total: null, input: { ...input, landed: true, reserved } });
+  await moveJob(tx, job.id, { stage: 'structure', done: 0, total: null, input: { ...input, landed: true } });
   if (input.structuring === 'defer' && !input.revise)
     await updateSource(tx, source.id, { status: 'materialized', structuring: 'deferred', structuringReason: null });
   return 'structure';

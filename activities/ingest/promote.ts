@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
-import type { NameRegistry } from '../../core/structuring/names.ts';
+import { addSuffix, type NameRegistry } from '../../core/structuring/names.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import type { JobRecord } from '../../store/pg/jobs.ts';
+import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
 import { lockTables, placeTable } from '../../store/pg/restore.ts';
 import {
   findDraft,
@@ -27,6 +27,7 @@ import type { StructuredDraft } from './structure.ts';
 export async function promote(services: Services, jobId: string): Promise<'over'> {
   const job = await openJob(services, jobId);
   if (!job) return 'over';
+  await updateJob(services.db.orm, jobId, { stage: 'promote', done: 0, total: null });
   const drafts = {
     raw: await findDraft<RawDraft>(services.db.orm, jobId, 'raw'),
     structured: await findDraft<StructuredDraft>(services.db.orm, jobId, 'tables'),
@@ -38,7 +39,9 @@ export async function promote(services: Services, jobId: string): Promise<'over'
     );
   } catch (error) {
     if (!(error instanceof DomainError && isFinal(error))) throw error;
-    await commitForJob(services, job, (tx, current) => refuseIngest(tx, current, asProblem(error)));
+    await commitForJob(services, job, (tx, current) =>
+      isRevision ? refuseIngest(tx, current, asProblem(error)) : fallBack(tx, current, `failed:${error.detail}`),
+    );
   }
   return 'over';
 }
@@ -57,7 +60,7 @@ async function takeOver(tx: Tx, job: JobRecord, draft: StructuredDraft | null): 
   );
   const why = await whyNot(tx, raw);
   if (why) return fallBack(tx, job, `failed:${why}`);
-  for (const { table } of raw) await archiveRaw(tx, source, table);
+  for (const { table } of raw) await archiveTable(tx, source, table, nameRaw(table.name));
   const names = await openNames(tx, source.workbookId);
   const rawBySheet = new Map(raw.map(({ landing, table }) => [landing.sheet, table.id]));
   await landAll(tx, job, source, draft.tables, names, rawBySheet);
@@ -77,8 +80,9 @@ async function whyNot(tx: Tx, raw: LandedTable[]): Promise<string | null> {
 
 const isEdited = ({ landing, table }: LandedTable) => table.editVersion !== landing.editVersion;
 
-async function archiveRaw(tx: Tx, source: SourceRecord, table: LandedTable['table']): Promise<void> {
-  const name = `${table.name}_原本`;
+const nameRaw = (name: string) => addSuffix(name, '_原本');
+
+async function archiveTable(tx: Tx, source: SourceRecord, table: LandedTable['table'], name: string): Promise<void> {
   await placeTable(tx, table.id, { name, state: 'archived', description: table.description });
   tx.note(source.workbookId, {
     ops: [
@@ -120,40 +124,81 @@ async function landAll(
 async function revise(tx: Tx, job: JobRecord, { raw, structured }: Drafts): Promise<void> {
   if (!raw) throw new Error(`job ${job.id} has nothing to promote`);
   const source = await lockAll(tx, job);
-  const landed = await listLanded(tx.orm, [source.id]);
+  const landed = await listMade(tx, source.id);
   refuseEdited(landed);
   const current = await listTablesById(
     tx.client,
     landed.map(({ table }) => table.id),
   );
   const before = new Map(current.map((at) => [at.table.id, at]));
+  const made = new Set([...raw.tables, ...(structured?.tables ?? [])].map((table) => table.tableId));
+  for (const { table } of landed) if (!made.has(table.id) && table.state === 'active') await archiveTable(tx, source, table, table.name);
   const names = await openNames(tx, source.workbookId);
-  const { revision } = inputOf(job);
-  for (const [position, table] of raw.tables.entries()) {
-    const at = before.get(table.tableId);
-    const landing = { source, revision, table, position };
-    if (at) await relandTable(tx, { ...landing, name: at.table.name }, at);
-    else {
-      const name = names.claim(table.name, table.sheet);
-      await landTable(tx, { ...landing, name });
-      if (structured?.understood.includes(table.sheet)) {
-        names.free(name);
-        await placeTable(tx, table.tableId, { name: `${name}_原本`, state: 'archived', description: null });
-      }
-    }
-  }
+  const structuredBefore = landed.flatMap(({ landing }) => (landing.role === 'raw' ? [] : [landing.sheet]));
+  const sheets = { before: new Set(structuredBefore), now: new Set(structured?.understood), tables: before };
+  await relandRaw(tx, job, source, raw.tables, sheets, names);
   const rawBySheet = new Map(raw.tables.map((table) => [table.sheet, table.tableId]));
   await landAll(tx, job, source, structured?.tables ?? [], names, rawBySheet, before);
-  const made = new Set([...raw.tables, ...(structured?.tables ?? [])].map((table) => table.tableId));
-  for (const { table } of landed) {
-    if (made.has(table.id) || table.state === 'archived') continue;
-    await placeTable(tx, table.id, { name: table.name, state: 'archived', description: table.description });
-    tx.note(source.workbookId, { audit: [{ action: 'table.archive', target: table.name, detail: { source_id: source.id } }] });
-  }
+  const { revision } = inputOf(job);
   const { revise: bytes } = inputOf(job);
   const fields = { ...bytes, revision, extents: raw.extents };
   if (structured) await endStructured(tx, job, source, structured, fields);
   else await endIngest(tx, job, source, { structuring: 'skipped', fields });
+}
+
+/**
+ * The raw tables of a revision. One gives way when its sheet is made into tables for the first time, and comes back when its
+ * sheet is not understood any more; otherwise it stays in the state that it has.
+ */
+async function relandRaw(tx: Tx, job: JobRecord, source: SourceRecord, tables: WrittenTable[], sheets: Sheets, names: NameRegistry) {
+  const { revision } = inputOf(job);
+  for (const [position, table] of tables.entries()) {
+    const landing = { source, revision, table, position };
+    const at = sheets.tables.get(table.tableId);
+    const isUnderstood = sheets.now.has(table.sheet);
+    if (at) {
+      const name =
+        isUnderstood === sheets.before.has(table.sheet) ? at.table.name : await swapRaw(tx, source, table, at, isUnderstood, names);
+      await relandTable(tx, { ...landing, name }, at);
+      continue;
+    }
+    const name = names.claim(table.name, table.sheet);
+    await landTable(tx, { ...landing, name });
+    if (!isUnderstood) continue;
+    names.free(name);
+    await placeTable(tx, table.tableId, { name: nameRaw(name), state: 'archived', description: null });
+  }
+}
+
+async function swapRaw(
+  tx: Tx,
+  source: SourceRecord,
+  written: WrittenTable,
+  { table }: TableAt,
+  isUnderstood: boolean,
+  names: NameRegistry,
+) {
+  if (isUnderstood && table.state === 'archived') return table.name;
+  if (isUnderstood) {
+    names.free(table.name);
+    await archiveTable(tx, source, table, nameRaw(table.name));
+    return nameRaw(table.name);
+  }
+  const name = table.state === 'active' ? table.name : names.claim(written.name, written.sheet);
+  await placeTable(tx, table.id, { name, state: 'active', description: table.description });
+  return name;
+}
+
+/** Which sheets were made into tables, before and now, and the tables that are there. */
+interface Sheets {
+  before: Set<string>;
+  now: Set<string>;
+  tables: Map<string, TableAt>;
+}
+
+/** Tables that were made from the source; those that rows of it were appended to are somebody else's. */
+export async function listMade(tx: Tx, sourceId: string): Promise<LandedTable[]> {
+  return (await listLanded(tx.orm, [sourceId])).filter(({ landing }) => landing.role !== 'appended');
 }
 
 export function refuseEdited(landed: LandedTable[]): void {
@@ -173,9 +218,9 @@ async function endStructured(
   { spec }: StructuredDraft,
   fields: Partial<SourceRecord>,
 ): Promise<void> {
-  const creditsCharged = inputOf(job).reserved ? await settleCredits(tx, job.id, source.accountId) : 0;
   const contentHash = fields.sha256 ?? source.sha256;
-  await finishStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name, spec });
+  const isNew = await finishStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name, spec });
+  const creditsCharged = isNew ? await settleCredits(tx, job.id, source.accountId) : 0;
   await endIngest(tx, job, source, {
     structuring: 'structured',
     creditsCharged,

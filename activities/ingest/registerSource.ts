@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import type { SourceProvenance } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { findJob, insertJob, type JobRecord } from '../../store/pg/jobs.ts';
+import { insertJob, type JobRecord, lockJob, moveJob } from '../../store/pg/jobs.ts';
 import {
   findSourceByContent,
   insertSource,
@@ -13,7 +13,8 @@ import {
 } from '../../store/pg/sources.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId } from '../../store/services.ts';
-import type { IngestInput } from './job.ts';
+import { sourceBusy } from './endIngest.ts';
+import { type IngestInput, inputOf } from './job.ts';
 import type { RecognisedFile } from './recogniseFile.ts';
 
 /** A file that has arrived and lies in the blob store. */
@@ -43,14 +44,16 @@ export interface Registered {
 export async function registerSource(tx: Tx, arrival: Arrival): Promise<Registered> {
   const { workbook } = arrival;
   await lockSources(tx, workbook.id);
-  const twin = await findSourceByContent(tx, workbook.id, arrival.sha256);
-  if (twin) return joinSource(tx, twin.id, arrival);
+  const twin = await lockTwin(tx, workbook.id, arrival.sha256);
+  if (twin?.job && twin.job.finishedAt === null) return joinJob(tx, twin.source, twin.job, arrival);
+  if (twin)
+    return asksForMore(twin.source, arrival) ? upgradeSource(tx, twin.source, arrival) : { source: twin.source, job: null, existed: true };
   const source = await insertSource(tx, {
     id: makeId('src'),
     workbookId: workbook.id,
     accountId: workbook.accountId,
     userId: tx.actor.userId,
-    name: freeName(arrival.filename, await listSourceNames(tx, workbook.id)),
+    name: freeName(arrival.filename, await listSourceNames(tx.orm, workbook.id)),
     filename: arrival.filename,
     mode: arrival.mode,
     status: arrival.mode === 'staged' ? 'registered' : 'ingesting',
@@ -79,11 +82,29 @@ export async function registerSource(tx: Tx, arrival: Arrival): Promise<Register
   return { source: await updateSource(tx, source.id, { jobId: job.id }), job, existed: false };
 }
 
-async function joinSource(tx: Tx, id: string, arrival: Arrival): Promise<Registered> {
-  const source = (await lockSource(tx, id)) as SourceRecord;
-  const running = source.jobId === null ? null : await findJob(tx.orm, source.jobId);
-  if (running && running.finishedAt === null) return { source, job: running, existed: true };
-  if (!asksForMore(source, arrival)) return { source, job: null, existed: true };
+/** The source with these bytes and the job that works on it. The job is held first: the order of whoever ends it. */
+async function lockTwin(tx: Tx, workbookId: string, sha256: string): Promise<{ source: SourceRecord; job: JobRecord | null } | null> {
+  const seen = await findSourceByContent(tx, workbookId, sha256);
+  const job = seen?.jobId ? await lockJob(tx, seen.jobId) : null;
+  // A job that was just ending has ended by now: what it leaves is looked at again.
+  const twin = job ? await findSourceByContent(tx, workbookId, sha256) : seen;
+  const source = twin && (await lockSource(tx, twin.id));
+  if (!source) return null;
+  if (source.jobId !== null && source.jobId !== job?.id) throw sourceBusy();
+  return { source, job: source.jobId === null ? null : job };
+}
+
+/** The answer of a running ingest is everybody's. One that has not landed yet does what the most demanding of them wants. */
+async function joinJob(tx: Tx, source: SourceRecord, job: JobRecord, arrival: Arrival): Promise<Registered> {
+  if (arrival.mode === 'staged') return { source, job: null, existed: true };
+  if (job.kind !== 'ingest') throw sourceBusy();
+  const input = inputOf(job);
+  const structuring = input.structuring === 'skip' && !input.revise ? arrival.structuring : input.structuring;
+  await moveJob(tx, job.id, { input: { ...input, structuring, announce: input.announce || arrival.announce } });
+  return { source, job, existed: true };
+}
+
+async function upgradeSource(tx: Tx, source: SourceRecord, arrival: Arrival): Promise<Registered> {
   const job = await beginIngest(tx, source, {
     sourceId: source.id,
     revision: source.revision,
@@ -92,7 +113,7 @@ async function joinSource(tx: Tx, id: string, arrival: Arrival): Promise<Registe
     announce: arrival.announce,
   });
   tx.note(source.workbookId, { audit: [{ action: 'source.upgrade', target: source.name, detail: { source_id: source.id } }] });
-  return { source: await updateSource(tx, id, { mode: 'auto', status: 'ingesting', jobId: job.id }), job, existed: true };
+  return { source: await updateSource(tx, source.id, { status: 'ingesting', jobId: job.id }), job, existed: true };
 }
 
 /** Bytes only < tables as they are < structured tables. */

@@ -1,9 +1,9 @@
 import { notFound } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { findJob, type JobRecord } from '../../store/pg/jobs.ts';
-import { listLanded, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
+import { lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import { sourceBusy } from './endIngest.ts';
-import { refuseEdited } from './promote.ts';
+import { listMade, refuseEdited } from './promote.ts';
 import type { receiveFile } from './receiveFile.ts';
 import { beginIngest } from './registerSource.ts';
 
@@ -19,7 +19,6 @@ export async function reviseSource(tx: Tx, sourceId: string, file: Received): Pr
   const running = source.jobId === null ? null : await findJob(tx.orm, source.jobId);
   if (running && running.finishedAt === null) throw sourceBusy();
   if (file.sha256 === source.sha256) return { source, job: null };
-  refuseEdited(await listLanded(tx.orm, [source.id]));
   const bytes = {
     blobKey: file.blobKey,
     sha256: file.sha256,
@@ -34,6 +33,7 @@ export async function reviseSource(tx: Tx, sourceId: string, file: Received): Pr
     const fields = { ...bytes, revision: source.revision + 1, status: 'registered' as const, spec: null, extents: null };
     return { source: await updateSource(tx, source.id, fields), job: null };
   }
+  refuseEdited(await listMade(tx, source.id));
   const job = await beginIngest(tx, source, {
     sourceId: source.id,
     revision: source.revision + 1,

@@ -90,15 +90,11 @@ export async function writeTables(
   }
 }
 
-/** Only where the rows came from and what was kept of them, for rows that go into a table that is there. */
-export async function writeOrigins(
-  storage: Storage,
-  grid: Grid,
-  table: OutputTable,
-  place: TablePlace,
-): Promise<Pick<WrittenTable, 'provenanceKey' | 'kept'>> {
+/** The cells of the rows of a table that go to another one, whose columns the place names; null when there are no rows. */
+export async function writeProvenance(storage: Storage, grid: Grid, table: OutputTable, place: TablePlace): Promise<string | null> {
+  if (table.rows.length === 0) return null;
   const write: WriteFile = (columns, lines, form) => writeLines(storage, place.prefix, columns, lines, form);
-  return new TableWork(table, grid, place, write, tableLimits).writeOrigins();
+  return new TableWork(table, grid, place, write, tableLimits).writeProvenance();
 }
 
 function checkWidth({ name, columns }: OutputTable, limits: TableLimits): void {
@@ -151,7 +147,8 @@ class TableWork {
 
   async describe(layers: Layer[]): Promise<WrittenTable> {
     const { name, role, sheet, regionId, range, columns, rows } = this.table;
-    const origins = await this.writeOrigins();
+    const provenanceKey = await this.writeProvenance();
+    const kept = await this.writeKept();
     const { length: rowCount } = rows;
     const maxRowId = this.place.rowBase + rowCount;
     return {
@@ -166,13 +163,13 @@ class TableWork {
       rowBase: this.place.rowBase,
       maxRowId,
       layers,
-      ...origins,
+      provenanceKey,
+      kept,
     };
   }
 
-  async writeOrigins(): Promise<Pick<WrittenTable, 'provenanceKey' | 'kept'>> {
-    const { key } = await this.write(provenanceColumns, this.provenanceLines(), provenanceRuns);
-    return { provenanceKey: key, kept: await this.writeKept() };
+  async writeProvenance(): Promise<string> {
+    return (await this.write(provenanceColumns, this.provenanceLines(), provenanceRuns)).key;
   }
 
   private *rowLines(from: number, to: number): Generator<string> {

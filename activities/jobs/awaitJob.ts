@@ -29,10 +29,14 @@ export async function awaitJob(services: Services, jobId: string, waiting: Waiti
 
 export function describeFailure(job: JobRecord): DomainError {
   const { problem } = job;
-  if (!problem) return new DomainError('unavailable', job.error ?? 'The work failed.', 'Try again in a moment.');
-  const { errors, members } = problem;
-  return new DomainError(problem.code as ProblemCode, problem.detail, problem.suggestedFix, {
+  const { code, detail, suggestedFix, errors, members } = problem ?? {
+    code: 'unavailable',
+    detail: job.error ?? 'The work failed.',
+    suggestedFix: 'Try again in a moment.',
+  };
+  return new DomainError(code as ProblemCode, detail, suggestedFix, {
     ...(errors && { errors }),
     ...(members && { members }),
+    ...(code === 'unavailable' && { headers: { 'Retry-After': '5' } }),
   });
 }

@@ -2,7 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import type { BaseRole } from '../../core/access/roles.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { notFound } from '../../core/errors.ts';
-import { findSource, listSources, type SourceRecord } from '../../store/pg/sources.ts';
+import { findSource, listSourceNames, type SourceRecord } from '../../store/pg/sources.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import { requireWorkbook } from '../access.ts';
@@ -16,7 +16,7 @@ export async function requireSource(
   const workbook = await requireWorkbook(services, principal, params.workbook_id, needed);
   const source = await findSource(services.db.orm, workbook.id, params.source_name);
   if (source) return { workbook, source };
-  const names = (await listSources(services.db.orm, { workbookId: workbook.id, limit: 1000 })).map(({ name }) => name);
-  const near = nearestName(params.source_name, names);
+  const names = await listSourceNames(services.db.orm, workbook.id);
+  const near = nearestName(params.source_name, [...names].slice(0, 1000));
   throw notFound('source in this workbook', near ? `Did you mean ${near}?` : 'GET …/sources lists the sources of the workbook.');
 }

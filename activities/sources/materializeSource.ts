@@ -30,9 +30,10 @@ import { landTable, type WrittenTable } from '../ingest/landTables.ts';
 import { openNames, retryOnNames } from '../ingest/names.ts';
 import { beginSourceJob } from '../ingest/registerSource.ts';
 import { type Reader, readGrids } from '../ingest/sourceFile.ts';
-import { writeOrigins, writeTables } from '../ingest/writeTables.ts';
-import { prepareUpsert } from '../rows/upsertRows.ts';
+import { writeProvenance, writeTables } from '../ingest/writeTables.ts';
+import { prepareUpsert, visibleColumns } from '../rows/upsertRows.ts';
 import { applyEdit, retryOnMove } from '../tables/editTable.ts';
+import { requireTable } from '../tables/openTable.ts';
 import { requireIdle } from './analyzeSource.ts';
 import { failJob } from './failSourceJob.ts';
 
@@ -162,15 +163,17 @@ async function appendRegions(
   const tables = built.filter(({ role }) => role === 'data' || role === 'level');
   const rows = tables.flatMap((table) => listRows(table, mapping));
   await retryOnMove(async () => {
+    const { visible } = await visibleColumns(services, principal, await requireTable(services, source.workbookId, name));
+    checkMapping(tables, mapping, new Set(visible.map((column) => column.name)));
     const edit = await prepareUpsert(
       services,
       principal,
       { workbookId: source.workbookId, name, expectedVersion, rebase: false },
       rows,
     ).catch((error: unknown) => {
-      throw explainRows(error, grids, tables);
+      throw explainRows(error, grids, tables, mapping);
     });
-    const origins = await Promise.all(tables.map((table) => writeAppended(services, edit.at, grids, table, mapping)));
+    const provenanceKeys = await Promise.all(tables.map((table) => traceAppended(services, source, edit.at, grids, table, mapping)));
     const append = async (tx: Tx, current: JobRecord): Promise<MaterializeResult> => {
       const now = (await lockSource(tx, source.id)) as SourceRecord;
       const edited = await applyEdit(tx, edit.at, edit.plan);
@@ -185,7 +188,7 @@ async function appendRegions(
             editVersion: edited.editVersion,
             sourceId: source.id,
             revision: now.revision,
-            role: table.role,
+            role: 'appended',
             position: 10_000 + index,
             sheet: table.sheet,
             regionId: table.regionId,
@@ -193,9 +196,8 @@ async function appendRegions(
             minRow: ids[from] ?? 0,
             maxRow: ids[from + table.rows.length - 1] ?? 0,
             rowBase: (ids[from] ?? 1) - 1,
-            provenanceKey: origins[index]?.provenanceKey ?? null,
-            keptKey: origins[index]?.kept?.key ?? null,
-            keptFormulas: origins[index]?.kept?.formulas ?? 0,
+            provenanceKey: provenanceKeys[index] ?? null,
+            keptKey: null,
           },
         ]);
         from += table.rows.length;
@@ -210,37 +212,61 @@ async function appendRegions(
   });
 }
 
-/** Where the appended rows came from, by the columns that they fill in the table. */
-async function writeAppended(
-  services: Services,
-  { table, columns }: TableAt,
-  grids: Grid[],
-  made: OutputTable,
-  mapping: Record<string, string>,
-) {
-  const grid = grids.find(({ sheet }) => sheet === made.sheet);
-  if (!grid) throw new Error(`no grid for the sheet of table ${made.name}`);
-  const idOf = new Map(columns.map(({ id, name }) => [name.toLowerCase(), id]));
-  return writeOrigins(services, grid, made, {
-    tableId: table.id,
-    prefix: `${table.accountId}/${table.workbookId}/${table.id}`,
-    rowBase: 0,
-    columnIds: namesIn(made, mapping).map((name) => idOf.get(name.toLowerCase()) ?? 0),
-  });
+/** A column that is mapped nowhere goes by its own name. */
+function mapNames(table: OutputTable, mapping: Record<string, string>): string[] {
+  return table.columns.map(({ name }) => (Object.hasOwn(mapping, name) ? (mapping[name] as string) : name));
 }
 
-/** A column that is mapped nowhere goes by its own name. */
-const namesIn = (table: OutputTable, mapping: Record<string, string>) =>
-  table.columns.map(({ name }) => (Object.hasOwn(mapping, name) ? (mapping[name] as string) : name));
+/** Every column of the regions must have one of the table, and no two the same. */
+function checkMapping(tables: OutputTable[], mapping: Record<string, string>, known: Set<string>): void {
+  const own = new Set(tables.flatMap((table) => table.columns.map((column) => column.name)));
+  const errors = Object.keys(mapping).flatMap((name) =>
+    own.has(name) ? [] : [{ column: name, detail: 'no chosen region has such a column' }],
+  );
+  for (const table of tables) {
+    const names = mapNames(table, mapping);
+    names.forEach((name, k) => {
+      const column = table.columns[k]?.name ?? '';
+      if (!known.has(name)) errors.push({ column, detail: `the table has no column ${name}` });
+      else if (names.indexOf(name) !== k) errors.push({ column, detail: `another column goes to ${name} already` });
+    });
+  }
+  if (errors.length === 0) return;
+  throw new DomainError(
+    'validation-failed',
+    `Column ${errors[0]?.column}: ${errors[0]?.detail}.`,
+    'Name a column of the table for each in `column_mapping`.',
+    {
+      errors: errors.slice(0, 100).map(({ column, detail }) => ({ pointer: `/column_mapping/${escapePointer(column)}`, detail })),
+    },
+  );
+}
+
+const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
+/** Keeps from which cells the appended rows come. */
+async function traceAppended(
+  services: Services,
+  source: SourceRecord,
+  at: TableAt,
+  grids: Grid[],
+  table: OutputTable,
+  mapping: Record<string, string>,
+): Promise<string | null> {
+  const grid = grids.find(({ sheet }) => sheet === table.sheet) as Grid;
+  const columnIds = mapNames(table, mapping).map((name) => at.columns.find((column) => column.name === name)?.id ?? 0);
+  const prefix = `${source.accountId}/${source.workbookId}/${at.table.id}`;
+  return writeProvenance(services, grid, table, { tableId: at.table.id, prefix, rowBase: 0, columnIds });
+}
 
 /** Rows under the names of the table they go to. */
 function listRows(table: OutputTable, mapping: Record<string, string>): Record<string, unknown>[] {
-  const names = namesIn(table, mapping);
+  const names = mapNames(table, mapping);
   return table.rows.map((row) => Object.fromEntries(names.map((name, k) => [name, row[k] ?? null])));
 }
 
 /** A value that does not fit is named by its cell in the sheet, where whoever sent the file can find it. */
-function explainRows(error: unknown, grids: Grid[], tables: OutputTable[]): unknown {
+function explainRows(error: unknown, grids: Grid[], tables: OutputTable[], mapping: Record<string, string>): unknown {
   if (!(error instanceof DomainError) || error.code !== 'validation-failed') return error;
   const first = error.extras.errors?.[0];
   const [, row, column] = /^\/rows\/(\d+)\/(.+)$/.exec(first?.pointer ?? '') ?? [];
@@ -252,11 +278,11 @@ function explainRows(error: unknown, grids: Grid[], tables: OutputTable[]): unkn
       continue;
     }
     const grid = grids.find(({ sheet }) => sheet === table.sheet);
-    const cells = grid ? listCells(grid, table, n).join(', ') : '';
     const name = column.replaceAll('~1', '/').replaceAll('~0', '~');
+    const cells = grid ? listCells(grid, table, n, mapNames(table, mapping).indexOf(name)).join(', ') : '';
     return new DomainError(
       'uncastable-value',
-      `The row at ${table.sheet} ${cells} does not fit column ${name}: ${first?.detail}.`,
+      `The value at ${table.sheet} ${cells} does not fit column ${name}: ${first?.detail}.`,
       'Map it to another column, or correct the cell in the file.',
       { errors: [{ pointer: `/column_mapping/${column}`, detail: `${table.sheet} ${cells}: ${first?.detail}` }] },
     );

@@ -1,3 +1,4 @@
+import { basename, extname } from 'node:path';
 import { parseBlock } from '../../core/a1/block.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
@@ -37,7 +38,7 @@ export async function previewSource(
   return gate(() =>
     withFile(services, source, async (path) => {
       if (source.format !== 'xlsx') {
-        const name = source.name;
+        const name = basename(source.filename, extname(source.filename));
         if (wanted.sheet !== undefined && wanted.sheet !== name) throw noSheet(wanted.sheet, [name]);
         const batches = scanCsv(path, { filename: source.filename });
         return { sheet: name, sheets: [name], range: formatRange(range), ...(await readCells(batches, range, [])) };

@@ -5,7 +5,7 @@ import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { listVisibleJobs } from '../../store/pg/jobs.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
-import { answerJob } from '../presenters/ingest.ts';
+import { answerJob, answerJobs } from '../presenters/ingest.ts';
 import { presentJob } from '../presenters/workbooks.ts';
 
 export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'getJob' | 'cancelJob'> {
@@ -20,7 +20,8 @@ export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'get
         limit: limit + 1,
       });
       const page = cutPage(rows, limit, (job) => [job.id]);
-      const jobs = await Promise.all(page.items.map(async (job) => presentJob(job, await answerJob(services, principal, job))));
+      const results = await answerJobs(services, principal, page.items);
+      const jobs = page.items.map((job, i) => presentJob(job, results[i] ?? null));
       return { status: 200, body: { jobs, next_cursor: page.nextCursor } };
     },
 

@@ -8,6 +8,7 @@ import { beginMaterialize, type MaterializeInput } from '../../activities/source
 import { requireEditable } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import { notFound } from '../../core/errors.ts';
+import type { Tx } from '../../store/pg/commit.ts';
 import { findSourceById, type SourceRecord } from '../../store/pg/sources.ts';
 import type { Call, Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
@@ -60,9 +61,12 @@ export function makeStagedHandlers({ services }: Plant): Handlers<'analyzeSource
     async materializeSource(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const { source } = await requireSource(services, call.principal, call.params, 'editor');
-      const append = await checkTarget(call, workbook.id);
-      const regions = call.body?.regions ?? null;
-      return call.handOver(call.actor(), async (tx) => ({ job: await beginMaterialize(tx, source.id, { regions, append }) }), {
+      const begin = async (tx: Tx) => {
+        // Here rather than before: whoever repeats the request waits for its job, and has moved the version by it.
+        const append = await checkTarget(call, workbook.id);
+        return { job: await beginMaterialize(tx, source.id, { regions: call.body?.regions ?? null, append }) };
+      };
+      return call.handOver(call.actor(), begin, {
         answer: async (job) => ({ status: 200, body: await answerMaterialize(services, call.principal, job) }),
       });
     },

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { DomainError, notFound } from '../../core/errors.ts';
@@ -117,7 +118,9 @@ function render(ctx: Context, reply: AnyReply, trace: Trace): void {
   ctx.set('X-Request-Id', trace.requestId);
   ctx.set({ ...trace.headers, ...reply.headers });
   if (reply.raw) {
-    ctx.type = reply.raw.type;
+    // Of bytes that are passed on as they are nobody here knows the encoding.
+    if (reply.raw.data instanceof Readable) ctx.set('Content-Type', reply.raw.type);
+    else ctx.type = reply.raw.type;
     ctx.body = reply.raw.data;
   } else if (reply.body !== undefined) {
     ctx.type = 'application/json';

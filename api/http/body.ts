@@ -1,5 +1,7 @@
+import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/errors.ts';
+import { readChunks } from './chunks.ts';
 import { formType, type Operation } from './contract.ts';
 import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
 
@@ -21,7 +23,7 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
   if (operation.bodyTypes.length === 0 || operation.bodyTypes.includes('*/*')) return undefined;
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isForm = type === formType && operation.bodyTypes.includes(type);
-  if (isForm) return describeForm(await readForm(request, makeDraft), operation);
+  if (isForm) return takeForm(await readForm(request, makeDraft), operation);
   const bytes = await readBytes(request, operation.accepts.length === 0 ? publicLimit : jsonLimit);
   if (bytes.length === 0) return undefined;
   if (!operation.bodyTypes.includes(type)) {
@@ -36,29 +38,34 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
   return { value: parseJson(bytes), size: bytes.length, print: bytes, file: null };
 }
 
-/** Fields of a form are texts; those that are yes or no become so. The file is known by its name until it is looked at. */
+async function takeForm(form: ReadForm, operation: Operation): Promise<ReadBody> {
+  try {
+    return describeForm(form, operation);
+  } catch (error) {
+    if (form.file) await rm(form.file.path, { force: true });
+    throw error;
+  }
+}
+
+/** Fields of a form are texts; those that are yes, no or one of a choice become so. The file is known by its name until it is looked at. */
 function describeForm({ fields, file }: ReadForm, operation: Operation): ReadBody {
   refuseBadText(fields, '');
-  const value = Object.fromEntries(
-    Object.entries(fields).map(([name, text]) => [
-      name,
-      operation.formFlags.has(name) && /^(true|false)$/.test(text) ? text === 'true' : text,
-    ]),
-  );
+  const readField = (name: string, text: string) => {
+    if (operation.formFlags.has(name) && /^(true|false)$/.test(text)) return text === 'true';
+    return operation.formChoices.has(name) && text === 'null' ? null : text;
+  };
+  const value = Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, readField(name, text)]));
   if (file) refuseBadText(file.filename, '/file');
   const print = JSON.stringify([Object.entries(fields).sort(), file && [file.filename, file.sha256]]);
   return { value: file ? { ...value, file: file.filename } : value, size: print.length, print, file };
 }
 
 async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
-  const tooLarge = () =>
-    new DomainError('too-large', `The body is larger than ${limit / 1024} KiB.`, 'Send it in smaller parts.', {
-      headers: { Connection: 'close' },
-    });
+  const tooLarge = () => new DomainError('too-large', `The body is larger than ${limit / 1024} KiB.`, 'Send it in smaller parts.');
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+  for await (const part of readChunks(request)) {
     size += part.length;
     if (size > limit) throw tooLarge();
     parts.push(part);

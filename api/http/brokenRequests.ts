@@ -27,5 +27,11 @@ export function refuseBrokenRequests(server: Server): void {
 function explain(code: string | undefined): DomainError {
   if (code === 'HPE_HEADER_OVERFLOW')
     return new DomainError('too-large', 'The headers of the request are too large.', 'Send fewer or shorter headers.');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new DomainError(
+      'malformed-request',
+      'The request did not arrive in time.',
+      'Send it again, over a faster line if there is one.',
+    );
   return new DomainError('malformed-request', 'The request is not well-formed HTTP.', 'Send it with an HTTP client.');
 }

@@ -23,6 +23,8 @@ export interface Operation {
   bodyRequired: boolean;
   /** Fields of its form that are yes or no. */
   formFlags: Set<string>;
+  /** Fields of its form that are one of a choice, null included. */
+  formChoices: Set<string>;
   /** Query parameters by name, and whether one is a list. */
   queryNames: Map<string, { list: boolean }>;
   backend: BackendOperation;
@@ -44,7 +46,7 @@ const kinds: Record<string, Principal['kind']> = { session: 'session', accountKe
 
 interface FormSchema {
   $ref?: string;
-  properties?: Record<string, { type?: string | string[] }>;
+  properties?: Record<string, { type?: string | string[]; enum?: unknown[] }>;
 }
 
 interface ContractOperation {
@@ -64,7 +66,7 @@ export async function loadContract(): Promise<Contract> {
       definition: structuredClone(definition),
       quick: true,
       coerceTypes: true,
-      ajvOpts: { allErrors, formats: { uri: URL.canParse, 'date-time': true, email: looksLikeEmail } },
+      ajvOpts: { allErrors, formats: { uri: URL.canParse, date: /^\d{4}-\d\d-\d\d$/, 'date-time': true, email: looksLikeEmail } },
     });
     await backend.init();
     return backend;
@@ -86,7 +88,8 @@ function describeOperation(backend: BackendOperation, definition: Document): Ope
     ),
     bodyTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
-    formFlags: listFlags(operation, definition),
+    formFlags: listFields(operation, definition, ({ type }) => type === 'boolean'),
+    formChoices: listFields(operation, definition, (field) => field.enum?.includes(null) ?? false),
     queryNames: new Map(
       (operation.parameters ?? []).flatMap(({ in: place, name, schema }) =>
         place === 'query' ? [[name, { list: schema?.type === 'array' }] as const] : [],
@@ -96,12 +99,14 @@ function describeOperation(backend: BackendOperation, definition: Document): Ope
   };
 }
 
-function listFlags(operation: ContractOperation, definition: Document): Set<string> {
+type FormField = NonNullable<FormSchema['properties']>[string];
+
+function listFields(operation: ContractOperation, definition: Document, matches: (field: FormField) => boolean): Set<string> {
   const given = operation.requestBody?.content[formType]?.schema;
-  const name = given?.$ref?.split('/').at(-1);
+  const reference = given?.$ref?.split('/').at(-1);
   const schemas = definition.components?.schemas as Record<string, FormSchema> | undefined;
-  const schema = name ? schemas?.[name] : given;
-  return new Set(Object.entries(schema?.properties ?? {}).flatMap(([field, { type }]) => (type === 'boolean' ? [field] : [])));
+  const schema = reference ? schemas?.[reference] : given;
+  return new Set(Object.entries(schema?.properties ?? {}).flatMap(([name, field]) => (matches(field) ? [name] : [])));
 }
 
 function looksLikeEmail(text: string): boolean {

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { DomainError } from '../../core/errors.ts';
+import { drainBody, readChunks } from './chunks.ts';
 
 /** Where a file can be written before it is known whether it is wanted. */
 export type MakeDraft = () => Promise<string>;
@@ -20,64 +21,80 @@ export interface SentFile {
 export const fileLimit = 100 * 1024 * 1024;
 const fieldLimit = 64 * 1024;
 const mostFields = 20;
+/** A file, and what stands around it. */
+const formLimit = fileLimit + 2 * 1024 * 1024;
 
 export interface ReadForm {
   fields: Record<string, string>;
   file: SentFile | null;
 }
 
-/** A multipart form with at most one file, which is streamed to disk. */
+/** A multipart form with at most one file, which is streamed to disk. Whatever goes wrong, nothing of it stays there. */
 export async function readForm(request: IncomingMessage, makeDraft: MakeDraft): Promise<ReadForm> {
-  if (Number(request.headers['content-length'] ?? 0) > fileLimit + 1024 * 1024) throw fileTooLarge();
+  if (Number(request.headers['content-length'] ?? 0) > formLimit) throw fileTooLarge();
   const form: ReadForm = { fields: {}, file: null };
   const parser = openParser(request);
+  const stop = new AbortController();
+  let incoming: Readable | null = null;
   let saving: Promise<void> = Promise.resolve();
   const parsed = new Promise<void>((resolve, reject) => {
-    parser.on('finish', resolve).on('error', () => reject(malformed('The form is not well-formed multipart/form-data.')));
-    parser.on('field', (name, value, nameCut, valueCut) => {
-      if (nameCut || valueCut) reject(new DomainError('too-large', 'A field of the form is larger than 64 KiB.', 'Send less in it.'));
+    parser.on('finish', resolve).on('error', () => reject(malformed('The form is not well-formed multipart/form-data, or it is cut off.')));
+    parser.on('field', (name: string | undefined, value, nameCut, valueCut) => {
+      if (name === undefined) reject(malformed('A part of the form has no name.'));
+      else if (name === 'file') reject(refuseFile('file', 'must be a file, sent with its name'));
+      else if (nameCut || valueCut) reject(new DomainError('too-large', 'A field of the form is larger than 64 KiB.', 'Send less in it.'));
       else if (Object.hasOwn(form.fields, name)) reject(malformed(`The field ${name.slice(0, 100)} stands in the form twice.`));
       else Object.defineProperty(form.fields, name, { value, enumerable: true });
     });
-    parser.on('file', (name, stream, filename) => {
+    parser.on('file', (name: string | undefined, stream, filename) => {
+      // Its errors are those of the form as a whole.
+      stream.on('error', () => {});
       if (name !== 'file' || form.file) {
         stream.resume();
-        reject(refuseFile(name));
+        reject(refuseFile(name ?? '', 'only one file is taken, in the field `file`'));
         return;
       }
       form.file = { path: '', filename: filename ?? '', size: 0, sha256: '' };
-      saving = saveTo(form.file, stream, makeDraft);
+      incoming = stream;
+      saving = saveTo(form.file, stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>, makeDraft);
       saving.catch(reject);
     });
     for (const event of ['partsLimit', 'fieldsLimit', 'filesLimit'] as const)
       parser.on(event, () => reject(malformed('The form has too many parts.')));
   });
   try {
-    await Promise.race([parsed, feed(request, parser)]);
+    await Promise.race([parsed, feed(request, parser, stop.signal)]);
     await parsed;
     await saving;
     return form;
   } catch (error) {
+    stop.abort();
     parser.destroy();
+    // What waits for more of the file would wait for ever.
+    (incoming as Readable | null)?.destroy();
     await saving.catch(() => {});
     if (form.file?.path) await rm(form.file.path, { force: true });
+    await drainBody(request);
     throw error;
   }
 }
 
 /** By hand rather than by a pipe: a pipe that fails takes the connection with it, and the answer could not be sent. */
-async function feed(request: IncomingMessage, parser: BusboyInstance): Promise<void> {
-  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-    if (parser.destroyed) return;
-    if (!parser.write(chunk)) await once(parser, 'drain');
+async function feed(request: IncomingMessage, parser: BusboyInstance, signal: AbortSignal): Promise<void> {
+  let size = 0;
+  for await (const chunk of readChunks(request)) {
+    if (signal.aborted) return;
+    size += chunk.length;
+    if (size > formLimit) throw fileTooLarge();
+    if (!parser.write(chunk)) await once(parser, 'drain', { signal });
   }
   parser.end();
 }
 
-function refuseFile(name: string): DomainError {
+function refuseFile(name: string, detail: string): DomainError {
   const pointer = `/${name.slice(0, 100)}`;
-  return new DomainError('validation-failed', `${pointer}: only one file is taken, in the field file.`, 'Send one file.', {
-    errors: [{ pointer, detail: 'only one file is taken, in the field `file`' }],
+  return new DomainError('validation-failed', `${pointer}: ${detail}.`, 'Send one file, in the field `file` of the form.', {
+    errors: [{ pointer, detail }],
   });
 }
 
@@ -97,20 +114,21 @@ export async function saveBody(request: IncomingMessage, filename: string, makeD
   if (Number(request.headers['content-length'] ?? 0) > fileLimit) throw fileTooLarge();
   const file: SentFile = { path: '', filename, size: 0, sha256: '' };
   try {
-    await saveTo(file, request, makeDraft);
+    await saveTo(file, readChunks(request), makeDraft);
     return file;
   } catch (error) {
     if (file.path) await rm(file.path, { force: true });
+    await drainBody(request);
     throw error;
   }
 }
 
-async function saveTo(file: SentFile, stream: Readable, makeDraft: MakeDraft): Promise<void> {
+async function saveTo(file: SentFile, chunks: AsyncIterable<Buffer>, makeDraft: MakeDraft): Promise<void> {
   file.path = await makeDraft();
   const hash = createHash('sha256');
   const out = await open(file.path, 'w');
   try {
-    for await (const chunk of stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
       file.size += chunk.length;
       if (file.size > fileLimit) throw fileTooLarge();
       hash.update(chunk);
@@ -123,9 +141,7 @@ async function saveTo(file: SentFile, stream: Readable, makeDraft: MakeDraft): P
 }
 
 function fileTooLarge(): DomainError {
-  return new DomainError('too-large', 'The file is larger than 100 MiB.', 'Split the file, or leave out what is not needed.', {
-    headers: { Connection: 'close' },
-  });
+  return new DomainError('too-large', 'The file is larger than 100 MiB.', 'Split the file, or leave out what is not needed.');
 }
 
 function malformed(detail: string): DomainError {

@@ -61,13 +61,27 @@ export async function runOperation<Id extends OperationId>(
   }
   // What is still to be built says so to whoever may ask, before it reads a body that nobody could take.
   if (plant.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
-  const body = await readBody(ctx.req, operation, () => plant.services.blobs.draft());
+  const body = await closeUnread(
+    ctx,
+    trace,
+    readBody(ctx.req, operation, () => plant.services.blobs.draft()),
+  );
   const sent = body?.file ? [body.file] : [];
   try {
     return await answerRequest(plant, operation, handler, ctx, trace, { body, sent });
   } finally {
     // Whoever wanted a file has taken it over by now.
     for (const file of sent) await rm(file.path, { force: true });
+  }
+}
+
+/** What is left of a body that was refused half-way cannot be told from the next request: the connection ends with the answer. */
+async function closeUnread<T>(ctx: Context, trace: Trace, reading: Promise<T>): Promise<T> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (!ctx.req.complete) trace.headers.Connection = 'close';
+    throw error;
   }
 }
 
@@ -197,7 +211,11 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
       });
     },
     async saveBody(filename: string) {
-      const file = await saveBody(ctx.req, filename, () => plant.services.blobs.draft());
+      const file = await closeUnread(
+        ctx,
+        trace,
+        saveBody(ctx.req, filename, () => plant.services.blobs.draft()),
+      );
       input.sent.push(file);
       return file;
     },

@@ -2,7 +2,7 @@ import type { ErrorObject } from 'ajv';
 import type { OpenAPIBackend } from 'openapi-backend';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { refuseBadText } from './body.ts';
-import type { Contract, Operation } from './contract.ts';
+import { type Contract, formType, type Operation } from './contract.ts';
 
 const thoroughUpTo = 256 * 1024;
 const mostErrors = 50;
@@ -26,7 +26,9 @@ export function validateRequest(contract: Contract, operation: Operation, reques
     throw refuse(
       unknown.slice(0, mostErrors).map((name) => ({ pointer: `/query/${name}`, detail: 'is not known here; check the spelling' })),
     );
-  if (operation.bodyRequired && request.body === undefined) throw refuse([{ pointer: '', detail: 'a JSON body is required' }]);
+  // Bytes of any kind are left to the handler.
+  if (operation.bodyRequired && request.body === undefined && !operation.bodyTypes.includes('*/*'))
+    throw refuse([{ pointer: '', detail: operation.bodyTypes.includes(formType) ? 'a form is required' : 'a JSON body is required' }]);
   // The compiled schemas are called as they are: taking a request apart is done already, and again would cost more than all
   // of the checks.
   const check = (backend: OpenAPIBackend) => {

@@ -1,7 +1,7 @@
 /** Column names from header rows: merged cells filled, parents joined to children. */
 
 import type { Range } from '../grid/grid.ts';
-import { cleanName, suffixName } from './names.ts';
+import { cleanName, isUsableName, suffixName } from './names.ts';
 import type { SheetView } from './sheet.ts';
 import { key } from './sheet.ts';
 
@@ -126,7 +126,7 @@ export function nameColumns(columns: HeaderColumn[], isLabel: (position: number)
   const taken = new Set<string>([ROW_ID_NAME]);
   return columns.map((column, position) => {
     const joined = cleanName(column.parts.join('_'));
-    const base = joined || (isLabel(position) ? '項目' : `列${position + 1}`);
+    const base = isUsableName(joined) ? joined : isLabel(position) ? '項目' : `列${position + 1}`;
     return claimColumn(base, taken);
   });
 }

@@ -7,13 +7,22 @@ export function cleanName(name: string): string {
     name
       .replace(/\s+/g, ' ')
       .replace(/\p{Cc}/gu, '')
-      .trim(),
+      .trim()
+      .toWellFormed(),
+    MAX_NAME_LENGTH,
   );
 }
 
-/** Cuts by characters, never through a surrogate pair. */
-function cutName(name: string): string {
-  return name.length <= MAX_NAME_LENGTH ? name : [...name].slice(0, MAX_NAME_LENGTH).join('').slice(0, MAX_NAME_LENGTH);
+/** Never through a surrogate pair, nor with a blank at its end. */
+function cutName(name: string, length: number): string {
+  if (name.length <= length) return name;
+  const isSplit = /[\ud800-\udbff]/.test(name[length - 1] ?? '');
+  return name.slice(0, isSplit ? length - 1 : length).trimEnd();
+}
+
+/** `.` and `..` mean other places in an address: what has such a name could never be asked for. */
+export function isUsableName(name: string): boolean {
+  return name !== '' && name !== '.' && name !== '..';
 }
 
 /** Hands out each name once; the next one of the same is `_2`. Case does not make a difference in SQL. */
@@ -31,7 +40,7 @@ export class NameRegistry {
   }
 
   claim(wanted: string, fallback: string): string {
-    const base = cleanName(wanted) || cleanName(fallback) || '表';
+    const base = [wanted, fallback].map(cleanName).find(isUsableName) ?? '表';
     let name = base;
     for (let n = 2; this.taken.has(name.toLowerCase()); n += 1) name = suffixName(base, n);
     this.taken.add(name.toLowerCase());
@@ -41,13 +50,17 @@ export class NameRegistry {
 
 /** `name_2`, within the length a name may have. */
 export function suffixName(base: string, n: number): string {
-  const suffix = `_${n}`;
-  return `${base.slice(0, MAX_NAME_LENGTH - suffix.length)}${suffix}`;
+  return addSuffix(base, `_${n}`);
+}
+
+export function addSuffix(base: string, suffix: string): string {
+  return `${cutName(base, MAX_NAME_LENGTH - suffix.length)}${suffix}`;
 }
 
 /** `F` without folder and extension. */
 export function baseOfFile(fileName: string): string {
   const last = fileName.replace(/\\/g, '/').split('/').at(-1) ?? '';
   const base = last.replace(/\.[A-Za-z0-9]{1,5}$/, '');
-  return cleanName(base) || '表';
+  const name = cleanName(base);
+  return isUsableName(name) ? name : '表';
 }

@@ -35,11 +35,12 @@ export function joinCells(cells: SourceCell[]): SourceRange[] {
   return ranges;
 }
 
-/** A1 ranges of the cells behind row `n`; neighbours in a row are joined. */
-export function listCells(grid: Grid, table: OutputTable, n: number): string[] {
+/** A1 ranges of the cells behind row `n`, or behind one column of it; neighbours in a row are joined. */
+export function listCells(grid: Grid, table: OutputTable, n: number, column?: number): string[] {
   const { offsets, cells, columns } = table.provenance;
   const own: SourceCell[] = [];
   for (let k = offsets[n] ?? 0; k < (offsets[n + 1] ?? 0); k += 1)
-    own.push({ row: grid.rows[cells[k]!]!, column: grid.columns[cells[k]!]!, target: columns[k]! });
+    if (column === undefined || columns[k] === column)
+      own.push({ row: grid.rows[cells[k]!]!, column: grid.columns[cells[k]!]!, target: columns[k]! });
   return joinCells(own).map(({ range }) => range);
 }

@@ -30,7 +30,11 @@ const referredKeys = `
   UNION
   SELECT blob_key FROM sources WHERE workbook_id = $1
   UNION
-  SELECT input->'revise'->>'blobKey' FROM jobs WHERE workbook_id = $1 AND finished_at IS NULL`;
+  SELECT input->'revise'->>'blobKey' FROM jobs WHERE workbook_id = $1 AND finished_at IS NULL
+  UNION
+  SELECT key #>> '{}' FROM jobs j JOIN job_drafts d ON d.job_id = j.id,
+    LATERAL (SELECT jsonb_path_query(d.draft, '$.**.key') UNION SELECT jsonb_path_query(d.draft, '$.**.provenanceKey')) AS part(key)
+  WHERE j.workbook_id = $1 AND j.finished_at IS NULL`;
 
 async function deleteInBatches(pool: pg.Pool, statement: string, onBatch: () => void): Promise<number> {
   for (let total = 0; ; ) {

@@ -48,6 +48,10 @@ export async function findSourceById(orm: Orm, id: string): Promise<SourceRecord
   return row ?? null;
 }
 
+export async function listSourcesById(orm: Orm, ids: string[]): Promise<SourceRecord[]> {
+  return ids.length === 0 ? [] : orm.select().from(sources).where(inArray(sources.id, ids));
+}
+
 /** The source, held against others who would change it until the transaction ends. */
 export async function lockSource(tx: Tx, id: string): Promise<SourceRecord | null> {
   const [row] = await tx.orm.select().from(sources).where(eq(sources.id, id)).for('update');
@@ -64,8 +68,8 @@ export async function findSourceByContent(tx: Tx, workbookId: string, sha256: st
   return row ?? null;
 }
 
-export async function listSourceNames(tx: Tx, workbookId: string): Promise<Set<string>> {
-  const rows = await tx.orm.select({ name: sources.name }).from(sources).where(eq(sources.workbookId, workbookId));
+export async function listSourceNames(orm: Orm, workbookId: string): Promise<Set<string>> {
+  const rows = await orm.select({ name: sources.name }).from(sources).where(eq(sources.workbookId, workbookId));
   return new Set(rows.map((row) => row.name));
 }
 
@@ -179,28 +183,35 @@ export async function findStructuring(orm: Orm, accountId: string, contentHash: 
   return row ?? null;
 }
 
-/** The content is structured: from now on it costs the account nothing. */
+/** The content is structured: from now on it costs the account nothing. False when it did so before, and this job had no claim. */
 export async function finishStructuring(
   tx: Tx,
   done: { accountId: string; contentHash: string; jobId: string; filename: string; spec: SourceRecord['spec'] },
-): Promise<void> {
-  await tx.orm
+): Promise<boolean> {
+  const { rowCount } = await tx.orm
     .update(structurings)
     .set({ state: 'ready', filename: done.filename, spec: done.spec, updatedAt: tx.at })
     .where(
-      and(eq(structurings.accountId, done.accountId), eq(structurings.contentHash, done.contentHash), eq(structurings.state, 'building')),
+      and(
+        eq(structurings.accountId, done.accountId),
+        eq(structurings.contentHash, done.contentHash),
+        eq(structurings.jobId, done.jobId),
+        eq(structurings.state, 'building'),
+      ),
     );
+  return rowCount === 1;
 }
 
 export async function dropClaim(tx: Tx, jobId: string): Promise<void> {
   await tx.orm.delete(structurings).where(and(eq(structurings.jobId, jobId), eq(structurings.state, 'building')));
 }
 
+/** A job that ended meanwhile, because it was cancelled, keeps none. */
 export async function saveDraft(orm: Orm, jobId: string, stage: string, draft: object): Promise<void> {
-  await orm
-    .insert(jobDrafts)
-    .values({ jobId, stage, draft })
-    .onConflictDoUpdate({ target: [jobDrafts.jobId, jobDrafts.stage], set: { draft } });
+  await orm.execute(sql`
+    INSERT INTO job_drafts (job_id, stage, draft) SELECT id, ${stage}, ${JSON.stringify(draft)}::jsonb FROM jobs
+    WHERE id = ${jobId} AND finished_at IS NULL
+    ON CONFLICT (job_id, stage) DO UPDATE SET draft = EXCLUDED.draft`);
 }
 
 export async function findDraft<T>(orm: Orm, jobId: string, stage: string): Promise<T | null> {

@@ -3,7 +3,7 @@
 import { parseArea } from '../../core/grid/address.ts';
 import type { Grid, Range } from '../../core/grid/grid.ts';
 import type { ReadLimits } from './limits.ts';
-import { refuseTooLarge } from './refusals.ts';
+import { refuseDamaged, refuseTooLarge } from './refusals.ts';
 import { walkXml } from './xml.ts';
 
 export interface ListedSheet {
@@ -27,14 +27,19 @@ export interface WorkbookPart {
 
 export function readWorkbookPart(xml: string, limits: ReadLimits): WorkbookPart {
   const part: WorkbookPart = { sheets: [], names: [], date1904: false };
+  const seen = new Set<string>();
   let openName: DefinedName | null = null;
   walkXml(xml, {
     open(name, attributes) {
       if (name === 'workbookPr') part.date1904 = attributes.flag('date1904');
       else if (name === 'sheet') {
         const state = attributes.get('state');
+        const title = attributes.get('name') ?? `Sheet${part.sheets.length + 1}`;
+        // Everything else refers to a sheet by its name.
+        if (seen.has(title)) throw refuseDamaged('two of its sheets have the same name');
+        seen.add(title);
         part.sheets.push({
-          name: attributes.get('name') ?? `Sheet${part.sheets.length + 1}`,
+          name: title,
           relationId: attributes.get('id') ?? '',
           state: state === 'hidden' || state === 'veryHidden' ? state : 'visible',
         });

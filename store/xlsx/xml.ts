@@ -129,8 +129,14 @@ export function decodeEntities(text: string): string {
   return text.replace(ENTITY, (whole, hex: string | undefined, decimal: string | undefined, named: string | undefined) => {
     if (named) return NAMED[named] ?? whole;
     const code = hex ? Number.parseInt(hex, 16) : Number(decimal);
-    return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    return code <= 0x10ffff ? makeCharacter(code) : whole;
   });
+}
+
+/** U+0000 and halves of surrogate pairs are no characters: the first is left out, the others are shown as unknown. */
+function makeCharacter(code: number): string {
+  if (code === 0) return '';
+  return code >= 0xd800 && code <= 0xdfff ? '\ufffd' : String.fromCodePoint(code);
 }
 
 const ESCAPE = /_x([0-9A-Fa-f]{4})_/g;
@@ -138,5 +144,5 @@ const ESCAPE = /_x([0-9A-Fa-f]{4})_/g;
 /** `_x000D_` is how Excel writes characters that XML cannot hold; `_x005F_` stands for an underscore before such a text. */
 export function decodeEscapes(text: string): string {
   if (!text.includes('_x')) return text;
-  return text.replace(ESCAPE, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return text.replace(ESCAPE, (_, hex: string) => (hex === '0000' ? '' : String.fromCharCode(Number.parseInt(hex, 16)))).toWellFormed();
 }

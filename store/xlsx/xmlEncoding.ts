@@ -23,8 +23,14 @@ function makeDecoder(encoding: string): InstanceType<typeof TextDecoder> {
   }
 }
 
+/** The one character that neither XML nor the database can hold. */
+function refuseNul<T extends Buffer | string>(content: T): T {
+  if (content.includes('\u0000')) throw refuseDamaged('a part contains NUL bytes');
+  return content;
+}
+
 export function decodeXml(bytes: Buffer): string {
-  return makeDecoder(detectXmlEncoding(bytes) ?? 'utf-8').decode(bytes);
+  return refuseNul(makeDecoder(detectXmlEncoding(bytes) ?? 'utf-8').decode(bytes));
 }
 
 /** The same for a part that comes in chunks. */
@@ -35,7 +41,7 @@ export async function* recodeXml(chunks: AsyncGenerator<Buffer>): AsyncGenerator
       const encoding = detectXmlEncoding(chunk);
       decoder = encoding ? makeDecoder(encoding) : null;
     }
-    yield decoder ? Buffer.from(decoder.decode(chunk, { stream: true })) : chunk;
+    yield refuseNul(decoder ? Buffer.from(decoder.decode(chunk, { stream: true })) : chunk);
   }
-  if (decoder) yield Buffer.from(decoder.decode());
+  if (decoder) yield refuseNul(Buffer.from(decoder.decode()));
 }

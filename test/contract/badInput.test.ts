@@ -2,10 +2,10 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeCursor } from '../../core/paging.ts';
-import { startTestApi, type TestApi } from '../setup/api.ts';
+import type { TestApi } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { makeSample, sendSample } from './samples.ts';
-import { listImplemented, makeWorld, unknownId, type World } from './world.ts';
+import { listImplemented, makeWorld, startWorkingApi, unknownId, type World } from './world.ts';
 
 /** Whatever is sent: a problem document, nothing changed, nothing told of our insides. */
 
@@ -14,7 +14,7 @@ let world: World;
 let before: string;
 
 beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  api = await startWorkingApi();
   world = await makeWorld(api);
   before = await fingerprint();
 });

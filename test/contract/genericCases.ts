@@ -28,14 +28,22 @@ async function expiredSession({ api, owner }: World): Promise<string> {
   });
 }
 
-/** Announces a body that is larger than any operation takes; nothing of it needs to be sent. */
-function announceHugeBody(world: World, operation: Operation, sample: Sample): Promise<Response> {
+const mib = 1024 * 1024;
+
+/** A body that is larger than the operation takes. */
+function describeHugeBody({ bodyTypes }: Operation): { 'Content-Type': string; 'Content-Length': number } {
+  if (bodyTypes.includes('multipart/form-data')) return { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': 103 * mib };
+  if (bodyTypes.includes('*/*')) return { 'Content-Type': 'application/octet-stream', 'Content-Length': 100 * mib + 1 };
+  return { 'Content-Type': 'application/json', 'Content-Length': 33 * mib };
+}
+
+/** Announces a body that is larger than the operation takes; nothing of it needs to be sent. */
+export function announceHugeBody(world: World, operation: Operation, sample: Sample): Promise<Response> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(`${world.api.url}${sample.path}`, {
       method: operation.method.toUpperCase(),
       headers: {
-        'Content-Type': 'application/json',
-        'Content-Length': 33 * 1024 * 1024,
+        ...describeHugeBody(operation),
         ...(sample.token === null ? {} : { Authorization: `Bearer ${world.owner.session}` }),
       },
     });
@@ -102,16 +110,26 @@ export const genericCases: Partial<Record<ProblemCode, Case>> = {
     return sendSample(world, operation, { ...sample, token: await expiredSession(world) });
   },
 
-  'malformed-request': sendChanged((sample) => ({ ...sample, body: '{"name": ' })),
+  'malformed-request': sendChanged(({ form, ...sample }) =>
+    form
+      ? { ...sample, body: '--x\r\nContent-Disposition: form-data', headers: { 'Content-Type': 'multipart/form-data; boundary=x' } }
+      : { ...sample, body: '{"name": ' },
+  ),
 
-  'unsupported-media': sendChanged((sample) => ({ ...sample, headers: { 'Content-Type': 'text/plain' } })),
+  'unsupported-media': sendChanged(({ form, ...sample }) => ({
+    ...sample,
+    ...(form ? { body: 'text' } : {}),
+    headers: { 'Content-Type': 'text/plain' },
+  })),
 
   'too-large': async (world, operation) => announceHugeBody(world, operation, await makeSample(world, operation)),
 
   'validation-failed': sendChanged((sample, _world, operation) =>
-    operation.bodyTypes.length > 0
-      ? { ...sample, body: { ...(sample.body as object), surprise: 1 } }
-      : { ...sample, path: withQuery(sample.path, 'surprise=1') },
+    sample.form
+      ? { ...sample, form: { ...sample.form, fields: { ...sample.form.fields, surprise: '1' } } }
+      : operation.bodyTypes.length > 0 && !operation.bodyTypes.includes('*/*')
+        ? { ...sample, body: { ...(sample.body as object), surprise: 1 } }
+        : { ...sample, path: withQuery(sample.path, 'surprise=1') },
   ),
 
   'missing-scope': async (world, operation) => {

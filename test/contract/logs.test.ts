@@ -2,6 +2,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { connectTo, createTestDatabase, ok, readContract, type TestServer } from '../setup/api.ts';
 import { type ApiProcess, startApiProcess } from '../setup/apiProcess.ts';
+import { makeForm } from './forms.ts';
 
 /** At the most talkative level, after all kinds of requests: nothing in the log that someone has sent or been given. */
 
@@ -68,6 +69,34 @@ describe('the log', () => {
     await fetch(`${api.url}/${mark}`);
     await fetch(`${api.url}/%zz${mark}`);
     await client.POST('/api/auth/logout');
+  });
+
+  it('is fed with files, good and bad, and with slots for them', async () => {
+    const token = told.token ?? '';
+    const made = await server.fetch('/api/v1/workbooks', { method: 'POST', token, headers: json, body: '{"title":"files"}' });
+    const sources = `/api/v1/workbooks/${((await made.json()) as { id: string }).id}/sources`;
+    const send = (name: string, content: string, fields: Record<string, string> = { mode: 'staged' }) =>
+      server.fetch(sources, { method: 'POST', token, body: makeForm({ fields, files: [{ name, content }] }) });
+    expect((await send(`${mark}.csv`, `${mark},b\n${mark},2\n`)).status).toBe(201);
+    expect((await send(`${mark}.xlsx`, `${mark},b\n`)).status).toBe(415);
+    expect((await send(`${mark}.csv`, `${mark},c\n`, { [mark]: mark })).status).toBe(422);
+    const torn = { 'Content-Type': `multipart/form-data; boundary=${mark}` };
+    expect((await server.fetch(sources, { method: 'POST', token, headers: torn, body: mark })).status).toBe(400);
+    await server.fetch(`${sources}/${mark}.csv/preview?sheet=${mark}`, { token });
+    await server.fetch(`${sources}/${mark}.csv/preview`, { token });
+    await (await server.fetch(`${sources}/${mark}.csv/download`, { token })).arrayBuffer();
+
+    const opened = await server.fetch(sources.replace('/sources', '/uploads'), {
+      method: 'POST',
+      token,
+      headers: json,
+      body: `{"filename":"${mark}.csv","mode":"staged"}`,
+    });
+    const { upload_url } = (await opened.json()) as { upload_url: string };
+    told.signature = new URL(upload_url).searchParams.get('sig') ?? '';
+    const address = upload_url.replace(/^https?:\/\/[^/]+/, '');
+    expect((await server.fetch(`${address}${mark}`, { method: 'PUT', body: mark })).status).toBe(403);
+    expect((await server.fetch(address, { method: 'PUT', body: `${mark},d\n` })).status).toBe(200);
   });
 
   it('is fed with an accident inside, whose message quotes a value', async () => {

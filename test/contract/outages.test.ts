@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startApi } from '../../api/server.ts';
 import { findFreePort } from '../../scripts/embedded/ports.ts';
-import { connectTo, startTestApi, type TestApi, type TestServer, testConfig } from '../setup/api.ts';
+import { connectTo, type TestApi, type TestServer, testConfig } from '../setup/api.ts';
 import { makeSample, sendSample } from './samples.ts';
-import { listImplemented, makeJob, makeWorld, type World } from './world.ts';
+import { listImplemented, makeJob, makeWorld, startWorkingApi, type World } from './world.ts';
 
 /** The two problems that any operation can have: something is away, or something is wrong with us. */
 
 let api: TestApi;
 let world: World;
 beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  api = await startWorkingApi();
   world = await makeWorld(api);
 });
 afterAll(() => api.stop());

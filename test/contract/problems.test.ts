@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../api/http/contract.ts';
 import { type ProblemCode, problems } from '../../core/errors.ts';
-import { readContract, startTestApi, type TestApi, type TestServer } from '../setup/api.ts';
+import { readContract, type TestApi, type TestServer } from '../setup/api.ts';
 import { type Case, exceedRate, exceedTries, genericCases } from './genericCases.ts';
 import { makeSample, sendSample } from './samples.ts';
 import { specialCases } from './specialCases.ts';
 import { isAwaited } from './tableCases.ts';
-import { type ImplementedOperation, listImplemented, makeWorld, type World } from './world.ts';
+import { type ImplementedOperation, listImplemented, makeWorld, startWorkingApi, type World } from './world.ts';
 
 /**
  * Every operation that is built: its success, and every problem that the contract declares for it. The list comes from
@@ -31,7 +31,7 @@ let limited: TestServer;
 let world: World;
 
 beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  api = await startWorkingApi();
   limited = await api.another({ SVC_RATE_LIMITS: 'on', SVC_TRUST_PROXY: 'on' });
   world = await makeWorld(api);
 });

@@ -1,6 +1,8 @@
 import type { Operation } from '../../api/http/contract.ts';
 import { makeId } from '../../store/services.ts';
 import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
+import { makeForm, type SentForm } from './forms.ts';
+import { sourceSamples } from './sourceSamples.ts';
 import { tableSamples } from './tableSamples.ts';
 import { type ImplementedOperation, makeJob, type World } from './world.ts';
 
@@ -8,6 +10,8 @@ import { type ImplementedOperation, makeJob, type World } from './world.ts';
 export interface Sample {
   path: string;
   body?: unknown;
+  /** Sent as multipart/form-data, in the place of a body. */
+  form?: SentForm;
   /** Sent instead of the owner's session; null: none. */
   token?: string | null;
   headers?: Record<string, string>;
@@ -23,6 +27,7 @@ const runningJob = (world: World) =>
 /** One for each operation that is built. Those that consume something make it first. */
 export const samples: Record<ImplementedOperation, MakeSample> = {
   ...tableSamples,
+  ...sourceSamples,
   signUp: () => ({
     path: '/api/auth/signup',
     body: { email: `${makeId('usr')}@example.com`, password: 'long enough to pass' },
@@ -93,10 +98,11 @@ export async function makeSample(world: World, operation: Operation): Promise<Sa
 
 export function sendSample(world: World, operation: Operation, sample: Sample): Promise<Response> {
   const token = sample.token === undefined && operation.accepts.length > 0 ? world.owner.session : sample.token;
+  const body = sample.form ? makeForm(sample.form) : typeof sample.body === 'string' ? sample.body : JSON.stringify(sample.body);
   return world.api.fetch(sample.path, {
     method: operation.method.toUpperCase(),
-    headers: { ...(sample.body === undefined ? {} : { 'Content-Type': 'application/json' }), ...sample.headers },
-    ...(sample.body === undefined ? {} : { body: typeof sample.body === 'string' ? sample.body : JSON.stringify(sample.body) }),
+    headers: { ...(typeof body === 'string' ? { 'Content-Type': 'application/json' } : {}), ...sample.headers },
+    ...(body === undefined ? {} : { body }),
     ...(token ? { token } : {}),
   });
 }

@@ -5,6 +5,7 @@ import { ok } from '../setup/api.ts';
 import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
 import type { Case } from './genericCases.ts';
 import { makeSample, type Sample, sendSample } from './samples.ts';
+import { sourceCases } from './sourceCases.ts';
 import { tableCases } from './tableCases.ts';
 import { type ImplementedOperation, makeJob, unknownId, type World } from './world.ts';
 
@@ -20,6 +21,7 @@ const unknownAccount = unknownId('acc');
 /** Cases of one operation: where the generic one does not fit, or there is none. */
 export const specialCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
   ...tableCases,
+  ...sourceCases,
   signUp: {
     'idempotency-mismatch': async (world, operation) => {
       const sample = await makeSample(world, operation);

@@ -10,14 +10,14 @@ import type { ImplementedOperation, World } from './world.ts';
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 
 /** The operation's own sample, changed. */
-const changed =
+export const changed =
   (change: (sample: Sample, world: World) => Partial<Sample> | Promise<Partial<Sample>>): Case =>
   async (world, operation) => {
     const sample = await makeSample(world, operation);
     return sendSample(world, operation, { ...sample, ...(await change(sample, world)) });
   };
 
-const body = (fields: Record<string, unknown>): Case => changed((sample) => ({ body: { ...(sample.body as object), ...fields } }));
+export const body = (fields: Record<string, unknown>): Case => changed((sample) => ({ body: { ...(sample.body as object), ...fields } }));
 const staleVersion: Case = changed((sample) =>
   sample.body === undefined
     ? { path: sample.path.replace('expected_version=2', 'expected_version=1') }
@@ -125,7 +125,12 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
 };
 
 /** Problems that only something still to be built can bring about. */
-const awaited: [ImplementedOperation, ProblemCode, OperationId][] = [['deleteTable', 'in-use', 'createTransform']];
+const awaited: [ImplementedOperation, ProblemCode, OperationId][] = [
+  ['deleteTable', 'in-use', 'createTransform'],
+  ['downloadSource', 'governed-workbook', 'setPolicy'],
+  ['previewSource', 'governed-workbook', 'setPolicy'],
+  ['reviseSource', 'governed-workbook', 'setPolicy'],
+];
 
 export function isAwaited(operation: OperationId, slug: ProblemCode): boolean {
   return awaited.some(([id, code, cause]) => id === operation && code === slug && (pendingOperations as readonly string[]).includes(cause));

@@ -1,3 +1,4 @@
+import { startWorker } from '../../activities/worker.ts';
 import { type PendingOperation, pendingOperations } from '../../api/handlers/pending.ts';
 import type { Operation, OperationId } from '../../api/http/contract.ts';
 import { type Scope, scopes } from '../../core/access/scopes.ts';
@@ -6,7 +7,7 @@ import type { Actor } from '../../store/pg/commit.ts';
 import { commit } from '../../store/pg/commit.ts';
 import { insertJob } from '../../store/pg/jobs.ts';
 import { makeId } from '../../store/services.ts';
-import { ok, type Person, type TestApi } from '../setup/api.ts';
+import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook, makeWorkspace, mintKey } from '../setup/credentials.ts';
 
 export type ImplementedOperation = Exclude<OperationId, PendingOperation>;
@@ -27,6 +28,19 @@ export interface World {
   workbook: string;
   /** A key of the account that is pinned to `elsewhere`, with every scope. */
   pinnedKey: string;
+}
+
+/** An API with a worker beside it: some samples need work to be done. */
+export async function startWorkingApi(env: Record<string, string> = {}): Promise<TestApi> {
+  const api = await startTestApi({ SVC_RATE_LIMITS: 'off', ...env });
+  const worker = await startWorker(api.config);
+  return {
+    ...api,
+    async stop() {
+      await worker.stop();
+      await api.stop();
+    },
+  };
 }
 
 export async function makeWorld(api: TestApi): Promise<World> {

@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DefaultLogger, Runtime } from '@temporalio/worker';
 import ExcelJS from 'exceljs';
 import { startWorker } from '../../activities/worker.ts';
 import type { components } from '../../schema/contract.ts';
@@ -10,16 +12,29 @@ export type UploadAnswer = Schemas['SourceUploadResponse'];
 /** An API and a worker over real services, and one person with a workbook. */
 export interface IngestWorld {
   api: TestApi;
-  worker: Service;
   owner: Person;
   workbookId: string;
   send(filename: string, bytes: Uint8Array | string, options?: SendOptions): Promise<Response>;
   upload(filename: string, bytes: Uint8Array | string, options?: SendOptions): Promise<UploadAnswer>;
   newWorkbook(): Promise<string>;
-  readRows(name: string, workbookId?: string): Promise<Record<string, unknown>[]>;
+  readRows(name: string, workbookId?: string): Promise<Row[]>;
+  /** Rows without their ids. */
+  readCells(name: string, workbookId?: string): Promise<Row[]>;
+  query(sql: string, workbookId?: string): Promise<Row[]>;
+  listNames(state?: 'active' | 'archived', workbookId?: string): Promise<string[]>;
+  getSource(name: string, workbookId?: string): Promise<Schemas['Source']>;
+  /** What the outbox holds for a workbook, oldest first. */
+  readEvents(workbookId?: string): Promise<{ type: string; data: Row }[]>;
+  readCredits(): Promise<Schemas['Credits']>;
+  startWorker(): Promise<void>;
+  stopWorker(): Promise<void>;
   waitForJob(jobId: string): Promise<Schemas['Job']>;
+  getJob(jobId: string): Promise<Schemas['Job']>;
+  cancelJob(jobId: string): Promise<Schemas['Job']>;
   stop(): Promise<void>;
 }
+
+export type Row = Record<string, unknown>;
 
 export interface SendOptions {
   workbookId?: string;
@@ -29,12 +44,28 @@ export interface SendOptions {
   fields?: Record<string, string>;
 }
 
-export async function openWorld(env: Record<string, string> = {}): Promise<IngestWorld> {
+export interface WorldOptions {
+  env?: Record<string, string>;
+  /** Whether it works from the start; without it jobs stay as they are registered. */
+  worker?: boolean;
+}
+
+// Its words about starting and stopping are of no use here.
+Runtime.install({ logger: new DefaultLogger('ERROR'), shutdownSignals: [] });
+
+export async function openWorld({ env = {}, worker: isWorking = true }: WorldOptions = {}): Promise<IngestWorld> {
   const api = await startTestApi({ SVC_RATE_LIMITS: 'off', ...env });
-  const worker = await startWorker(api.config);
+  let worker: Service | null = isWorking ? await startWorker(api.config) : null;
   const owner = await api.signUp('持ち主');
   const newWorkbook = async () => ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '取込' } })).id;
   const workbookId = await newWorkbook();
+  const { client } = owner;
+  const getJob = async (id: string) => ok(await client.GET('/api/v1/jobs/{job_id}', { params: { path: { job_id: id } } }));
+  const readRows = async (name: string, id = workbookId): Promise<Row[]> => {
+    const params = { path: { workbook_id: id, name }, query: { limit: 1000 } };
+    const page = ok(await client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params }));
+    return (page as Schemas['RowsPage']).rows;
+  };
   const send: IngestWorld['send'] = (filename, bytes, options = {}) => {
     const form = new FormData();
     for (const [name, value] of Object.entries(options.fields ?? {})) form.set(name, value);
@@ -49,7 +80,6 @@ export async function openWorld(env: Record<string, string> = {}): Promise<Inges
   };
   return {
     api,
-    worker,
     owner,
     workbookId,
     newWorkbook,
@@ -60,26 +90,55 @@ export async function openWorld(env: Record<string, string> = {}): Promise<Inges
       if (!response.ok) throw new Error(`${response.status}: ${JSON.stringify(body)}`);
       return body as UploadAnswer;
     },
-    async readRows(name, id = workbookId) {
-      const path = { workbook_id: id, name };
-      const page = ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params: { path } }));
-      return (page as Schemas['RowsPage']).rows;
+    readRows,
+    async readCells(name, id) {
+      return (await readRows(name, id)).map(({ __svc_row_id: _, ...cells }) => cells);
+    },
+    async query(sql, id = workbookId) {
+      const params = { path: { workbook_id: id } };
+      const answer = ok(await client.POST('/api/v1/workbooks/{workbook_id}/query', { params, body: { sql } }));
+      return (answer as unknown as { rows: Row[] }).rows;
+    },
+    async listNames(state = 'active', id = workbookId) {
+      const params = { path: { workbook_id: id }, query: { state } };
+      return ok(await client.GET('/api/v1/workbooks/{workbook_id}/tables', { params }))
+        .tables.map(({ name }) => name)
+        .sort();
+    },
+    async getSource(name, id = workbookId) {
+      const params = { path: { workbook_id: id, source_name: name } };
+      return ok(await client.GET('/api/v1/workbooks/{workbook_id}/sources/{source_name}', { params }));
+    },
+    async readEvents(id = workbookId) {
+      return (await api.sql.query<{ type: string; data: Row }>('SELECT type, data FROM outbox WHERE scope = $1 ORDER BY seq', [id])).rows;
+    },
+    readCredits: async () => ok(await client.GET('/api/v1/me')).credits,
+    getJob,
+    async cancelJob(jobId) {
+      return ok(await client.POST('/api/v1/jobs/{job_id}/cancel', { params: { path: { job_id: jobId } } }));
     },
     async waitForJob(jobId) {
       for (const until = Date.now() + 60_000; ; ) {
-        const job = ok(await owner.client.GET('/api/v1/jobs/{job_id}', { params: { path: { job_id: jobId } } }));
+        const job = await getJob(jobId);
         if (job.finished_at !== null || Date.now() > until) return job;
-        await new Promise((resolve) => setTimeout(resolve, 50));
+        await delay(50);
       }
     },
+    async startWorker() {
+      worker ??= await startWorker(api.config);
+    },
+    async stopWorker() {
+      await worker?.stop();
+      worker = null;
+    },
     async stop() {
-      await worker.stop();
+      await worker?.stop();
       await api.stop();
     },
   };
 }
 
-type Cell = string | number | boolean | Date | null | { formula: string; result: number };
+export type Cell = string | number | boolean | Date | null | { formula: string; result: number };
 
 /** A workbook of plain sheets. */
 export async function makeXlsx(sheets: Record<string, Cell[][]>, change?: (book: ExcelJS.Workbook) => void): Promise<Uint8Array> {
@@ -112,3 +171,14 @@ export const bare = (rows: number): Cell[][] => [
   ['品番', '品名', '数量'],
   ...Array.from({ length: rows }, (_, n): Cell[] => [`P${String(n + 1).padStart(4, '0')}`, `品 ${n + 1}`, n * 3]),
 ];
+
+/** Numbers that stand about: no table can be found in them. */
+export const scattered = (count = 60): Cell[][] =>
+  Array.from({ length: count }, (_, i): Cell[][] => [
+    [...Array.from({ length: ((i * 5) % 7) * 3 }, () => null), i * 17 + 1],
+    [],
+    [],
+  ]).flat();
+
+/** The names of tables in an answer. */
+export const namesOf = (answer: UploadAnswer) => answer.artifacts.map(({ name }) => name);

@@ -1,0 +1,125 @@
+import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
+import { slotAddress } from '../../activities/uploads/signSlot.ts';
+import type { ProblemCode } from '../../core/errors.ts';
+import { commit } from '../../store/pg/commit.ts';
+import { readCredits } from '../../store/pg/credits.ts';
+import { makeId } from '../../store/services.ts';
+import { ok } from '../setup/api.ts';
+import { makeWorkbook } from '../setup/credentials.ts';
+import { makeBook } from '../xlsx/makeWorkbook.ts';
+import type { Case } from './genericCases.ts';
+import { makeAnalyzedSource, makeSampleFile, makeSampleSource, makeSlot } from './sourceSamples.ts';
+import { body, changed } from './tableCases.ts';
+import { makeSampleTable } from './tableSamples.ts';
+import { type ImplementedOperation, makeJob, type World } from './world.ts';
+
+/** Somebody's work on the source goes on and on. */
+async function occupy({ api, accountId, owner, workbook }: World, path: string): Promise<void> {
+  const name = decodeURIComponent(/sources\/([^/?]+)/.exec(path)?.[1] ?? '');
+  const job = await makeJob(api, { accountId, userId: owner.userId, workbookId: workbook, kind: 'analyze' });
+  await api.sql.query('UPDATE sources SET job_id = $1 WHERE workbook_id = $2 AND name = $3', [job, workbook, name]);
+}
+
+const busy: Case = changed(async (sample, world) => {
+  await occupy(world, sample.path);
+  return {};
+});
+
+/** Passes for a workbook until it is read. */
+const withFile = (make: () => Uint8Array, tail: string): Case =>
+  changed(async (_, world) => {
+    const source = await makeSampleSource(world, { mode: 'staged' }, { name: `${makeId('src').slice(-12)}.xlsx`, content: make() });
+    return { path: `${source.path}${tail}` };
+  });
+
+const cell = () => `<row r="1"><c r="A1" t="inlineStr"><is><t>${makeId('src')}</t></is></c></row>`;
+/** Its directory says that the sheet is small. */
+const makeBomb = () =>
+  makeBook({
+    sheets: [`${cell()}${' '.repeat(20_000_000)}`],
+    change: (part) => (part.name.includes('sheet1') ? { ...part, claimedSize: 1 } : part),
+  });
+const makeOddlyPacked = () =>
+  makeBook({ sheets: [cell()], change: (part) => (part.name.includes('sheet1') ? { ...part, method: 99 } : part) });
+
+/** Somebody who has structured a file and spent all that was left. */
+async function makePoorOwner({ api }: World): Promise<{ session: string; source: string }> {
+  const person = await api.signUp('Poor');
+  const { account_id: accountId } = ok(await person.client.GET('/api/v1/me'));
+  const workbook = await makeWorkbook(person.client, 'Spent');
+  const { path } = await makeSampleSource({ api, owner: person, workbook }, {});
+  const { services } = api.running;
+  const { remaining } = await readCredits(services.db.pool, accountId);
+  const actor = { name: 'test', userId: null, credential: 'none', requestId: 'req_test' };
+  await commit(
+    services,
+    actor,
+    (tx) => reserveCredits(tx, { accountId, workbookId: null, jobId: makeId('job'), amount: remaining }),
+    async () => null,
+  );
+  return { session: person.session, source: path };
+}
+
+export const sourceCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
+  uploadSource: {
+    'in-use': changed(async (_, world) => {
+      const file = makeSampleFile();
+      await occupy(world, (await makeSampleSource(world, { mode: 'staged' }, file)).path);
+      return { form: { fields: {}, files: [file] } };
+    }),
+  },
+  analyzeSource: {
+    'in-use': busy,
+    'too-large': withFile(makeBomb, '/analyze'),
+    'unsupported-media': withFile(makeOddlyPacked, '/analyze'),
+  },
+  previewSource: { 'too-large': withFile(makeBomb, '/preview'), 'unsupported-media': withFile(makeOddlyPacked, '/preview') },
+  putParseSpec: { 'version-conflict': body({ version: 99 }), 'in-use': busy },
+  materializeSource: {
+    'uncastable-value': changed(async (_, world) => {
+      const { path, spec } = await makeAnalyzedSource(world);
+      for (const column of spec.regions[0]?.columns ?? []) column.type = 'BIGINT';
+      const answer = await world.api.fetch(`${path}/parse-spec`, {
+        method: 'PUT',
+        token: world.owner.session,
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(spec),
+      });
+      if (answer.status !== 200) throw new Error(`the spec was answered ${answer.status}: ${await answer.text()}`);
+      return { path: `${path}/materialize`, body: {} };
+    }),
+    'version-conflict': changed(async (_, world) => {
+      const { name } = await makeSampleTable(world);
+      return { body: { target: { mode: 'append', table: name, expected_version: 1 } } };
+    }),
+    'in-use': changed(async (_, world) => ({ path: `${(await makeSampleSource(world)).path}/materialize`, body: {} })),
+  },
+  reviseSource: {
+    'in-use': busy,
+    'out-of-credits': changed(async (_, world) => {
+      const { session, source } = await makePoorOwner(world);
+      return { path: `${source}/revise`, token: session };
+    }),
+  },
+  putUpload: {
+    'bad-signature': changed(({ path }) => ({ path: path.replace(/expires=(\d+)/, (_, end) => `expires=${Number(end) + 1}`) })),
+    'not-found': changed(async (_, world) => {
+      const { owner, team } = world;
+      const workbook = await makeWorkbook(owner.client, 'To go', team);
+      const { path } = await makeSlot({ ...world, workbook });
+      const gone = await owner.client.DELETE('/api/v1/workbooks/{workbook_id}', { params: { path: { workbook_id: workbook } } });
+      if (!gone.response.ok) throw new Error(`the workbook was answered ${gone.response.status}`);
+      return { path };
+    }),
+    'in-use': changed(async (sample, { api }) => {
+      await api.fetch(sample.path, { method: 'PUT', body: makeSampleFile().content as string });
+      return {};
+    }),
+    expired: changed(async (_, world) => {
+      const { upload_id: id } = await makeSlot(world);
+      const { pathname, search } = new URL(slotAddress(world.api.running.services, { id, expiresAt: new Date(Date.now() - 5_000) }));
+      return { path: `${pathname}${search}` };
+    }),
+    'unsupported-media': changed(async (_, world) => ({ path: (await makeSlot(world, 'sales.xls')).path })),
+  },
+};

@@ -1,0 +1,38 @@
+import type pg from 'pg';
+import { afterEach } from 'vitest';
+
+/** Keeps an ingest at the end of a stage until it is let go: by locks that another transaction holds, as it could happen. */
+export interface Hold {
+  letGo(): Promise<void>;
+}
+
+/** Before what was read (`raw`) or structured (`tables`) is written down. */
+export async function holdDraft(sql: pg.Pool, jobId: string, stage: 'raw' | 'tables'): Promise<Hold> {
+  return holdBy(sql, "INSERT INTO job_drafts (job_id, stage, draft) VALUES ($1, $2, '{}')", [jobId, stage]);
+}
+
+/** Before the tables of a workbook change: what is structured cannot be promoted. */
+export async function holdTables(sql: pg.Pool, workbookId: string): Promise<Hold> {
+  return holdBy(sql, 'SELECT 1 FROM tables WHERE workbook_id = $1 FOR UPDATE', [workbookId]);
+}
+
+const held = new Set<Hold>();
+// A test that failed lets go as well.
+afterEach(async () => {
+  for (const hold of held) await hold.letGo();
+});
+
+async function holdBy(sql: pg.Pool, statement: string, values: string[]): Promise<Hold> {
+  const client = await sql.connect();
+  await client.query('BEGIN');
+  await client.query(statement, values);
+  const hold: Hold = {
+    async letGo() {
+      if (!held.delete(hold)) return;
+      await client.query('ROLLBACK');
+      client.release();
+    },
+  };
+  held.add(hold);
+  return hold;
+}
