@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { badSignature } from '../../activities/uploads/signSlot.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { refuseBadText } from './body.ts';
 import type { Contract, Operation } from './contract.ts';
@@ -28,7 +29,9 @@ export function validateRequest(contract: Contract, operation: Operation, reques
     );
   const input = { method: request.method, path: request.path, query: request.query, headers: request.headers, body: request.body };
   const result = contract.quick.validator.validateRequest(input, operation.backend);
-  if (operation.bodyRequired && request.body === undefined) throw refuse([{ pointer: '', detail: 'a JSON body is required' }]);
+  if (operation.isSigned && !result.valid) throw badSignature();
+  const isRaw = operation.bodyTypes.includes('*/*');
+  if (operation.bodyRequired && !isRaw && request.body === undefined) throw refuse([{ pointer: '', detail: 'a JSON body is required' }]);
   if (result.valid) return (result.coerced?.query ?? {}) as Record<string, unknown>;
   const errors =
     request.bodySize > thoroughUpTo
