@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import type { OpenAPIBackend } from 'openapi-backend';
+import { badSignature } from '../../activities/uploads/signSlot.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { refuseBadText } from './body.ts';
 import { type Contract, formType, type Operation } from './contract.ts';
@@ -40,6 +41,7 @@ export function validateRequest(contract: Contract, operation: Operation, reques
   };
   const { wrong, query } = check(contract.quick);
   if (wrong.length === 0) return query;
+  if (operation.isSigned) throw badSignature();
   const errors = request.bodySize > thoroughUpTo ? wrong : check(contract.thorough).wrong;
   throw refuse(errors.slice(0, mostErrors).map(explain));
 }
