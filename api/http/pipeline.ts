@@ -8,6 +8,7 @@ import { missingScopes } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { type Actor, commit, type Marks, type Tx } from '../../store/pg/commit.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
+import { findJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { type ReadBody, readBody } from './body.ts';
 import type { AnyReply, Begun, Call, Handler, JobWait, Reply } from './call.ts';
@@ -171,8 +172,9 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
     <T>(change: (tx: Tx) => Promise<T>) =>
     async (tx: Tx): Promise<T> => {
       const before = repeatable && (await claimRepeatable(tx, repeatable));
-      if (before && isJob(before)) throw new BegunBefore(before.jobId);
-      if (before) throw new AnsweredBefore(before);
+      if (before && !isJob(before)) throw new AnsweredBefore(before);
+      // Nothing has come of a job that failed: as after any refusal, the same request is tried anew.
+      if (before && (await findJob(tx.orm, before.jobId))?.status !== 'failed') throw new BegunBefore(before.jobId);
       return change(tx);
     };
   const call = {
