@@ -22,7 +22,7 @@ export function makeActivities(services: Services) {
     compactTable: (tableId: string) => beat((pulse) => compactTable(services, tableId, pulse)),
     landRaw: (jobId: string) => beat((pulse) => landRaw(services, jobId, pulse)),
     structure: (jobId: string) => beat((pulse) => structure(services, jobId, pulse)),
-    promote: (jobId: string) => promote(services, jobId),
+    promote: (jobId: string) => beat(() => promote(services, jobId)),
     fallBackIngest: (jobId: string, reason: string) => fallBackIngest(services, jobId, reason),
     failIngest: (jobId: string) => failIngest(services, jobId),
     abandonIngest: (jobId: string) => abandonIngest(services, jobId),

@@ -3,7 +3,7 @@ import type { Activities } from '../activities/index.ts';
 
 const { analyzeSource } = proxyActivities<Activities>({
   startToCloseTimeout: '30 minutes',
-  heartbeatTimeout: '1 minute',
+  heartbeatTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds', maximumAttempts: 5 },
 });
 const { failSourceJob } = proxyActivities<Activities>({ startToCloseTimeout: '2 minutes' });

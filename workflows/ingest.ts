@@ -1,7 +1,7 @@
 import { CancellationScope, isCancellation, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
-const options = { heartbeatTimeout: '1 minute', retry: { initialInterval: '1 second', maximumInterval: '30 seconds' } } as const;
+const options = { heartbeatTimeout: '30 seconds', retry: { initialInterval: '1 second', maximumInterval: '30 seconds' } } as const;
 const { landRaw, structure } = proxyActivities<Activities>({
   ...options,
   startToCloseTimeout: '30 minutes',

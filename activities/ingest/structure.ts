@@ -2,7 +2,15 @@ import { DomainError } from '../../core/errors.ts';
 import { analyze, type BuildResult, build, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
-import { findDraft, findSourceById, findStructuring, listLanded, type SourceRecord, saveDraft } from '../../store/pg/sources.ts';
+import {
+  findDraft,
+  findSourceById,
+  findStructuring,
+  type LandedTable,
+  listLanded,
+  type SourceRecord,
+  saveDraft,
+} from '../../store/pg/sources.ts';
 import { listTablesById, reserveRows, type TableAt } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
@@ -73,20 +81,12 @@ function listUnderstood(result: BuildResult): Set<string> {
 /** New tables get ids of their own; those that a revision brings anew keep theirs, and those of their columns. */
 async function placeTables(services: Services, job: JobRecord, source: SourceRecord, made: OutputTable[]): Promise<TablePlace[]> {
   const landed = inputOf(job).revise ? await listLanded(services.db.orm, [source.id]) : [];
-  const before = new Map(
-    (
-      await listTablesById(
-        services.db.pool,
-        landed.map(({ table }) => table.id),
-      )
-    ).map((at) => [at.table.id, at]),
-  );
+  const ids = landed.map(({ table }) => table.id);
+  const before = new Map((await listTablesById(services.db.pool, ids)).map((at) => [at.table.id, at]));
+  const twins = matchTables(landed, made);
   const places: TablePlace[] = [];
   for (const table of made) {
-    const index = landed.findIndex(
-      ({ landing }) => landing.role === table.role && landing.sheet === table.sheet && landing.builtName === table.name,
-    );
-    const twin = index < 0 ? undefined : before.get(landed.splice(index, 1)[0]?.table.id ?? '');
+    const twin = before.get(twins.get(table) ?? '');
     const tableId = twin?.table.id ?? makeId('tbl');
     places.push({
       tableId,
@@ -96,6 +96,28 @@ async function placeTables(services: Services, job: JobRecord, source: SourceRec
     });
   }
   return places;
+}
+
+/** The table of the same name; or, since titles change from file to file, the only one of its kind on the sheet. */
+function matchTables(landed: LandedTable[], made: OutputTable[]): Map<OutputTable, string> {
+  const twins = new Map<OutputTable, string>();
+  const left = new Set(landed);
+  const isAlike = ({ landing }: LandedTable, table: OutputTable) => landing.role === table.role && landing.sheet === table.sheet;
+  const match = (table: OutputTable, twin: LandedTable | undefined) => {
+    if (twin && left.delete(twin)) twins.set(table, twin.table.id);
+  };
+  for (const table of made)
+    match(
+      table,
+      [...left].find((each) => isAlike(each, table) && each.landing.builtName === table.name),
+    );
+  const open = made.filter((table) => !twins.has(table));
+  for (const table of open) {
+    const alike = [...left].filter((each) => isAlike(each, table));
+    const rivals = open.filter((other) => other.role === table.role && other.sheet === table.sheet);
+    if (alike.length === 1 && rivals.length === 1) match(table, alike[0]);
+  }
+  return twins;
 }
 
 /** The same name and type is the same column. */

@@ -66,7 +66,7 @@ export async function loadContract(): Promise<Contract> {
       definition: structuredClone(definition),
       quick: true,
       coerceTypes: true,
-      ajvOpts: { allErrors, formats: { uri: URL.canParse, date: /^\d{4}-\d\d-\d\d$/, 'date-time': true, email: looksLikeEmail } },
+      ajvOpts: { allErrors, formats: { uri: URL.canParse, 'date-time': true, date: /^\d{4}-\d\d-\d\d$/, email: looksLikeEmail } },
     });
     await backend.init();
     return backend;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { purchaseCredits } from '../../activities/credits/purchaseCredits.ts';
 import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
 import { settleCredits } from '../../activities/credits/settleCredits.ts';
@@ -16,6 +16,8 @@ beforeAll(async () => {
   world = await openWorld();
   accountId = ok(await world.owner.client.GET('/api/v1/me')).account_id as string;
 });
+// A test that failed may have stopped it.
+beforeEach(() => world.startWorker());
 afterAll(() => world.stop());
 
 let counter = 0;

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { holdDraft, holdTables } from './hold.ts';
@@ -8,6 +8,8 @@ let world: IngestWorld;
 beforeAll(async () => {
   world = await openWorld();
 });
+// A test that failed may have stopped it.
+beforeEach(() => world.startWorker());
 afterAll(() => world.stop());
 
 let counter = 0;

@@ -15,7 +15,9 @@ export async function keepHistory(name: string, handle: WorkflowHandle): Promise
   const path = join(folder, `${name}.json`);
   if (existsSync(path)) return;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(path, `${JSON.stringify(History.fromObject(await handle.fetchHistory()), null, 1)}\n`);
+  const text = JSON.stringify(History.fromObject(await handle.fetchHistory()), null, 1);
+  // Whose machine it was is nobody's business.
+  writeFileSync(path, `${text.replace(/"\d+@[^"]*"/g, '"worker"')}\n`);
 }
 
 export function readHistory(name: string, alter: (text: string) => string = (text) => text): proto.temporal.api.history.v1.History {

@@ -1,0 +1,194 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ok } from '../setup/api.ts';
+import { holdDraft, holdTables } from './hold.ts';
+import { bare, type IngestWorld, makeXlsx, openWorld, type UploadAnswer } from './world.ts';
+
+let world: IngestWorld;
+beforeAll(async () => {
+  world = await openWorld();
+});
+// A test that failed may have stopped it.
+beforeEach(() => world.startWorker());
+afterAll(() => world.stop());
+
+let counter = 0;
+const makeFile = () => {
+  counter += 1;
+  return makeXlsx({ S: [...bare(3), [`P9${counter}`, '別', counter]] });
+};
+const listSources = async (workbookId: string) =>
+  ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/sources', { params: { path: { workbook_id: workbookId } } })).sources;
+
+/** An ingest that nobody works on yet. */
+async function begin(bytes: Uint8Array, fields: Record<string, string> = {}) {
+  const workbookId = await world.newWorkbook();
+  await world.stopWorker();
+  const response = await world.send('在庫.xlsx', bytes, { workbookId, fields: { async: 'true', ...fields } });
+  return { workbookId, jobId: ((await response.json()) as { job_id: string }).job_id };
+}
+
+const waitForStage = (jobId: string, stage: string) =>
+  expect.poll(async () => (await world.getJob(jobId)).progress?.stage, { timeout: 20_000 }).toBe(stage);
+
+async function expectNothingHeld(jobId: string): Promise<void> {
+  const count = async (statement: string) => (await world.api.sql.query(statement, [jobId])).rowCount;
+  expect(await count("SELECT 1 FROM structurings WHERE job_id = $1 AND state = 'building'")).toBe(0);
+  await expect.poll(() => count('SELECT 1 FROM job_drafts WHERE job_id = $1')).toBe(0);
+}
+
+describe('an ingest that is cancelled', () => {
+  it('while it waits leaves nothing', async () => {
+    const credits = await world.readCredits();
+    const { workbookId, jobId } = await begin(await makeFile());
+    const cancelling = world.cancelJob(jobId);
+    await world.startWorker();
+    expect(await cancelling).toMatchObject({ status: 'failed', error: 'cancelled' });
+    expect(await listSources(workbookId)).toEqual([]);
+    expect(await world.listNames('active', workbookId)).toEqual([]);
+    expect(await world.readCredits()).toEqual(credits);
+    expect((await world.readEvents(workbookId)).map(({ type, data }) => [type, data.status])).toEqual([['job.completed', 'failed']]);
+  });
+
+  it('while it is read leaves nothing', async () => {
+    const credits = await world.readCredits();
+    const { workbookId, jobId } = await begin(await makeFile());
+    const hold = await holdDraft(world.api.sql, jobId, 'raw');
+    await world.startWorker();
+    await waitForStage(jobId, 'read');
+    expect(await world.cancelJob(jobId)).toMatchObject({ status: 'failed', error: 'cancelled' });
+    await hold.letGo();
+    expect(await listSources(workbookId)).toEqual([]);
+    expect(await world.listNames('active', workbookId)).toEqual([]);
+    expect(await world.readCredits()).toEqual(credits);
+    await expectNothingHeld(jobId);
+  });
+
+  it('while it is structured leaves the raw table, and can be asked for again', async () => {
+    const credits = await world.readCredits();
+    const bytes = await makeFile();
+    const { workbookId, jobId } = await begin(bytes);
+    const hold = await holdDraft(world.api.sql, jobId, 'tables');
+    await world.startWorker();
+    await waitForStage(jobId, 'structure');
+    expect((await world.readCredits()).remaining).toBe(credits.remaining - 1);
+    expect(await world.cancelJob(jobId)).toMatchObject({ status: 'failed', error: 'cancelled', result: null });
+    await hold.letGo();
+    expect(await world.listNames('active', workbookId)).toEqual(['在庫']);
+    expect(await listSources(workbookId)).toMatchObject([
+      { status: 'materialized', structuring: 'raw_fallback', structuring_reason: 'failed:cancelled', artifacts: ['在庫'] },
+    ]);
+    expect(await world.readCredits()).toEqual(credits);
+    await expectNothingHeld(jobId);
+    const again = await world.upload('在庫.xlsx', bytes, { workbookId });
+    expect(again).toMatchObject({ structuring: 'structured', credits_charged: 1 });
+    expect(await world.listNames('archived', workbookId)).toEqual(['在庫_原本']);
+  });
+
+  it('while it is promoted is either promoted or not', async () => {
+    const credits = await world.readCredits();
+    const { workbookId, jobId } = await begin(await makeFile());
+    const structuring = await holdDraft(world.api.sql, jobId, 'tables');
+    await world.startWorker();
+    await waitForStage(jobId, 'structure');
+    const promoting = await holdTables(world.api.sql, workbookId);
+    await structuring.letGo();
+    await waitForStage(jobId, 'promote');
+    const cancelled = await world.cancelJob(jobId);
+    await promoting.letGo();
+    const job = await world.waitForJob(jobId);
+    if (cancelled.finished_at !== null) expect(job).toEqual(cancelled);
+    if (job.status === 'failed') {
+      expect(await world.listNames('active', workbookId)).toEqual(['在庫']);
+      expect(await world.listNames('archived', workbookId)).toEqual([]);
+      expect(await world.readCredits()).toEqual(credits);
+    } else {
+      expect(await world.listNames('archived', workbookId)).toEqual(['在庫_原本']);
+      expect((await world.readCredits()).used).toBe(credits.used + 1);
+    }
+    await expectNothingHeld(jobId);
+  });
+
+  it('after its end stays as it ended', async () => {
+    const workbookId = await world.newWorkbook();
+    const response = await world.send('在庫.xlsx', await makeFile(), { workbookId, fields: { async: 'true' } });
+    const { job_id: jobId } = (await response.json()) as { job_id: string };
+    const done = await world.waitForJob(jobId);
+    expect(await world.cancelJob(jobId)).toEqual(done);
+  });
+
+  it('tells whoever waits for it', async () => {
+    const workbookId = await world.newWorkbook();
+    await world.stopWorker();
+    const waiting = world.send('在庫.xlsx', await makeFile(), { workbookId });
+    const findJob = async () =>
+      (await world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE workbook_id = $1', [workbookId])).rows[0]?.id;
+    await expect.poll(findJob).toBeDefined();
+    const cancelling = world.cancelJob((await findJob()) as string);
+    await world.startWorker();
+    await cancelling;
+    const response = await waiting;
+    expect([response.status, await response.json()]).toMatchObject([409, { type: 'urn:svc:problem:in-use', detail: 'cancelled' }]);
+  });
+
+  it('leaves a source that was there as it was', async () => {
+    const workbookId = await world.newWorkbook();
+    const bytes = await makeFile();
+    const before = await world.upload('在庫.xlsx', bytes, { workbookId, fields: { mode: 'staged' } });
+    await world.stopWorker();
+    const response = await world.send('在庫.xlsx', bytes, { workbookId, fields: { async: 'true' } });
+    const { job_id: jobId } = (await response.json()) as { job_id: string };
+    const cancelling = world.cancelJob(jobId);
+    await world.startWorker();
+    await cancelling;
+    expect(await listSources(workbookId)).toEqual([before.source]);
+    const revised = await world.upload('在庫.xlsx', bytes, { workbookId });
+    expect(revised.structuring).toBe('structured');
+  });
+
+  it('as a revision changes nothing', async () => {
+    const workbookId = await world.newWorkbook();
+    const first = await world.upload('在庫.xlsx', await makeFile(), { workbookId });
+    const credits = await world.readCredits();
+    await world.stopWorker();
+    const path = `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent('在庫.xlsx')}/revise`;
+    const waiting = world.send('在庫.xlsx', await makeFile(), { path });
+    await expect.poll(async () => (await listSources(workbookId))[0]?.status).toBe('ingesting');
+    const { rows } = await world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE workbook_id = $1 ORDER BY id DESC LIMIT 1', [
+      workbookId,
+    ]);
+    const jobId = rows[0]?.id as string;
+    const hold = await holdDraft(world.api.sql, jobId, 'tables');
+    await world.startWorker();
+    await waitForStage(jobId, 'structure');
+    await world.cancelJob(jobId);
+    await hold.letGo();
+    expect((await waiting).status).toBe(409);
+    expect(await listSources(workbookId)).toEqual([first.source]);
+    expect(await world.readCredits()).toEqual(credits);
+    await expectNothingHeld(jobId);
+  });
+});
+
+describe('an analysis and a materialization that are cancelled', () => {
+  it('leave the source as it was', async () => {
+    const workbookId = await world.newWorkbook();
+    const staged: UploadAnswer = await world.upload('在庫.xlsx', await makeFile(), { workbookId, fields: { mode: 'staged' } });
+    const root = `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent('在庫.xlsx')}`;
+    let before = staged.source;
+    for (const step of ['analyze', 'materialize']) {
+      await world.stopWorker();
+      const waiting = world.api.fetch(`${root}/${step}`, { method: 'POST', token: world.owner.session });
+      await expect.poll(async () => (await listSources(workbookId))[0]?.status).not.toBe(before.status);
+      const { rows } = await world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE workbook_id = $1 ORDER BY id DESC LIMIT 1', [
+        workbookId,
+      ]);
+      const cancelling = world.cancelJob(rows[0]?.id as string);
+      await world.startWorker();
+      expect(await cancelling).toMatchObject({ status: 'failed', error: 'cancelled' });
+      expect((await waiting).status).toBe(409);
+      expect(await listSources(workbookId)).toEqual([before]);
+      expect((await world.api.fetch(`${root}/${step}`, { method: 'POST', token: world.owner.session })).status).toBe(200);
+      before = (await listSources(workbookId))[0] as typeof before;
+    }
+  });
+});

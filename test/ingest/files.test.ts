@@ -1,0 +1,249 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '../../schema/contract.ts';
+import { ok, refused } from '../setup/api.ts';
+import { bare, type IngestWorld, makeIncomeStatement, makeXlsx, openWorld } from './world.ts';
+
+type Schemas = components['schemas'];
+
+let world: IngestWorld;
+let statement: Uint8Array;
+beforeAll(async () => {
+  world = await openWorld();
+  statement = await makeIncomeStatement();
+  await world.upload('損益.xlsx', statement);
+});
+afterAll(() => world.stop());
+
+const preview = (name: string, query: { sheet?: string; range?: string } = {}, workbookId = world.workbookId) =>
+  world.owner.client.GET('/api/v1/workbooks/{workbook_id}/sources/{source_name}/preview', {
+    params: { path: { workbook_id: workbookId, source_name: name }, query },
+  });
+const download = (name: string, workbookId = world.workbookId) =>
+  world.api.fetch(`/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(name)}/download`, { token: world.owner.session });
+
+describe('a preview', () => {
+  it('shows the cells of the sheet', async () => {
+    const shown = ok(await preview('損益.xlsx'));
+    expect(shown).toMatchObject({ sheet: 'PL', sheets: ['PL'], range: 'A1:AX100', truncated: false });
+    expect(shown.values.map((row) => row.slice(0, 3))).toEqual([
+      ['損益計算書', null, null],
+      ['(単位：千円)', null, null],
+      ['科目', '2022年度', '2023年度'],
+      ['売上高', 150, 180],
+      ['製品売上', 100, 120],
+      ['商品売上', 50, 60],
+      ['売上原価', 90, 100],
+      ['売上総利益', 60, 80],
+      ['※監査前', null, null],
+    ]);
+  });
+
+  it('shows a range, and says that there is more', async () => {
+    expect(ok(await preview('損益.xlsx', { range: 'B4:C5' }))).toMatchObject({
+      range: 'B4:C5',
+      values: [
+        [150, 180],
+        [100, 120],
+      ],
+      truncated: true,
+    });
+    expect(ok(await preview('損益.xlsx', { range: 'A1:C9' })).truncated).toBe(false);
+    expect(ok(await preview('損益.xlsx', { range: 'A1:B9' })).truncated).toBe(true);
+    expect(ok(await preview('損益.xlsx', { range: 'F50:G60' }))).toMatchObject({ values: [], truncated: true });
+  });
+
+  it('knows its sheets', async () => {
+    const workbookId = await world.newWorkbook();
+    const bytes = await makeXlsx({ 東京: bare(1), 大阪: bare(2) });
+    await world.upload('支店.xlsx', bytes, { workbookId, fields: { mode: 'staged' } });
+    expect(ok(await preview('支店.xlsx', {}, workbookId)).sheet).toBe('東京');
+    expect(ok(await preview('支店.xlsx', { sheet: '大阪' }, workbookId))).toMatchObject({ sheet: '大阪', sheets: ['東京', '大阪'] });
+    expect(refused(await preview('支店.xlsx', { sheet: '大坂' }, workbookId), 404, 'not-found').suggested_fix).toContain('大阪');
+    refused(await preview('ない.xlsx', {}, workbookId), 404, 'not-found');
+  });
+
+  it.each(['B4:', 'xx', 'A1:XFD1048576', 'A0:B1'])('refuses the range %s', async (range) => {
+    expect(refused(await preview('損益.xlsx', { range }), 422, 'validation-failed').errors).toMatchObject([{ pointer: '/query/range' }]);
+  });
+
+  it('of a csv has one sheet, named as in its parse spec', async () => {
+    const workbookId = await world.newWorkbook();
+    await world.upload('表.csv', '品名,数量\n鉛筆,3\n', { workbookId, fields: { mode: 'staged' } });
+    const path = { workbook_id: workbookId, source_name: '表.csv' };
+    const spec = ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/analyze', { params: { path } }));
+    const shown = ok(await preview('表.csv', { sheet: (spec as Schemas['ParseSpec']).regions[0]?.sheet as string }, workbookId));
+    expect(shown).toMatchObject({ sheet: '表', sheets: ['表'] });
+    expect(shown.values.map((row) => row.slice(0, 2))).toEqual([
+      ['品名', '数量'],
+      ['鉛筆', '3'],
+    ]);
+  });
+});
+
+describe('a download', () => {
+  it('is byte for byte what was sent', async () => {
+    const response = await download('損益.xlsx');
+    expect(response.status).toBe(200);
+    expect(Buffer.from(await response.arrayBuffer()).equals(statement)).toBe(true);
+    expect(response.headers.get('content-type')).toBe('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet');
+    expect(response.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''%E6%90%8D%E7%9B%8A.xlsx");
+  });
+
+  it('keeps the encoding of a csv', async () => {
+    const workbookId = await world.newWorkbook();
+    const bytes = new Uint8Array([0x95, 0x69, 0x96, 0xbc, 0x2c, 0x61, 0x0d, 0x0a, 0x89, 0x94, 0x95, 0x4d, 0x2c, 0x31, 0x0d, 0x0a]);
+    await world.upload("品'名 (1).csv", bytes, { workbookId });
+    const response = await download("品'名 (1).csv", workbookId);
+    expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
+    expect(response.headers.get('content-type')).toContain('text/csv');
+    expect(response.headers.get('content-disposition')).toBe("attachment; filename*=UTF-8''%E5%93%81%27%E5%90%8D%20(1).csv");
+  });
+
+  it('follows a revision', async () => {
+    const workbookId = await world.newWorkbook();
+    await world.upload('在庫.xlsx', await makeXlsx({ S: bare(1) }), { workbookId });
+    const bytes = await makeXlsx({ S: bare(2) });
+    await world.send('在庫.xlsx', bytes, { path: `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent('在庫.xlsx')}/revise` });
+    expect(Buffer.from(await (await download('在庫.xlsx', workbookId)).arrayBuffer()).equals(bytes)).toBe(true);
+  });
+});
+
+describe('lineage', () => {
+  const ofRow = async (name: string, rowId: number, workbookId = world.workbookId) =>
+    ok(
+      await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', {
+        params: { path: { workbook_id: workbookId, name, row_id: String(rowId) } },
+      }),
+    );
+
+  it('of a structured row names its cells and what they filled', async () => {
+    const [row] = (await world.readRows('損益計算書_階層2')).filter((each) => each.科目 === '商品売上' && each.期間 === '2023年度');
+    const { cells, truncated } = await ofRow('損益計算書_階層2', row?.__svc_row_id as number);
+    expect(truncated).toBe(false);
+    const byRange = Object.fromEntries(cells.map(({ range, columns }) => [range, columns]));
+    expect(cells.every(({ source, sheet }) => source === '損益.xlsx' && sheet === 'PL')).toBe(true);
+    expect(byRange.C6).toEqual(['値']);
+    expect(byRange.A6).toEqual(['科目']);
+    expect(byRange.A4).toEqual(['科目_階層1']);
+    expect(byRange.C3).toContain('期間');
+  });
+
+  it('of a raw row names its cells', async () => {
+    const { cells } = await ofRow('損益_原本', 5);
+    expect(cells).toEqual([{ source: '損益.xlsx', sheet: 'PL', range: 'A5:C5', columns: ['A', 'B', 'C'] }]);
+  });
+
+  it('of an appended row names its cells', async () => {
+    const workbookId = await world.newWorkbook();
+    const { client } = world.owner;
+    await world.upload('在庫.xlsx', await makeXlsx({ S: bare(3) }), { workbookId, fields: { mode: 'staged' } });
+    const path = { workbook_id: workbookId, source_name: '在庫.xlsx' };
+    ok(await client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/analyze', { params: { path } }));
+    const columns = ['数', 'コード', '品名'].map((name) => ({ name, type: 'VARCHAR' }));
+    ok(
+      await client.POST('/api/v1/workbooks/{workbook_id}/tables', {
+        params: { path: { workbook_id: workbookId } },
+        body: { name: '台帳', columns },
+      }),
+    );
+    const params = { path: { workbook_id: workbookId, name: '台帳' } };
+    ok(
+      await client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+        params,
+        body: { expected_version: 1, rows: [{ コード: '手で' }] },
+      }),
+    );
+    const body = {
+      target: { mode: 'append' as const, table: '台帳', expected_version: 2 },
+      column_mapping: { 品番: 'コード', 数量: '数' },
+    };
+    ok(await client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/materialize', { params: { path }, body }));
+    expect((await ofRow('台帳', 3, workbookId)).cells).toEqual([
+      { source: '在庫.xlsx', sheet: 'S', range: 'A3:C3', columns: ['コード', '品名', '数'] },
+    ]);
+    expect((await ofRow('台帳', 1, workbookId)).cells).toEqual([]);
+    const graph = ok(await client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/lineage', { params }));
+    expect(graph.nodes.map(({ kind, name }) => [kind, name])).toEqual([
+      ['source', '在庫.xlsx'],
+      ['region', 'A1:C4'],
+      ['table', '台帳'],
+    ]);
+  });
+
+  it('of a table goes back to the raw table, the regions and the source', async () => {
+    const params = { path: { workbook_id: world.workbookId, name: '損益計算書_階層2' } };
+    const graph = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/lineage', { params }));
+    const nameOf = new Map(graph.nodes.map(({ id, name }) => [id, name]));
+    const edges = graph.edges.map(({ from, to }) => `${nameOf.get(from)} → ${nameOf.get(to)}`);
+    expect(edges).toContain('損益_原本 → 損益計算書_階層2');
+    expect(edges).toContain('損益.xlsx → 損益_原本');
+    expect(edges).toContain('A3:C8 → 損益計算書_階層2');
+    expect(edges).toContain('損益.xlsx → A3:C8');
+    expect(graph.nodes.find(({ name }) => name === '損益_原本')).toMatchObject({ kind: 'table', state: 'archived' });
+  });
+
+  it('of the raw table goes on to what was made of it', async () => {
+    const params = { path: { workbook_id: world.workbookId, name: '損益_原本' } };
+    const graph = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/lineage', { params }));
+    const tables = graph.nodes.filter(({ kind }) => kind === 'table').map(({ name }) => name);
+    expect(tables.sort()).toEqual([
+      'PL_補足情報',
+      '損益_原本',
+      '損益計算書_科目',
+      '損益計算書_階層1',
+      '損益計算書_階層1_計算項目',
+      '損益計算書_階層2',
+    ]);
+  });
+
+  it('of a row that is not there is 404', async () => {
+    const path = { workbook_id: world.workbookId, name: '損益計算書_階層2', row_id: '4000' };
+    refused(
+      await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', { params: { path } }),
+      404,
+      'not-found',
+    );
+  });
+});
+
+describe('formulas', () => {
+  it('are kept beside the values, and written down as ops', async () => {
+    const params = { path: { workbook_id: world.workbookId } };
+    const { ops } = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/ops', { params }));
+    const set = ops.filter(({ kind }) => kind === 'formula.set');
+    expect(set.map(({ table, undoable }) => [table, undoable]).sort()).toEqual([
+      ['損益', false],
+      ['損益計算書_階層1', false],
+      ['損益計算書_階層1_計算項目', false],
+    ]);
+    const kept = async (name: string) => {
+      const key = set.find(({ table }) => table === name)?.code_ref as string;
+      const { blobs, engine } = world.api.running.services;
+      const opened = await blobs.open([key]);
+      try {
+        return await engine.use(async (connection) => {
+          const reader = await connection.runAndReadAll(`SELECT * FROM read_parquet('${opened.pathOf(key)}') ORDER BY 1, 2`);
+          return reader.getRowsJson();
+        });
+      } finally {
+        opened.release();
+      }
+    };
+    // (row, column, stored where it differs from what is shown, formula)
+    expect(await kept('損益')).toEqual([
+      ['4', 2, '150', 'SUM(B5:B6)'],
+      ['4', 3, '180', 'SUM(C5:C6)'],
+      ['8', 2, '60', 'B4-B7'],
+      ['8', 3, '80', 'C4-C7'],
+    ]);
+    expect(await kept('損益計算書_階層1_計算項目')).toEqual([
+      ['1', 4, null, 'B4-B7'],
+      ['2', 4, null, 'C4-C7'],
+    ]);
+    const { rows } = await world.api.sql.query(
+      'SELECT sum(kept_formulas)::int AS n FROM landings l JOIN tables t ON t.id = l.table_id WHERE t.workbook_id = $1',
+      [world.workbookId],
+    );
+    expect(rows).toEqual([{ n: 8 }]);
+  });
+});
