@@ -15,11 +15,14 @@ export function slotAddress(services: Services, upload: { id: string; expiresAt:
   return `${services.config.publicUrl}/api/v1/uploads/${upload.id}?expires=${expires}&sig=${sign(services, upload.id, expires)}`;
 }
 
+export function badSignature(): DomainError {
+  return new DomainError('bad-signature', 'The signature does not belong to this address.', 'Use `upload_url` exactly as it was given.');
+}
+
 /** The signature is the whole authentication; what it covers cannot be altered. */
 export function checkSignature(services: Services, uploadId: string, expires: number, given: string): void {
   const [right, claimed] = [Buffer.from(sign(services, uploadId, expires)), Buffer.from(given)];
-  if (claimed.length !== right.length || !timingSafeEqual(claimed, right))
-    throw new DomainError('bad-signature', 'The signature does not belong to this address.', 'Use `upload_url` exactly as it was given.');
+  if (claimed.length !== right.length || !timingSafeEqual(claimed, right)) throw badSignature();
   if (expires * 1000 < Date.now())
     throw new DomainError('expired', 'The upload slot has expired.', 'Open another one with POST …/uploads.');
 }

@@ -16,6 +16,8 @@ export interface Operation {
   /** Kinds of credential that are accepted; empty for public operations. */
   accepts: Principal['kind'][];
   scopes: Scope[];
+  /** Authenticated by a signature in its address. */
+  isSigned: boolean;
   /** Whether an Idempotency-Key counts. */
   idempotent: boolean;
   /** Media types of the request body; empty when there is none. */
@@ -83,6 +85,7 @@ function describeOperation(backend: BackendOperation, definition: Document): Ope
     path: backend.path,
     accepts: (operation.security ?? []).flatMap((scheme) => Object.keys(scheme)).flatMap((name) => kinds[name] ?? []),
     scopes: operation['x-scopes'] ?? [],
+    isSigned: (operation.security ?? []).some((scheme) => Object.hasOwn(scheme, 'uploadSignature')),
     idempotent: (operation.parameters ?? []).some(
       (parameter) => parameter.in === 'header' && parameter.name.toLowerCase() === 'idempotency-key',
     ),

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { badSignature } from '../../activities/uploads/signSlot.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { refuseBadText } from './body.ts';
 import { type Contract, formType, type Operation } from './contract.ts';
@@ -28,6 +29,7 @@ export function validateRequest(contract: Contract, operation: Operation, reques
     );
   const input = { method: request.method, path: request.path, query: request.query, headers: request.headers, body: request.body };
   const result = contract.quick.validator.validateRequest(input, operation.backend);
+  if (operation.isSigned && !result.valid) throw badSignature();
   // Bytes of any kind are left to the handler.
   if (operation.bodyRequired && request.body === undefined && !operation.bodyTypes.includes('*/*'))
     throw refuse([{ pointer: '', detail: operation.bodyTypes.includes(formType) ? 'a form is required' : 'a JSON body is required' }]);

@@ -195,12 +195,12 @@ export async function dropClaim(tx: Tx, jobId: string): Promise<void> {
   await tx.orm.delete(structurings).where(and(eq(structurings.jobId, jobId), eq(structurings.state, 'building')));
 }
 
-/** A job that ended meanwhile, because it was cancelled, keeps none. */
+/** One that comes after its job was cancelled is swept later. */
 export async function saveDraft(orm: Orm, jobId: string, stage: string, draft: object): Promise<void> {
-  await orm.execute(sql`
-    INSERT INTO job_drafts (job_id, stage, draft) SELECT id, ${stage}, ${JSON.stringify(draft)}::jsonb FROM jobs
-    WHERE id = ${jobId} AND finished_at IS NULL
-    ON CONFLICT (job_id, stage) DO UPDATE SET draft = EXCLUDED.draft`);
+  await orm
+    .insert(jobDrafts)
+    .values({ jobId, stage, draft })
+    .onConflictDoUpdate({ target: [jobDrafts.jobId, jobDrafts.stage], set: { draft } });
 }
 
 export async function findDraft<T>(orm: Orm, jobId: string, stage: string): Promise<T | null> {

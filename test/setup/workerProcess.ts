@@ -1,0 +1,41 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { nodeFlags } from '../../scripts/embedded/nodePart.ts';
+import { inheritEnvWithout, projectDir, type ServiceConfig } from '../../store/config.ts';
+import { variableNames } from '../../store/variables.ts';
+
+/** The worker as a process of its own, for tests that kill it. */
+export interface WorkerProcess {
+  child: ChildProcess;
+  ended: Promise<void>;
+}
+
+/** What a process needs to be part of the same installation. */
+export function environmentOf(config: ServiceConfig): Record<string, string> {
+  return {
+    DATABASE_URL: config.databaseUrl,
+    SVC_DATA_DIR: config.dataDir,
+    SVC_SECRET: config.secret,
+    SVC_LOG_LEVEL: 'silent',
+    SVC_RATE_LIMITS: 'off',
+    TEMPORAL_ADDRESS: config.temporal.address,
+    TEMPORAL_TASK_QUEUE: config.temporal.taskQueue,
+  };
+}
+
+export async function startWorkerProcess(config: ServiceConfig): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, [...nodeFlags(), join(projectDir, 'activities/worker.ts')], {
+    cwd: projectDir,
+    // The channel makes it stop should this test process be killed.
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    env: inheritEnvWithout([...variableNames, 'VITEST', 'NODE_ENV', 'NODE_OPTIONS'], environmentOf(config)),
+  });
+  let text = '';
+  child.stderr?.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  const ended = new Promise<void>((done) => child.once('close', () => done()));
+  const ready = new Promise<boolean>((done) => child.once('message', () => done(true)));
+  if (!(await Promise.race([ready, ended.then(() => false)]))) throw new Error(`the worker did not start:\n${text}`);
+  return { child, ended };
+}
