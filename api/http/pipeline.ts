@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { Context } from 'koa';
 import { authenticate, unauthenticated } from '../../activities/identity/authenticate.ts';
-import { awaitJob } from '../../activities/jobs/awaitJob.ts';
+import { awaitJob, mayFareBetter } from '../../activities/jobs/awaitJob.ts';
 import { startJob } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { missingScopes } from '../../core/access/scopes.ts';
@@ -173,8 +173,8 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
     async (tx: Tx): Promise<T> => {
       const before = repeatable && (await claimRepeatable(tx, repeatable));
       if (before && !isJob(before)) throw new AnsweredBefore(before);
-      // Nothing has come of a job that failed: as after any refusal, the same request is tried anew.
-      if (before && (await findJob(tx.orm, before.jobId))?.status !== 'failed') throw new BegunBefore(before.jobId);
+      const job = before && (await findJob(tx.orm, before.jobId));
+      if (before && !(job && mayFareBetter(job))) throw new BegunBefore(before.jobId);
       return change(tx);
     };
   const call = {

@@ -140,12 +140,15 @@ describe('a form', () => {
     expect(await listDrafts(world.api)).toEqual([]);
   });
 
-  it('whose job failed is tried anew when it is repeated', async () => {
+  it('that is refused is refused again, without another job', async () => {
     const headers = { 'Idempotency-Key': 'forms-2' };
     const bad = { fields: {}, files: [{ name: 'bad.csv', content: 'a,"b\n' }] };
     const expected = { ...invalid, detail: /never closed/ };
+    const count = async () => (await world.api.sql.query('SELECT count(*)::int AS n FROM jobs')).rows;
     await expectRefusal(await sendForm(bad, headers), expected);
+    const jobs = await count();
     await expectRefusal(await sendForm(bad, headers), expected);
+    expect(await count()).toEqual(jobs);
   });
 
   it('whose job was given up is tried anew when it is repeated', async () => {
