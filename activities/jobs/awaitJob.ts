@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DomainError, type ProblemCode } from '../../core/errors.ts';
+import { DomainError, type ProblemCode, problems } from '../../core/errors.ts';
 import { findJob, type JobRecord } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { isOver } from './cancelJob.ts';
@@ -39,4 +39,12 @@ export function describeFailure(job: JobRecord): DomainError {
     ...(members && { members }),
     ...(code === 'unavailable' && { headers: { 'Retry-After': '5' } }),
   });
+}
+
+/** Statuses that say that the request itself is wrong. */
+const lasting = new Set<number>([400, 413, 415, 422]);
+
+/** A job that has failed for reasons that pass: nothing has come of it, and the same request may be tried anew. */
+export function mayFareBetter({ status, problem }: JobRecord): boolean {
+  return status === 'failed' && !lasting.has(problems[(problem?.code ?? 'unavailable') as ProblemCode].status);
 }

@@ -1,13 +1,14 @@
 import { rm } from 'node:fs/promises';
 import type { Context } from 'koa';
 import { authenticate, unauthenticated } from '../../activities/identity/authenticate.ts';
-import { awaitJob } from '../../activities/jobs/awaitJob.ts';
+import { awaitJob, mayFareBetter } from '../../activities/jobs/awaitJob.ts';
 import { startJob } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { missingScopes } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { type Actor, commit, type Marks, type Tx } from '../../store/pg/commit.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
+import { findJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { type ReadBody, readBody } from './body.ts';
 import type { AnyReply, Begun, Call, Handler, JobWait, Reply } from './call.ts';
@@ -170,8 +171,9 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
     <T>(change: (tx: Tx) => Promise<T>) =>
     async (tx: Tx): Promise<T> => {
       const before = repeatable && (await claimRepeatable(tx, repeatable));
-      if (before && isJob(before)) throw new BegunBefore(before.jobId);
-      if (before) throw new AnsweredBefore(before);
+      if (before && !isJob(before)) throw new AnsweredBefore(before);
+      const job = before && (await findJob(tx.orm, before.jobId));
+      if (before && !(job && mayFareBetter(job))) throw new BegunBefore(before.jobId);
       return change(tx);
     };
   const call = {

@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failIngest } from '../../activities/ingest/endIngest.ts';
 import { makeForm, type SentForm } from '../contract/forms.ts';
 import { ok } from '../setup/api.ts';
 import { expectRefusal, leavingNothing, listDrafts, type Refusal } from './leftovers.ts';
@@ -139,14 +140,33 @@ describe('a form', () => {
     expect(await listDrafts(world.api)).toEqual([]);
   });
 
-  it('whose job failed is answered the same when it is repeated', async () => {
+  it('that is refused is refused again, without another job', async () => {
     const headers = { 'Idempotency-Key': 'forms-2' };
     const bad = { fields: {}, files: [{ name: 'bad.csv', content: 'a,"b\n' }] };
     const expected = { ...invalid, detail: /never closed/ };
+    const count = async () => (await world.api.sql.query('SELECT count(*)::int AS n FROM jobs')).rows;
     await expectRefusal(await sendForm(bad, headers), expected);
-    const jobs = await world.api.sql.query('SELECT count(*)::int AS n FROM jobs');
+    const jobs = await count();
     await expectRefusal(await sendForm(bad, headers), expected);
-    expect((await world.api.sql.query('SELECT count(*)::int AS n FROM jobs')).rows).toEqual(jobs.rows);
+    expect(await count()).toEqual(jobs);
+  });
+
+  it('whose job was given up is tried anew when it is repeated', async () => {
+    const headers = { 'Idempotency-Key': 'forms-3' };
+    const good = { fields: { structuring: 'skip' }, files: [{ name: 'good.csv', content: 'a,b\n3,4\n' }] };
+    // No worker listens to this one.
+    const deaf = await world.api.another();
+    const waiting = deaf.fetch(path, { method: 'POST', token: world.owner.session, headers, body: makeForm(good) });
+    const find = () => world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE finished_at IS NULL');
+    await expect.poll(async () => (await find()).rowCount).toBe(1);
+    await failIngest(world.api.running.services, (await find()).rows[0]?.id ?? '');
+    const answer = await waiting;
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
+    const again = [await sendForm(good, headers), await sendForm(good, headers)];
+    expect(again.map(({ status, headers: sent }) => [status, sent.get('idempotency-replayed')])).toEqual([
+      [201, null],
+      [201, 'true'],
+    ]);
   });
 });
 

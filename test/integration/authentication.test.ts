@@ -7,8 +7,8 @@ import type { Operation } from '../../api/http/contract.ts';
 import { scopes } from '../../core/access/scopes.ts';
 import { makeId } from '../../store/services.ts';
 import { makeSample, sendSample } from '../contract/samples.ts';
-import { allScopesBut, listImplemented, makeWorld, type World } from '../contract/world.ts';
-import { ok, refused, startTestApi, type TestApi, type TestServer } from '../setup/api.ts';
+import { allScopesBut, listImplemented, makeWorld, startWorkingApi, type World } from '../contract/world.ts';
+import { ok, refused, type TestApi, type TestServer } from '../setup/api.ts';
 import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken, type Scope } from '../setup/credentials.ts';
 import { findInDatabase } from '../setup/scan.ts';
 
@@ -20,7 +20,7 @@ let second: TestServer;
 let world: World;
 
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startWorkingApi({ SVC_RATE_LIMITS: 'on' });
   second = await api.another();
   world = await makeWorld(api);
 });

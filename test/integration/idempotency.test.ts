@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveKey, unseal } from '../../store/secrets.ts';
 import { makeSample, sendSample } from '../contract/samples.ts';
-import { listImplemented, makeWorld, type World } from '../contract/world.ts';
-import { ok, startTestApi, type TestApi, type TestServer } from '../setup/api.ts';
+import { listImplemented, makeWorld, startWorkingApi, type World } from '../contract/world.ts';
+import { ok, type TestApi, type TestServer } from '../setup/api.ts';
 import { type Minted, makeAccount, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
 
 /** The same key and the same request: done once, answered the same each time. Crashes are in idempotency.crash.test.ts. */
@@ -13,7 +13,7 @@ let second: TestServer;
 let world: World;
 
 beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  api = await startWorkingApi();
   second = await api.another();
   world = await makeWorld(api);
 });
