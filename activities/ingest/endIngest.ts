@@ -114,9 +114,9 @@ async function endJob(services: Services, jobId: string, end: (tx: Tx, job: JobR
 /** Inside the transaction: what has landed stays, what has not goes. */
 async function abandon(tx: Tx, job: JobRecord): Promise<void> {
   const input = inputOf(job);
-  const landed = await listLanded(tx.orm, [input.sourceId]);
+  const hasRaw = (await listLanded(tx.orm, [input.sourceId])).some(({ landing }) => landing.role === 'raw');
   const problem: JobProblem = { code: 'in-use', detail: 'cancelled', suggestedFix: 'Start it again if it is still wanted.' };
-  if (input.revise || landed.length === 0) return refuseIngest(tx, job, problem);
+  if (input.revise || !hasRaw) return refuseIngest(tx, job, problem);
   await giveBack(tx, job);
   await updateSource(tx, input.sourceId, {
     status: 'materialized',

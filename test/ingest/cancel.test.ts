@@ -140,8 +140,25 @@ describe('an ingest that is cancelled', () => {
     await world.startWorker();
     await cancelling;
     expect(await listSources(workbookId)).toEqual([before.source]);
-    const revised = await world.upload('在庫.xlsx', bytes, { workbookId });
-    expect(revised.structuring).toBe('structured');
+    const upgraded = await world.upload('在庫.xlsx', bytes, { workbookId });
+    expect(upgraded.structuring).toBe('structured');
+  });
+
+  it('leaves the tables that were made of a source before', async () => {
+    const workbookId = await world.newWorkbook();
+    const bytes = await makeFile();
+    await world.upload('在庫.xlsx', bytes, { workbookId, fields: { mode: 'staged' } });
+    const path = { workbook_id: workbookId, source_name: '在庫.xlsx' };
+    ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/analyze', { params: { path } }));
+    ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/materialize', { params: { path } }));
+    const before = await listSources(workbookId);
+    await world.stopWorker();
+    const response = await world.send('在庫.xlsx', bytes, { workbookId, fields: { async: 'true' } });
+    const cancelling = world.cancelJob(((await response.json()) as { job_id: string }).job_id);
+    await world.startWorker();
+    await cancelling;
+    expect(await listSources(workbookId)).toEqual(before);
+    expect(await world.listNames('active', workbookId)).toEqual(['在庫']);
   });
 
   it('as a revision changes nothing', async () => {
