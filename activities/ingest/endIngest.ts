@@ -3,6 +3,7 @@ import type { JobProblem } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { deleteSource, dropClaim, listLanded, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
+import { findWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { releaseCredits } from '../credits/releaseCredits.ts';
 import { commitForJob, fail, type IngestResult, inputOf, openJob, succeed } from './job.ts';
@@ -109,6 +110,13 @@ export async function abandonIngest(services: Services, jobId: string): Promise<
 async function endJob(services: Services, jobId: string, end: (tx: Tx, job: JobRecord) => Promise<void>): Promise<void> {
   const job = await openJob(services, jobId);
   if (job) await commitForJob(services, job, end);
+}
+
+/** Inside the transaction: a workbook that was deleted meanwhile needs no tables, and nobody pays for them. */
+export async function abandonIfGone(tx: Tx, job: JobRecord, source: SourceRecord): Promise<boolean> {
+  if (await findWorkbook(tx.orm, source.workbookId)) return false;
+  await abandon(tx, job);
+  return true;
 }
 
 /** Inside the transaction: what has landed stays, what has not goes. */

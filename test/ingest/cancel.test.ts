@@ -161,6 +161,21 @@ describe('an ingest that is cancelled', () => {
     expect(await world.listNames('active', workbookId)).toEqual(['在庫']);
   });
 
+  it('because its workbook was deleted is not charged', async () => {
+    const credits = await world.readCredits();
+    const { workbookId, jobId } = await begin(await makeFile());
+    const hold = await holdDraft(world.api.sql, jobId, 'tables');
+    await world.startWorker();
+    await waitForStage(jobId, 'structure');
+    ok(await world.owner.client.DELETE('/api/v1/workbooks/{workbook_id}', { params: { path: { workbook_id: workbookId } } }));
+    await hold.letGo();
+    const readStatus = async () =>
+      (await world.api.sql.query<{ status: string }>('SELECT status FROM jobs WHERE id = $1', [jobId])).rows[0]?.status;
+    await expect.poll(readStatus, { timeout: 20_000 }).toBe('failed');
+    expect(await world.readCredits()).toEqual(credits);
+    await expectNothingHeld(jobId);
+  });
+
   it('as a revision changes nothing', async () => {
     const workbookId = await world.newWorkbook();
     const first = await world.upload('在庫.xlsx', await makeFile(), { workbookId });
