@@ -3,6 +3,7 @@ import type { JobProblem } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { deleteSource, dropClaim, listLanded, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
+import { findWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { releaseCredits } from '../credits/releaseCredits.ts';
 import { commitForJob, fail, type IngestResult, inputOf, openJob, succeed } from './job.ts';
@@ -111,12 +112,19 @@ async function endJob(services: Services, jobId: string, end: (tx: Tx, job: JobR
   if (job) await commitForJob(services, job, end);
 }
 
+/** Inside the transaction: a workbook that was deleted meanwhile needs no tables, and nobody pays for them. */
+export async function abandonIfGone(tx: Tx, job: JobRecord, source: SourceRecord): Promise<boolean> {
+  if (await findWorkbook(tx.orm, source.workbookId)) return false;
+  await abandon(tx, job);
+  return true;
+}
+
 /** Inside the transaction: what has landed stays, what has not goes. */
 async function abandon(tx: Tx, job: JobRecord): Promise<void> {
   const input = inputOf(job);
-  const landed = await listLanded(tx.orm, [input.sourceId]);
+  const hasRaw = (await listLanded(tx.orm, [input.sourceId])).some(({ landing }) => landing.role === 'raw');
   const problem: JobProblem = { code: 'in-use', detail: 'cancelled', suggestedFix: 'Start it again if it is still wanted.' };
-  if (input.revise || landed.length === 0) return refuseIngest(tx, job, problem);
+  if (input.revise || !hasRaw) return refuseIngest(tx, job, problem);
   await giveBack(tx, job);
   await updateSource(tx, input.sourceId, {
     status: 'materialized',

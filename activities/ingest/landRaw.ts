@@ -21,7 +21,7 @@ import { reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 import { reserveCredits } from '../credits/reserveCredits.ts';
-import { endIngest, fallBack, refuseIngest } from './endIngest.ts';
+import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
 import { heavyWork } from './heavyWork.ts';
 import { asProblem, commitForJob, inputOf, isFinal, openJob, reporter } from './job.ts';
 import { landTable, type WrittenTable } from './landTables.ts';
@@ -123,6 +123,7 @@ async function land(services: Services, tx: Tx, job: JobRecord, draft: RawDraft 
   // Landed before, by a run of this activity that could not say so.
   if (input.landed) return 'structure';
   let source = (await lockSource(tx, input.sourceId)) as SourceRecord;
+  if (await abandonIfGone(tx, job, source)) return 'over';
   if (draft && !input.revise) {
     const names = await openNames(tx, source.workbookId);
     for (const [position, table] of draft.tables.entries())

@@ -16,7 +16,7 @@ import {
 import { listTablesById, type TableAt } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { settleCredits } from '../credits/settleCredits.ts';
-import { endIngest, fallBack, refuseIngest } from './endIngest.ts';
+import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
 import { asProblem, commitForJob, inputOf, isFinal, openJob } from './job.ts';
 import type { RawDraft } from './landRaw.ts';
 import { landTable, relandTable, type WrittenTable } from './landTables.ts';
@@ -55,6 +55,7 @@ interface Drafts {
 async function takeOver(tx: Tx, job: JobRecord, draft: StructuredDraft | null): Promise<void> {
   if (!draft) throw new Error(`job ${job.id} has nothing to promote`);
   const source = await lockAll(tx, job);
+  if (await abandonIfGone(tx, job, source)) return;
   const raw = (await listLanded(tx.orm, [source.id])).filter(
     ({ landing }) => landing.role === 'raw' && draft.understood.includes(landing.sheet),
   );
@@ -124,6 +125,7 @@ async function landAll(
 async function revise(tx: Tx, job: JobRecord, { raw, structured }: Drafts): Promise<void> {
   if (!raw) throw new Error(`job ${job.id} has nothing to promote`);
   const source = await lockAll(tx, job);
+  if (await abandonIfGone(tx, job, source)) return;
   const landed = await listMade(tx, source.id);
   refuseEdited(landed);
   const current = await listTablesById(

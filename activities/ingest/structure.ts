@@ -57,7 +57,7 @@ async function structureFile(services: Services, job: JobRecord, pulse: Pulse): 
   const made = result.tables.filter((table) => understood.has(table.sheet));
   const places = await placeTables(services, job, source, made);
   const tables = await writeTables(services, grids, made, places, {
-    step: reporter(services, job.id, 'write'),
+    step: reporter(services, job.id, 'structure'),
     signal: pulse.signal,
   });
   return { tables, spec, understood: [...understood] };

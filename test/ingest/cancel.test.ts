@@ -140,8 +140,40 @@ describe('an ingest that is cancelled', () => {
     await world.startWorker();
     await cancelling;
     expect(await listSources(workbookId)).toEqual([before.source]);
-    const revised = await world.upload('在庫.xlsx', bytes, { workbookId });
-    expect(revised.structuring).toBe('structured');
+    const upgraded = await world.upload('在庫.xlsx', bytes, { workbookId });
+    expect(upgraded.structuring).toBe('structured');
+  });
+
+  it('leaves the tables that were made of a source before', async () => {
+    const workbookId = await world.newWorkbook();
+    const bytes = await makeFile();
+    await world.upload('在庫.xlsx', bytes, { workbookId, fields: { mode: 'staged' } });
+    const path = { workbook_id: workbookId, source_name: '在庫.xlsx' };
+    ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/analyze', { params: { path } }));
+    ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/materialize', { params: { path } }));
+    const before = await listSources(workbookId);
+    await world.stopWorker();
+    const response = await world.send('在庫.xlsx', bytes, { workbookId, fields: { async: 'true' } });
+    const cancelling = world.cancelJob(((await response.json()) as { job_id: string }).job_id);
+    await world.startWorker();
+    await cancelling;
+    expect(await listSources(workbookId)).toEqual(before);
+    expect(await world.listNames('active', workbookId)).toEqual(['在庫']);
+  });
+
+  it('because its workbook was deleted is not charged', async () => {
+    const credits = await world.readCredits();
+    const { workbookId, jobId } = await begin(await makeFile());
+    const hold = await holdDraft(world.api.sql, jobId, 'tables');
+    await world.startWorker();
+    await waitForStage(jobId, 'structure');
+    ok(await world.owner.client.DELETE('/api/v1/workbooks/{workbook_id}', { params: { path: { workbook_id: workbookId } } }));
+    await hold.letGo();
+    const readStatus = async () =>
+      (await world.api.sql.query<{ status: string }>('SELECT status FROM jobs WHERE id = $1', [jobId])).rows[0]?.status;
+    await expect.poll(readStatus, { timeout: 20_000 }).toBe('failed');
+    expect(await world.readCredits()).toEqual(credits);
+    await expectNothingHeld(jobId);
   });
 
   it('as a revision changes nothing', async () => {
