@@ -2,7 +2,7 @@ import { randomFillSync } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type pino from 'pino';
-import { ulid } from 'ulid';
+import { monotonicFactory } from 'ulid';
 import type { IdPrefix } from '../core/ids/ids.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import { openBlobs } from './blobs/openBlobs.ts';
@@ -42,8 +42,11 @@ function random(): number {
   return (randomness[used - 1] as number) / 256;
 }
 
+/** One after the other even within a millisecond: what was made later sorts later. */
+const nextUlid = monotonicFactory(random);
+
 export function makeId(prefix: IdPrefix): string {
-  return `${prefix}_${ulid(undefined, random)}`;
+  return `${prefix}_${nextUlid()}`;
 }
 
 /** In the data dir; beside the blobs where these lie on another file system, since there files could only be copied. */

@@ -224,13 +224,13 @@ describe('credits', () => {
   it('are charged with the promotion, once, and written down as usage', async () => {
     const workbookId = await world.newWorkbook();
     const before = await world.readCredits();
-    // 4 columns of 1,500 rows and a header: 6,004 cells, every started thousand one credit.
-    const rows = [['a', 'b', 'c', 'd'], ...Array.from({ length: 1500 }, (_, n) => [`k${n}`, n, n * 2, 'x'])];
+    // 4 columns of 5,250 rows and a header: 21,004 cells, every started twenty thousand one credit.
+    const rows = [['a', 'b', 'c', 'd'], ...Array.from({ length: 5250 }, (_, n) => [`k${n}`, n, n * 2, 'x'])];
     const answer = await world.upload('大.xlsx', await makeXlsx({ S: rows }), { workbookId });
-    expect(answer.credits_charged).toBe(7);
-    expect(await world.readCredits()).toEqual({ ...before, used: before.used + 7, remaining: before.remaining - 7 });
+    expect(answer.credits_charged).toBe(2);
+    expect(await world.readCredits()).toEqual({ ...before, used: before.used + 2, remaining: before.remaining - 2 });
     const usage = await world.api.sql.query("SELECT amount::int FROM usage_entries WHERE scope = $1 AND kind = 'credits'", [workbookId]);
-    expect(usage.rows).toEqual([{ amount: 7 }]);
+    expect(usage.rows).toEqual([{ amount: 2 }]);
     const audit = await world.api.sql.query<{ action: string }>('SELECT action FROM audit_entries WHERE scope = $1 ORDER BY seq', [
       workbookId,
     ]);
