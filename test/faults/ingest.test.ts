@@ -104,8 +104,8 @@ describe('a worker that is killed', () => {
     await killWorker();
     await startWorker();
     for (const { workbookId, jobId } of begun) await expectOnce(workbookId, jobId, 4_001);
-    // 12,006 cells each: every started thousand is one credit.
-    expect((await world.readCredits()).used).toBe(credits.used + 4 * 13);
+    // 12,006 cells each: every started twenty thousand are one credit.
+    expect((await world.readCredits()).used).toBe(credits.used + 4);
   });
 });
 
