@@ -57,6 +57,9 @@ function bodyLines(lines: Line[]): Line[] {
 /** Votes of one line: a text over numbers says header, a number among numbers says data. */
 export function weighLine(view: SheetView, block: Range, line: Line, profiles: ColumnProfile[]): Evidence {
   const evidence: Evidence = { header: 0, data: 0 };
+  // Nothing but marks: a rule drawn with dashes, or the lower part of a tall header.
+  if (isRuled(line)) return evidence;
+  let marks = 0;
   for (let i = line.from; i < line.to; i += 1) {
     const profile = profiles[view.grid.columns[i]! - block.left]!;
     if (profile.filled === 0) continue;
@@ -70,11 +73,11 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
         else if (ofDates) evidence.header += 0.5;
         break;
       case CellClass.nullMark:
-        if (numeric) evidence.data += 1;
+        if (numeric) marks += 1;
         break;
       case CellClass.year:
         if (numeric && ofYears) evidence.data += 1;
-        else if (numeric && line.numbers === 0) evidence.header += 1;
+        else if (numeric && line.numbers === line.marks) evidence.header += 1;
         else if (numeric) evidence.data += 1;
         break;
       case CellClass.date:
@@ -86,7 +89,14 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
         if (numeric || ofDates) evidence.header += 1;
     }
   }
+  // Beside names over columns of numbers, marks only fill the places of a header that has no name there.
+  if (evidence.header === 0 || evidence.data > 0) evidence.data += marks;
   return evidence;
+}
+
+/** Marks from side to side: no values, and no names. */
+function isRuled(line: Line): boolean {
+  return line.marks === line.to - line.from && line.marks > 1;
 }
 
 /** `(1,000)` over several columns says in what the figures are counted. */
@@ -137,6 +147,7 @@ function judgeHeaderLine(
   const line = lines[k]!;
   const gap = below - line.row - 1;
   const first = view.label(line.from);
+  if (isRuled(line)) return 'pending';
   if (isUnitLine(first) && line.distinct === 1) return started ? 'stop' : 'pending';
   if (line.distinct === 1) {
     const place = placeOfSingle(view, block, line);
@@ -161,6 +172,7 @@ function judgeHeaderLine(
   if (
     started &&
     line.distinct <= 2 &&
+    line.marks === 0 &&
     line.left === block.left &&
     lines[k + 1]!.distinct >= Math.max(4, (block.right - block.left + 1) * FULL_HEADER_SHARE)
   )

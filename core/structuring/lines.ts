@@ -14,6 +14,8 @@ export interface Line {
   texts: number;
   /** Numbers that are no years, and marks for missing numbers. */
   numbers: number;
+  /** Those of the numbers that are marks for missing ones. */
+  marks: number;
   years: number;
   periods: number;
   left: number;
@@ -41,6 +43,7 @@ function readLine(view: SheetView, row: number, from: number, to: number, edge: 
     distinct: 0,
     texts: 0,
     numbers: 0,
+    marks: 0,
     years: 0,
     periods: 0,
     left: grid.columns[from]!,
@@ -53,8 +56,11 @@ function readLine(view: SheetView, row: number, from: number, to: number, edge: 
     const repeated = i > from && grid.texts[i]! >= 0 && grid.texts[i] === grid.texts[i - 1] && grid.columns[i] === grid.columns[i - 1]! + 1;
     if (!repeated) line.distinct += 1;
     switch (classes[i]) {
-      case CellClass.number:
       case CellClass.nullMark:
+        line.marks += 1;
+        line.numbers += 1;
+        break;
+      case CellClass.number:
         line.numbers += 1;
         break;
       case CellClass.year:

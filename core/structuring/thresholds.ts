@@ -4,7 +4,7 @@
 export const MAX_HEADER_ROWS = 12;
 
 /** Header rows may stand this far apart: tall headers are often laid out over unmerged rows. */
-export const HEADER_GAP_ROWS = 4;
+export const HEADER_GAP_ROWS = 6;
 
 /** A header line that names this share of the columns is complete. */
 export const FULL_HEADER_SHARE = 0.8;
