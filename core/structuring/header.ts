@@ -155,6 +155,7 @@ function judgeHeaderLine(
     if (place === 'whole' || line.prose) return 'stop';
     if (place === 'left') {
       // A label alone above the data opens a group, when a header stands further up.
+      if (!started && gap > 0 && namesLabels(lines, k)) return 'header';
       if (!started) return hasWideLineAbove(lines, k, below) ? 'group' : 'stop';
       return 'pending';
     }
@@ -177,6 +178,9 @@ function judgeHeaderLine(
     lines[k + 1]!.distinct >= Math.max(4, (block.right - block.left + 1) * FULL_HEADER_SHARE)
   )
     return 'stop';
+  // Names over no column of numbers, far from the header and close to the data: the first group of the data.
+  if (!started && evidence.header === 0 && gap === 0 && k > 0 && line.row - lines[k - 1]!.row > 1 && hasWideLineAbove(lines, k, below))
+    return 'group';
   if (!started) return 'header';
   return evidence.header >= 1 || gap === 0 ? 'header' : 'pending';
 }
@@ -185,6 +189,13 @@ function judgeHeaderLine(
 function isFormLine(view: SheetView, line: Line): boolean {
   for (let i = line.from; i < line.to; i += 1) if (view.isText(i) && /[:：]$/.test(view.label(i))) return true;
   return false;
+}
+
+/** `State` at the foot of a header whose other lines leave the column of labels blank, with a gap below it. */
+function namesLabels(lines: Line[], k: number): boolean {
+  let j = k - 1;
+  for (; j >= 0 && lines[j]!.row === lines[j + 1]!.row - 1; j -= 1) if (lines[j]!.left === lines[k]!.left) return false;
+  return k - j > 1 && lines[k - 1]!.distinct > 1;
 }
 
 function hasWideLineAbove(lines: Line[], k: number, below: number): boolean {
