@@ -1,7 +1,7 @@
 /** Where the titles above a table end, which rows are its header, and where its data begins. */
 
 import type { Range } from '../grid/grid.ts';
-import { type ColumnProfile, isNumericColumn, type Line, profileColumns } from './lines.ts';
+import { type ColumnProfile, isFiller, isNumericColumn, type Line, profileColumns } from './lines.ts';
 import { CellClass, key, type SheetView } from './sheet.ts';
 import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS, MAX_TITLE_LINES } from './thresholds.ts';
 import { isNoteStart, isUnitLine } from './words.ts';
@@ -86,7 +86,8 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
         else if (numeric) evidence.header += 1;
         break;
       default:
-        if (numeric || ofDates) evidence.header += 1;
+        if (isFiller(profile, view.grid.texts[i]!)) evidence.data += 1;
+        else if (numeric || ofDates) evidence.header += 1;
     }
   }
   // Beside names over columns of numbers, marks only fill the places of a header that has no name there.

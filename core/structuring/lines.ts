@@ -2,7 +2,7 @@
 
 import type { Range } from '../grid/grid.ts';
 import { CellClass, key, type SheetView } from './sheet.ts';
-import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, PROSE_LENGTH } from './thresholds.ts';
+import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, MIN_FILLER_ROWS, PROSE_LENGTH } from './thresholds.ts';
 
 export interface Line {
   row: number;
@@ -95,6 +95,8 @@ export interface ColumnProfile {
   years: number;
   texts: number;
   dates: number;
+  /** Texts that stand among numbers, by how many rows have them here. */
+  fillers: Map<number, number>;
 }
 
 /** What each column holds in these lines. Long blocks are sampled evenly, so that the cost stays flat. */
@@ -105,6 +107,7 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
     years: 0,
     texts: 0,
     dates: 0,
+    fillers: new Map(),
   }));
   const step = Math.max(1, Math.floor(lines.length / COLUMN_SAMPLE_ROWS));
   for (let k = 0; k < lines.length; k += step) {
@@ -126,6 +129,7 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
           break;
         default:
           profile.texts += 1;
+          if (line.numbers > 0) profile.fillers.set(view.grid.texts[i]!, (profile.fillers.get(view.grid.texts[i]!) ?? 0) + 1);
       }
     }
   }
@@ -134,6 +138,11 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
 
 export function isNumericColumn(profile: ColumnProfile): boolean {
   return profile.filled > 0 && (profile.numbers + profile.years) / profile.filled >= COLUMN_CLASS_SHARE;
+}
+
+/** `Not available` on row after row of a column of numbers stands for a number; a name stands once over its column. */
+export function isFiller(profile: ColumnProfile, text: number): boolean {
+  return (profile.fillers.get(text) ?? 0) >= MIN_FILLER_ROWS;
 }
 
 export function isTextColumn(profile: ColumnProfile): boolean {

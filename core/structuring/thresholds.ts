@@ -18,6 +18,9 @@ export const COLUMN_CLASS_SHARE = 0.6;
 /** Rows looked at to learn what a column holds; a sample keeps wide tables cheap and the answer the same. */
 export const COLUMN_SAMPLE_ROWS = 400;
 
+/** The same text on this many rows of figures is a value: headers that come again do so on rows without figures. */
+export const MIN_FILLER_ROWS = 3;
+
 /** Lines below a gap that are read to see whether a table starts there. */
 export const LOOK_AHEAD_LINES = 12;
 
