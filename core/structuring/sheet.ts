@@ -201,11 +201,18 @@ function lowerBound(sorted: ArrayLike<number>, wanted: number, from: number, to:
   return low;
 }
 
+/** Figures with something behind them: `76.3±1.2`, `1,008 (63%)`, `80.6%*`. Not numbers to reckon with, but data; `2008*` is a year. */
+const MARKED_FIGURE =
+  /^(?!(?:1[89]|20)\d\d(?!\d|[.,]\d))[-+]?[$€£¥]?\d[\d,]*(?:\.\d+)?%?(?:\s?±\s?[\d.,]+%?|\s?[([][-+\d.,%\s–±]+[)\]]|\s?[*†‡]{1,2})$/u;
+
 function classifyText(text: string): CellClass {
   if (text.length > 40) return CellClass.text;
   const plain = text.trim();
   if (isNullMark(plain)) return CellClass.nullMark;
-  if (/^\d{4}$/.test(plain) && Number(plain) >= 1800 && Number(plain) <= 2100) return CellClass.year;
+  // `(2010)` under a name is a year; few negative figures look like one.
+  const year = /^\(?(\d{4})\)?$/.exec(plain);
+  if (year && Number(year[1]) >= 1800 && Number(year[1]) <= 2100) return CellClass.year;
+  if (MARKED_FIGURE.test(plain)) return CellClass.number;
   const number = parseNumberText(plain);
   if (number) return number.leadingZero ? CellClass.text : CellClass.number;
   const period = parsePeriod(plain);
