@@ -142,6 +142,7 @@ function findNotes(view: SheetView, lines: Line[]): number {
     // Notes in two cells: a mark or a word such as "Source:" and the text beside it.
     const pair = line.distinct === 2 && line.numbers + line.years === 0 && (marked || wide);
     if (!single && !pair) break;
+    if (view.isFramed(lines[k - 1]!.row, line.row, bounds.left, bounds.right)) break;
     const gap = line.row - lines[k - 1]!.row > 1;
     if (gap || marked || (line.prose && line.left === bounds.left)) end = k;
   }

@@ -5,6 +5,7 @@ import { CellKind, type CellStyle, type Grid, type Range } from '../grid/grid.ts
 import { parsePeriod } from '../period/period.ts';
 import type { CellValue } from '../types/infer.ts';
 import { isNullMark, parseNumberText } from '../types/number.ts';
+import { Frames } from './frames.ts';
 
 /** What a cell looks like to someone who reads columns from top to bottom. */
 export const CellClass = { text: 1, number: 2, year: 3, date: 4, nullMark: 5, period: 6, other: 7 } as const;
@@ -35,10 +36,12 @@ export class SheetView {
   /** Merges that hide nothing: files made by programs merge over filled cells, and those cells count. */
   readonly merges: Range[] = [];
   readonly used: Range | null;
+  private readonly frames: Frames;
   private readonly textClasses: Uint8Array;
 
   constructor(grid: Grid) {
     this.grid = grid;
+    this.frames = new Frames(grid);
     this.textClasses = Uint8Array.from(grid.strings, (text) => classifyText(text));
     this.classes = new Uint8Array(grid.size);
     let left = Number.POSITIVE_INFINITY;
@@ -114,6 +117,19 @@ export class SheetView {
     if (this.rows[index] !== row) return -1;
     const [from, to] = this.cellsOfRow(index, column, column);
     return from < to ? from : -1;
+  }
+
+  /** True when lines drawn between the columns run down from one row to another, so that both are in one frame. */
+  isFramed(from: number, to: number, left: number, right: number): boolean {
+    const { frames } = this;
+    const rows = function* (view: SheetView) {
+      for (let row = from; row <= to; row += 1) {
+        const index = view.rowIndex(row);
+        const cells: [number, number] = view.rows[index] === row ? view.cellsOfRow(index, left - 1, right + 1) : [0, 0];
+        yield frames.verticals(row, left, right, cells);
+      }
+    };
+    return frames.runsThrough(rows(this));
   }
 
   /** Text as shown, with line breaks and outer blanks kept as they are. */

@@ -27,6 +27,8 @@ export function splitRows(view: SheetView, block: Range, lines: Line[]): Range[]
   let from = 0;
   for (const start of starts) {
     // Lines of one cell above a table are its titles, so the cut goes above them.
+    const before = lines[start - 1]!.row;
+    if (lines[start]!.row - before > 1 && view.isFramed(before, lines[start]!.row, block.left, block.right)) continue;
     const window = lines.slice(start, windowEnd(lines, start));
     if (!startsNewTable(view, block, readUpper(lines, from, start), window)) continue;
     cuts.push(start);
