@@ -21,11 +21,17 @@ export class Frames {
     }
   }
 
-  /** The border of a cell; `at` is its index in the grid, -1 for a blank one. */
-  border(row: number, column: number, at: number): Border | null {
-    if (at >= 0) return this.grid.styles[this.grid.styleIds[at]!]?.border ?? null;
-    const run = this.blanks.get(row)?.find((own) => own.left <= column && column <= own.right);
-    return run ? (this.grid.styles[run.styleId]?.border ?? null) : null;
+  /** True when a line runs above or below all these blank cells. */
+  isRuled(row: number, left: number, right: number): boolean {
+    let [top, bottom] = [0, 0];
+    for (const run of this.blanks.get(row) ?? []) {
+      const width = Math.min(run.right, right) - Math.max(run.left, left) + 1;
+      const border = this.grid.styles[run.styleId]?.border;
+      if (width < 1 || !border) continue;
+      if (border.top) top += width;
+      if (border.bottom) bottom += width;
+    }
+    return Math.max(top, bottom) === right - left + 1;
   }
 
   /** Columns of this row that have a line on their left side, within a block; `cells` are the indices of its filled cells. */

@@ -36,7 +36,7 @@ export class SheetView {
   /** Merges that hide nothing: files made by programs merge over filled cells, and those cells count. */
   readonly merges: Range[] = [];
   readonly used: Range | null;
-  private readonly frames: Frames;
+  readonly frames: Frames;
   private readonly textClasses: Uint8Array;
 
   constructor(grid: Grid) {

@@ -28,7 +28,8 @@ export function splitColumns(view: SheetView, block: Range, lines: Line[]): Rang
   const parts: Range[] = [groups[0]!];
   for (const group of groups.slice(1)) {
     const current = parts.at(-1)!;
-    if (areSideBySide(view, current, group) || isRemarkColumn(view, current, group, lines)) parts.push(group);
+    if (!isRuledGap(view, current, group, lines) && (areSideBySide(view, current, group) || isRemarkColumn(view, current, group, lines)))
+      parts.push(group);
     else current.right = group.right;
   }
   if (parts.length < 2) return null;
@@ -38,6 +39,13 @@ export function splitColumns(view: SheetView, block: Range, lines: Line[]): Rang
     part.right = k === parts.length - 1 ? block.right : parts[k + 1]!.left - 1;
   });
   return parts;
+}
+
+/** Lines drawn across the blank columns between two parts, on row after row: the cells of one table that nobody filled in. */
+function isRuledGap(view: SheetView, left: Range, right: Range, lines: Line[]): boolean {
+  const body = lines.filter(isBody);
+  const ruled = body.filter((line) => view.frames.isRuled(line.row, left.right + 1, right.left - 1)).length;
+  return ruled * 2 > body.length;
 }
 
 function areSideBySide(view: SheetView, left: Range, right: Range): boolean {
