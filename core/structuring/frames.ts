@@ -55,7 +55,8 @@ export class Frames {
   runsThrough(rows: Iterable<Set<number>>): boolean {
     let common: Set<number> | null = null;
     for (const row of rows) {
-      common = common === null ? row : new Set([...common].filter((column) => row.has(column)));
+      const before: Set<number> = common ?? row;
+      common = new Set([...before].filter((column) => row.has(column)));
       if (common.size < MIN_VERTICALS) return false;
     }
     return common !== null;

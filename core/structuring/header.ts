@@ -176,14 +176,25 @@ function judgeHeaderLine(
     line.distinct <= 2 &&
     line.marks === 0 &&
     line.left === block.left &&
+    !fillsBlanks(view, line, lines[k + 1]!) &&
     lines[k + 1]!.distinct >= Math.max(4, (block.right - block.left + 1) * FULL_HEADER_SHARE)
   )
+    return 'stop';
+  // So is a label with its value beside it at the left edge, a blank row above the header.
+  if (started && gap > 0 && line.distinct === 2 && line.left === block.left && line.right === line.left + 1 && block.right > line.right + 1)
     return 'stop';
   // Names over no column of numbers, far from the header and close to the data: the first group of the data.
   if (!started && evidence.header === 0 && gap === 0 && k > 0 && line.row - lines[k - 1]!.row > 1 && hasWideLineAbove(lines, k, below))
     return 'group';
   if (!started) return 'header';
   return evidence.header >= 1 || gap === 0 ? 'header' : 'pending';
+}
+
+/** Every cell stands over a blank one: `Item | Unit` above a line of years that starts beside them. */
+function fillsBlanks(view: SheetView, line: Line, below: Line): boolean {
+  const { columns } = view.grid;
+  const filled = new Set(columns.subarray(below.from, below.to));
+  return !columns.subarray(line.from, line.to).some((column) => filled.has(column));
 }
 
 /** `Company:` beside a value is a pair of a form, not a pair of names. */

@@ -147,7 +147,12 @@ function repeatsHeader(
 /** A first column of texts and numbers to the right of it: what a table of its own looks like. */
 function startsWithLabels(view: SheetView, part: Range, lines: Line[], firstData: number): boolean {
   const profiles = profileColumns(view, part, lines.slice(firstData));
-  return isTextColumn(profiles[0]!) && profiles[0]!.filled * 2 > lines.length - firstData && profiles.slice(1).some(isNumericColumn);
+  const labels = profiles[0]!;
+  return (
+    (isTextColumn(labels) || labels.dates * 2 > labels.filled) &&
+    profiles[0]!.filled * 2 > lines.length - firstData &&
+    profiles.slice(1).some(isNumericColumn)
+  );
 }
 
 /** Names of the last header line by column. */
