@@ -48,6 +48,7 @@ function findStarts(view: SheetView, block: Range, lines: Line[]): number[] {
   lines.forEach((line, k) => {
     if (k > 0 && lines[k - 1]!.row < line.row - 1) starts.add(k);
     if (line.distinct < 2 || line.texts < 2 || line.numbers > 0) return;
+    if (isBoxedHeader(view, lines, k)) starts.add(k);
     let names = '';
     for (let i = line.from; i < line.to; i += 1) names += `${view.grid.columns[i]}:${view.grid.texts[i]};`;
     let titled = k;
@@ -58,6 +59,22 @@ function findStarts(view: SheetView, block: Range, lines: Line[]): number[] {
   const strong = findStrongHeader(view, block, lines);
   if (strong > 0) starts.add(strong);
   return [...starts].filter((k) => k > 0).sort((a, b) => a - b);
+}
+
+/** Names set apart by lines above and below them or by a fill, right under figures that are not: a header without a gap above it. */
+function isBoxedHeader(view: SheetView, lines: Line[], k: number): boolean {
+  const line = lines[k]!;
+  const above = lines[k - 1];
+  if (!above || above.numbers < 2 || line.distinct < 3 || line.texts + line.periods + line.years < line.to - line.from) return false;
+  const boxed = (own: Line) => {
+    let count = 0;
+    for (let i = own.from; i < own.to; i += 1) {
+      const { border, filled } = view.style(i);
+      if ((border.top && border.bottom) || filled) count += 1;
+    }
+    return count > (own.to - own.from) * 0.8;
+  };
+  return boxed(line) && !boxed(above) && (lines[k + 1]?.numbers ?? 0) > 1 && !boxed(lines[k + 1]!);
 }
 
 /** A line of names over columns of numbers, after lines of numbers and with most of the block below it; -1 when there is none. */
