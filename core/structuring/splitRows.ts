@@ -14,6 +14,7 @@ import {
   NARROW_GAP_ROWS,
   NARROW_SHARE,
   STRONG_HEADER_LINES,
+  TITLE_GAP_ROWS,
   UPPER_LINES,
   WIDE_GAP_ROWS,
 } from './thresholds.ts';
@@ -52,13 +53,18 @@ function findStarts(view: SheetView, block: Range, lines: Line[]): number[] {
     let names = '';
     for (let i = line.from; i < line.to; i += 1) names += `${view.grid.columns[i]}:${view.grid.texts[i]};`;
     let titled = k;
-    while (titled > 0 && k - titled < MAX_TITLE_LINES && lines[titled - 1]!.distinct === 1 && !isBody(lines[titled - 1]!)) titled -= 1;
+    while (titled > 0 && k - titled < MAX_TITLE_LINES && isTitleOf(lines[titled - 1]!, lines[titled]!)) titled -= 1;
     if (seen.has(names) && titled < k) starts.add(titled);
     seen.add(names);
   });
   const strong = findStrongHeader(view, block, lines);
   if (strong > 0) starts.add(strong);
   return [...starts].filter((k) => k > 0).sort((a, b) => a - b);
+}
+
+/** One text a little above the next line; further up it belongs to something else. */
+function isTitleOf(line: Line, next: Line): boolean {
+  return line.distinct === 1 && !isBody(line) && next.row - line.row <= TITLE_GAP_ROWS;
 }
 
 /** Names set apart by lines above and below them or by a fill, right under figures that are not: a header without a gap above it. */

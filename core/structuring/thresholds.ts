@@ -39,6 +39,9 @@ export const NARROW_GAP_ROWS = 3;
 /** Titles between a gap and the header they belong to. */
 export const MAX_TITLE_LINES = 4;
 
+/** Rows from a title down to what it is the title of. */
+export const TITLE_GAP_ROWS = 3;
+
 /** Two columns that share fewer of their rows than this were not written side by side as one table. */
 export const SHARED_ROWS = 0.5;
 
