@@ -68,7 +68,7 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
     const ofDates = profile.dates * 2 > profile.filled;
     switch (view.classes[i]) {
       case CellClass.number:
-        if (numeric && isUnitMark(view, line, i)) evidence.header += 1;
+        if (numeric && (line.counting || isUnitMark(view, line, i))) evidence.header += 1;
         else if (numeric) evidence.data += 1;
         else if (ofDates) evidence.header += 0.5;
         break;

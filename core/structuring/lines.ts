@@ -2,7 +2,7 @@
 
 import type { Range } from '../grid/grid.ts';
 import { CellClass, key, type SheetView } from './sheet.ts';
-import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, MIN_FILLER_ROWS, PROSE_LENGTH } from './thresholds.ts';
+import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, MIN_COUNTING, MIN_FILLER_ROWS, PROSE_LENGTH } from './thresholds.ts';
 
 export interface Line {
   row: number;
@@ -23,6 +23,8 @@ export interface Line {
   prose: boolean;
   bold: number;
   filled: number;
+  /** Whole numbers that count up by one from column to column: hours, days, the numbers of the columns. */
+  counting: boolean;
 }
 
 export function readLines(view: SheetView, block: Range): Line[] {
@@ -31,7 +33,23 @@ export function readLines(view: SheetView, block: Range): Line[] {
     const [from, to] = view.cellsOfRow(index, block.left, block.right);
     if (from < to) lines.push(readLine(view, view.rows[index]!, from, to, block.right));
   }
+  // Line after line that counts up is a calendar, or data.
+  const counting = lines.map((line) => line.counting);
+  lines.forEach((line, k) => {
+    if (counting[k - 1] || counting[k + 1]) line.counting = false;
+  });
   return lines;
+}
+
+function countsUp(view: SheetView, from: number, to: number): boolean {
+  let last: number | null = null;
+  for (let i = from; i < to; i += 1) {
+    if (view.classes[i] !== CellClass.number) continue;
+    const number = Math.abs(view.numeric(i) ?? Number.NaN);
+    if (!Number.isInteger(number) || (last !== null && number !== last + 1)) return false;
+    last = number;
+  }
+  return last !== null;
 }
 
 function readLine(view: SheetView, row: number, from: number, to: number, edge: number): Line {
@@ -51,6 +69,7 @@ function readLine(view: SheetView, row: number, from: number, to: number, edge: 
     prose: false,
     bold: 0,
     filled: 0,
+    counting: false,
   };
   for (let i = from; i < to; i += 1) {
     const repeated = i > from && grid.texts[i]! >= 0 && grid.texts[i] === grid.texts[i - 1] && grid.columns[i] === grid.columns[i - 1]! + 1;
@@ -78,6 +97,7 @@ function readLine(view: SheetView, row: number, from: number, to: number, edge: 
     if (style.bold) line.bold += 1;
     if (style.filled) line.filled += 1;
   }
+  line.counting = line.numbers >= MIN_COUNTING && countsUp(view, from, to);
   const merge = view.mergeAt.get(key(row, line.right));
   // A merge that reaches into the next block does not take its columns along.
   if (merge && merge.right > line.right) line.right = Math.min(merge.right, edge);

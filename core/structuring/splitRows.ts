@@ -177,7 +177,7 @@ function isHeaderOf(view: SheetView, block: Range, upper: Line[], lower: Line[])
 /** A line of names over columns of numbers, or set apart from the lines below by its style. */
 function isHeaderLine(view: SheetView, block: Range, lines: Line[], header: number[]): boolean {
   const head = lines[header.at(-1)!]!;
-  if (head.distinct < 2 || head.texts + head.periods + head.years < head.to - head.from) return false;
+  if (head.distinct < 2 || (head.texts + head.periods + head.years < head.to - head.from && !head.counting)) return false;
   const below = lines.slice(header.at(-1)! + 1);
   const profiles = profileColumns(view, block, below);
   for (let i = head.from; i < head.to; i += 1) if (isNumericColumn(profiles[view.grid.columns[i]! - block.left]!)) return true;

@@ -21,6 +21,9 @@ export const COLUMN_SAMPLE_ROWS = 400;
 /** The same text on this many rows of figures is a value: headers that come again do so on rows without figures. */
 export const MIN_FILLER_ROWS = 3;
 
+/** Fewer numbers that count up may do so by chance. */
+export const MIN_COUNTING = 4;
+
 /** Lines below a gap that are read to see whether a table starts there. */
 export const LOOK_AHEAD_LINES = 12;
 
