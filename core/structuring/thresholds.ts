@@ -40,7 +40,7 @@ export const NARROW_SHARE = 0.5;
 export const NARROW_GAP_ROWS = 3;
 
 /** Titles between a gap and the header they belong to. */
-export const MAX_TITLE_LINES = 4;
+export const MAX_TITLE_LINES = 8;
 
 /** Rows from a title down to what it is the title of. */
 export const TITLE_GAP_ROWS = 3;
