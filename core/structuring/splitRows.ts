@@ -182,7 +182,7 @@ function isHeaderLine(view: SheetView, block: Range, lines: Line[], header: numb
   const profiles = profileColumns(view, block, below);
   for (let i = head.from; i < head.to; i += 1) if (isNumericColumn(profiles[view.grid.columns[i]! - block.left]!)) return true;
   const styled = (line: Line) => line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;
-  return header[0]! > 0 && styled(head) && below.length > 1 && !below.some(styled);
+  return styled(head) && below.length > 1 && !below.some(styled);
 }
 
 function sameTexts(view: SheetView, a: Line, b: Line): boolean {
