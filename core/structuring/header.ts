@@ -26,15 +26,19 @@ export function findHeader(view: SheetView, block: Range, lines: Line[]): Header
   const columns = profiles.filter((profile) => profile.filled > 0).length;
   let firstData = -1;
   let full: Line | null = null;
+  let named = false;
   for (let k = 0; k < limit; k += 1) {
     const line = lines[k]!;
     const evidence = weighLine(view, block, line, profiles);
     // Below a header that names every column, a line that names none is data even without a number.
     const sparse = full !== null && evidence.header <= line.distinct * 0.15 && line.distinct > 1 && !isStyledAlike(full, line);
-    if (evidence.data > evidence.header || sparse) {
+    // A date or a number alone above the first names is the date or the number of the sheet.
+    const alone = line.distinct === 1 && !named;
+    if ((evidence.data > evidence.header && !alone) || sparse) {
       firstData = k;
       break;
     }
+    if (evidence.header > 0 && line.distinct > 1) named = true;
     if (evidence.header >= 2 && line.distinct >= columns * FULL_HEADER_SHARE) full = line;
   }
   if (firstData < 0) return headerOfTextTable(lines);

@@ -33,10 +33,12 @@ export function readLines(view: SheetView, block: Range): Line[] {
     const [from, to] = view.cellsOfRow(index, block.left, block.right);
     if (from < to) lines.push(readLine(view, view.rows[index]!, from, to, block.right));
   }
-  // Line after line that counts up is a calendar, or data.
+  // Line after line that counts up is a calendar, and one with a label below names is data.
   const counting = lines.map((line) => line.counting);
   lines.forEach((line, k) => {
-    if (counting[k - 1] || counting[k + 1]) line.counting = false;
+    const above = lines[k - 1];
+    const named = above !== undefined && line.texts > 0 && above.texts > 1 && above.numbers === 0;
+    if (named || counting[k - 1] || counting[k + 1]) line.counting = false;
   });
   return lines;
 }
@@ -97,7 +99,7 @@ function readLine(view: SheetView, row: number, from: number, to: number, edge: 
     if (style.bold) line.bold += 1;
     if (style.filled) line.filled += 1;
   }
-  line.counting = line.numbers >= MIN_COUNTING && countsUp(view, from, to);
+  line.counting = line.numbers - line.marks >= MIN_COUNTING && countsUp(view, from, to);
   const merge = view.mergeAt.get(key(row, line.right));
   // A merge that reaches into the next block does not take its columns along.
   if (merge && merge.right > line.right) line.right = Math.min(merge.right, edge);
