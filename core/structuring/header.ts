@@ -1,7 +1,7 @@
 /** Where the titles above a table end, which rows are its header, and where its data begins. */
 
 import type { Range } from '../grid/grid.ts';
-import { type ColumnProfile, isFiller, isNumericColumn, type Line, profileColumns } from './lines.ts';
+import { type ColumnProfile, isColumnOfDigits, isFiller, type Line, profileColumns } from './lines.ts';
 import { CellClass, key, type SheetView } from './sheet.ts';
 import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS, MAX_TITLE_LINES } from './thresholds.ts';
 import { isNoteStart, isUnitLine } from './words.ts';
@@ -67,7 +67,7 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
   for (let i = line.from; i < line.to; i += 1) {
     const profile = profiles[view.grid.columns[i]! - block.left]!;
     if (profile.filled === 0) continue;
-    const numeric = isNumericColumn(profile);
+    const numeric = isColumnOfDigits(profile);
     const ofYears = profile.years > profile.numbers;
     const ofDates = profile.dates * 2 > profile.filled;
     switch (view.classes[i]) {
@@ -88,6 +88,9 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
       case CellClass.period:
         if (ofDates) evidence.data += 1;
         else if (numeric) evidence.header += 1;
+        break;
+      case CellClass.code:
+        if (numeric) evidence.data += 1;
         break;
       default:
         if (isFiller(profile, view.grid.texts[i]!)) evidence.data += 1;

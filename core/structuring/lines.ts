@@ -116,6 +116,8 @@ export interface ColumnProfile {
   numbers: number;
   years: number;
   texts: number;
+  /** Those of the texts that are codes: digits with zeros before them. */
+  codes: number;
   dates: number;
   /** Texts that stand among numbers, by how many rows have them here. */
   fillers: Map<number, number>;
@@ -128,6 +130,7 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
     numbers: 0,
     years: 0,
     texts: 0,
+    codes: 0,
     dates: 0,
     fillers: new Map(),
   }));
@@ -151,6 +154,7 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
           break;
         default:
           profile.texts += 1;
+          if (view.classes[i] === CellClass.code) profile.codes += 1;
           if (line.numbers > 0) profile.fillers.set(view.grid.texts[i]!, (profile.fillers.get(view.grid.texts[i]!) ?? 0) + 1);
       }
     }
@@ -160,6 +164,11 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
 
 export function isNumericColumn(profile: ColumnProfile): boolean {
   return profile.filled > 0 && (profile.numbers + profile.years) / profile.filled >= COLUMN_CLASS_SHARE;
+}
+
+/** Figures or codes, which names can be told apart from. */
+export function isColumnOfDigits(profile: ColumnProfile): boolean {
+  return profile.filled > 0 && (profile.numbers + profile.years + profile.codes) / profile.filled >= COLUMN_CLASS_SHARE;
 }
 
 /** `Not available` on row after row of a column of numbers stands for a number; a name stands once over its column. */

@@ -8,7 +8,7 @@ import { isNullMark, parseNumberText } from '../types/number.ts';
 import { Frames } from './frames.ts';
 
 /** What a cell looks like to someone who reads columns from top to bottom. */
-export const CellClass = { text: 1, number: 2, year: 3, date: 4, nullMark: 5, period: 6, other: 7 } as const;
+export const CellClass = { text: 1, number: 2, year: 3, date: 4, nullMark: 5, period: 6, other: 7, code: 8 } as const;
 export type CellClass = (typeof CellClass)[keyof typeof CellClass];
 
 const PLAIN_STYLE: CellStyle = {
@@ -196,7 +196,7 @@ export class SheetView {
   }
 
   isText(i: number): boolean {
-    return this.classes[i] === CellClass.text || this.classes[i] === CellClass.period;
+    return this.classes[i] === CellClass.text || this.classes[i] === CellClass.period || this.classes[i] === CellClass.code;
   }
 }
 
@@ -230,7 +230,7 @@ function classifyText(text: string): CellClass {
   if (year && Number(year[1]) >= 1800 && Number(year[1]) <= 2100) return CellClass.year;
   if (MARKED_FIGURE.test(plain)) return CellClass.number;
   const number = parseNumberText(plain);
-  if (number) return number.leadingZero ? CellClass.text : CellClass.number;
+  if (number) return number.leadingZero ? CellClass.code : CellClass.number;
   const period = parsePeriod(plain);
   if (period) return period.kind === 'date' ? CellClass.date : CellClass.period;
   return CellClass.text;
