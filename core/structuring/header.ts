@@ -51,6 +51,10 @@ function isStyledAlike(header: Line, line: Line): boolean {
   return (share(header.bold, header) && share(line.bold, line)) || (share(header.filled, header) && share(line.filled, line));
 }
 
+export function isFilled(line: Line): boolean {
+  return line.filled * 2 > line.to - line.from;
+}
+
 /** The lower part of a block tells what its columns hold; lines of one cell tell nothing. */
 function bodyLines(lines: Line[]): Line[] {
   const wide = lines.filter((line) => line.distinct > 1);
@@ -157,6 +161,17 @@ function judgeHeaderLine(
   const first = view.label(line.from);
   if (isRuled(line)) return 'pending';
   if (isUnitLine(first) && line.distinct === 1) return started ? 'stop' : 'pending';
+  // A title, and at the other end of the table its unit.
+  if (
+    started &&
+    line.distinct === 2 &&
+    line.right >= block.right - 1 &&
+    /^[(（[［【]|単位/.test(view.label(line.to - 1)) &&
+    isUnitLine(view.label(line.to - 1))
+  )
+    return 'stop';
+  // A text without a fill above a header that has one is no part of it.
+  if (started && line.distinct === 1 && isFilled(lines[k + 1]!) && !isFilled(line)) return 'stop';
   if (line.distinct === 1) {
     const place = placeOfSingle(view, block, line);
     if (place === 'whole' && !started && !line.prose && hasWideLineAbove(lines, k, below)) return 'group';

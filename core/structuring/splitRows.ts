@@ -1,7 +1,7 @@
 /** Tables one below the other: where a gap, a title or a header that comes again starts a new one. */
 
 import type { Range } from '../grid/grid.ts';
-import { findHeader, weighLine } from './header.ts';
+import { findHeader, isFilled, weighLine } from './header.ts';
 import { isBody, isNumericColumn, type Line, profileColumns } from './lines.ts';
 import type { SheetView } from './sheet.ts';
 import {
@@ -170,6 +170,8 @@ function isHeaderOf(view: SheetView, block: Range, upper: Line[], lower: Line[])
   const body = upper.filter(isBody);
   if (body.length > MAX_HEADER_ROWS || body.some((line) => line.numbers > 0)) return false;
   if (lower[0]!.row - upper.at(-1)!.row - 1 > HEADER_GAP_ROWS) return false;
+  // What has no fill is no part of a header that has one.
+  if (isFilled(lower[0]!) && !body.some(isFilled)) return false;
   const profiles = profileColumns(view, block, lower.slice(1));
   return body.filter((line) => weighLine(view, block, line, profiles).header >= 1).length * 2 >= body.length;
 }
