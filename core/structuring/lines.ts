@@ -119,7 +119,7 @@ export interface ColumnProfile {
   /** Those of the texts that are codes: digits with zeros before them. */
   codes: number;
   dates: number;
-  /** Texts that stand among numbers, by how many rows have them here. */
+  /** Texts on rows with numbers, by how often they come here or in any column of numbers. */
   fillers: Map<number, number>;
 }
 
@@ -159,7 +159,16 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
       }
     }
   }
+  shareFillers(profiles);
   return profiles;
+}
+
+/** What fills in for a number does so in every column of numbers. */
+function shareFillers(profiles: ColumnProfile[]): void {
+  const shared = new Map<number, number>();
+  const numeric = profiles.filter((profile) => profile.fillers.size > 0 && isColumnOfDigits(profile));
+  for (const profile of numeric) for (const [text, rows] of profile.fillers) shared.set(text, (shared.get(text) ?? 0) + rows);
+  for (const profile of profiles) if (isColumnOfDigits(profile)) profile.fillers = shared;
 }
 
 export function isNumericColumn(profile: ColumnProfile): boolean {
