@@ -161,21 +161,13 @@ function judgeHeaderLine(
   const first = view.label(line.from);
   if (isRuled(line)) return 'pending';
   if (isUnitLine(first) && line.distinct === 1) return started ? 'stop' : 'pending';
-  // A title, and at the other end of the table its unit.
-  if (
-    started &&
-    line.distinct === 2 &&
-    line.right >= block.right - 1 &&
-    /^[(（[［【]|単位/.test(view.label(line.to - 1)) &&
-    isUnitLine(view.label(line.to - 1))
-  )
-    return 'stop';
-  // A text without a fill above a header that has one is no part of it.
-  if (started && line.distinct === 1 && isFilled(lines[k + 1]!) && !isFilled(line)) return 'stop';
+  if (started && isAboveHeader(view, block, line, lines[k + 1]!)) return 'stop';
   if (line.distinct === 1) {
     const place = placeOfSingle(view, block, line);
     if (place === 'whole' && !started && !line.prose && hasWideLineAbove(lines, k, below)) return 'group';
-    if (place === 'whole' || line.prose) return 'stop';
+    // A long name reads like prose; right below other names it is one of them.
+    const named = place === 'inner' && k > 0 && lines[k - 1]!.distinct > 1 && lines[k - 1]!.row === line.row - 1;
+    if (place === 'whole' || (line.prose && !named)) return 'stop';
     if (place === 'left') {
       // A label alone above the data opens a group, when a header stands further up.
       if (!started && gap > 0 && namesLabels(lines, k)) return 'header';
@@ -192,24 +184,27 @@ function judgeHeaderLine(
   // Numbers where numbers stand are values: label/value pairs above the table.
   if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
   if (started && isFormLine(view, line)) return 'stop';
-  // Two cells above a header that names every column are a title and something beside it.
-  if (
-    started &&
-    line.distinct <= 2 &&
-    line.marks === 0 &&
-    line.left === block.left &&
-    !fillsBlanks(view, line, lines[k + 1]!) &&
-    lines[k + 1]!.distinct >= Math.max(4, (block.right - block.left + 1) * FULL_HEADER_SHARE)
-  )
-    return 'stop';
-  // So is a label with its value beside it at the left edge, a blank row above the header.
-  if (started && gap > 0 && line.distinct === 2 && line.left === block.left && line.right === line.left + 1 && block.right > line.right + 1)
-    return 'stop';
   // Names over no column of numbers, far from the header and close to the data: the first group of the data.
   if (!started && evidence.header === 0 && gap === 0 && k > 0 && line.row - lines[k - 1]!.row > 1 && hasWideLineAbove(lines, k, below))
     return 'group';
   if (!started) return 'header';
   return evidence.header >= 1 || gap === 0 ? 'header' : 'pending';
+}
+
+/** One or two cells above a header that are no part of it. */
+function isAboveHeader(view: SheetView, block: Range, line: Line, header: Line): boolean {
+  // A text without a fill above a header that has one.
+  if (line.distinct === 1) return isFilled(header) && !isFilled(line);
+  if (line.distinct > 2 || line.marks > 0) return false;
+  const last = view.label(line.to - 1);
+  // A title, and at the other end of the table its unit.
+  if (line.right >= block.right - 1 && /^[(（[［【]|単位/.test(last) && isUnitLine(last)) return true;
+  if (line.left !== block.left) return false;
+  // A label with its value beside it, a blank row above the header.
+  if (header.row - line.row > 1 && line.right === line.left + 1 && block.right > line.right + 1) return true;
+  // A title and something beside it, above names for every column.
+  const width = block.right - block.left + 1;
+  return header.distinct >= Math.max(4, width * FULL_HEADER_SHARE) && !fillsBlanks(view, line, header);
 }
 
 /** Every cell stands over a blank one: `Item | Unit` above a line of years that starts beside them. */
@@ -265,5 +260,8 @@ function headerOfTextTable(lines: Line[]): HeaderShape {
     }
     if (header.length * 2 > lines.length - top) header.length = 1;
   }
-  return { top, header, firstData: header.at(-1)! + 1 };
+  const parent = lines[top - 1];
+  // Merged over some of the columns, right above their names: what they have in common.
+  if (parent && parent.row === lines[top]!.row - 1 && parent.left > lines[top]!.left && parent.right > parent.left) header.unshift(top - 1);
+  return { top: header[0]!, header, firstData: header.at(-1)! + 1 };
 }
