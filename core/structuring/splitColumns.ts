@@ -3,7 +3,7 @@
 import type { Range } from '../grid/grid.ts';
 import { findHeader, type HeaderShape } from './header.ts';
 import { isBody, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from './lines.ts';
-import type { SheetView } from './sheet.ts';
+import { key, type SheetView } from './sheet.ts';
 import { MAX_COLUMN_GROUPS, SHARED_ROWS } from './thresholds.ts';
 
 /** Parts left and right of blank columns, where they are tables of their own. */
@@ -13,7 +13,12 @@ export function splitColumns(view: SheetView, block: Range, lines: Line[]): Rang
   const occupied = new Uint8Array(width);
   for (const line of lines) {
     if (!isBody(line)) continue;
-    for (let i = line.from; i < line.to; i += 1) occupied[view.grid.columns[i]! - block.left] = 1;
+    for (let i = line.from; i < line.to; i += 1) {
+      const column = view.grid.columns[i]!;
+      // On a line of several cells a merged one takes all its columns; few cells may be titles over several tables.
+      const right = line.distinct > 2 ? (view.mergeAt.get(key(line.row, column))?.right ?? column) : column;
+      occupied.fill(1, column - block.left, Math.min(right, block.right) - block.left + 1);
+    }
   }
   const groups: Range[] = [];
   for (let c = 0; c < width; c += 1) {
