@@ -60,10 +60,16 @@ function areSideBySide(view: SheetView, left: Range, right: Range): boolean {
   if (leftLines.length < 2 || rightLines.length < 2) return false;
   const leftShape = findHeader(view, left, leftLines);
   const rightShape = findHeader(view, right, rightLines);
-  const labelled =
-    startsWithLabels(view, right, rightLines, rightShape.firstData) && startsWithLabels(view, left, leftLines, leftShape.firstData);
+  const ownLabels = startsWithLabels(view, right, rightLines, rightShape.firstData);
+  const labelled = ownLabels && startsWithLabels(view, left, leftLines, leftShape.firstData);
   const leftRows = new Set(leftLines.map((line) => line.row));
   const shared = rightLines.filter((line) => leftRows.has(line.row)).length;
+  const names = rightLines.find((line) => line.distinct > 1);
+  const beside = leftLines.find((line) => line.row === names?.row);
+  const besideNames = names !== undefined && names.numbers === 0 && beside !== undefined && beside.numbers === 0 && beside.distinct > 1;
+  const again = repeatsHeader(view, left, leftLines, leftShape.header, right, rightLines, rightShape.header);
+  // One blank column, names beside the names, and neither rows nor labels of its own: more columns of the same table.
+  if (right.left - left.right === 2 && besideNames && shared === rightLines.length && !ownLabels) return again;
   if (shared / (leftRows.size + rightLines.length - shared) < SHARED_ROWS) {
     // Sparse columns under the same header are still the same table.
     const headed =
@@ -71,7 +77,7 @@ function areSideBySide(view: SheetView, left: Range, right: Range): boolean {
     if (!(headed && !labelled && shared / rightLines.length > 0.8)) return true;
   }
   if (headersDisagree(view, left, leftLines, leftShape, right, rightLines, rightShape)) return true;
-  if (repeatsHeader(view, left, leftLines, leftShape.header, right, rightLines, rightShape.header)) return true;
+  if (again) return true;
   if (!labelled) return false;
   if (right.left - left.right > 2) return true;
   return leftLines.at(-1)!.row !== rightLines.at(-1)!.row || leftLines[0]!.row !== rightLines[0]!.row;
