@@ -67,7 +67,7 @@ function readBlock(view: SheetView, range: Range): FoundBlock {
     pushForm(block, body.slice(firstPair));
     return block;
   }
-  if (!bounds || !isTabular(body)) {
+  if (!bounds || !isTabular(body) || isLetterhead(body)) {
     block.above.push(...body.flatMap((line) => readTexts(view, line)));
     return block;
   }
@@ -126,6 +126,14 @@ function readTexts(view: SheetView, line: Line): FoundText[] {
 /** One line is a table only when nothing else is there to be one; cells one below another are a list of texts. */
 function isTabular(lines: Line[]): boolean {
   return lines.filter((line) => line.distinct > 1).length > 1 || (lines.some((line) => line.distinct > 1) && lines.length > 2);
+}
+
+/** Texts at the left and at the right with nothing between them, on a few lines: sender and receiver of a letter or an invoice. */
+function isLetterhead(lines: Line[]): boolean {
+  if (lines.length > MAX_SETTINGS || lines.some((line) => line.numbers + line.years > 0 || line.filled > 0)) return false;
+  const pairs = lines.filter((line) => line.distinct > 1);
+  const { left, right } = pairs[0]!;
+  return right - left > 2 && pairs.every((line) => line.distinct === 2 && line.left === left && line.right === right);
 }
 
 /** Index of the first line of the notes at the end of a block; the number of lines when there are none. */

@@ -169,4 +169,60 @@ describe('sheets laid out by hand', () => {
       `),
     ).toEqual([['A3:D7', [3, 4]]]);
   });
+
+  it('are one table where the squares run on over rows and columns nobody filled in', () => {
+    expect(
+      tables(
+        `
+        日付 | 試料 | 所見 |  |  | 結果 | 場所
+        1/29 | A-1  |      |  |  | 55   | 北
+        1/30 | A-2  |      |  |  | 68   | 北
+             |      |      |  |  |      |
+        2/5  | A-3  | なし |  |  |      | 南
+             |      |      |  |  |      |
+             |      |      |  |  |      |
+        2/12 | A-4  |      |  |  | 12   | 南
+      `,
+        { ruled: ['A1:G8'] },
+      ),
+    ).toEqual([['A1:G8', [1]]]);
+  });
+
+  it('have columns that wait to be filled in, beside a blank one', () => {
+    expect(
+      tables(`
+        品目 | *4月予算 | *4月実績 |  | *5月予算 | *5月実績
+        米   | 10       | 11       |  |          |
+        麦   | 20       | 19       |  |          |
+        豆   | 30       | 31       |  |          |
+        芋   | 40       | 41       |  |          |
+        計   | 100      | 102      |  | 0        | 0
+      `),
+    ).toEqual([['A1:F6', [1]]]);
+  });
+
+  it('are invoices: addresses, a box of sums, then the lines', () => {
+    expect(
+      tables(
+        `
+                     |             |              | *御請求書 |
+        980-0011     |             |              |           | 株式会社青葉
+        米谷商店 御中 |            |              |           | 〒104-0001
+                     |             |              |           | 東京都中央区
+
+        #前回ご請求額 | #ご入金額  | #今回お買上額 | #消費税   | #今回ご請求額
+        0            | 0           | 206180       | 20618     | 226798
+
+        #日付        | #商品名     | #数量        | #単価     | #金額
+        8/1          | 鍋          | 3            | 2480      | 7440
+        8/3          | 蓋          | 3            | 900       | 2700
+        8/7          | 釜          | 5            | 360       | 1800
+      `,
+        { ruled: ['A6:E7', 'A9:E12'] },
+      ),
+    ).toEqual([
+      ['A6:E7', [6]],
+      ['A9:E12', [9]],
+    ]);
+  });
 });
