@@ -18,7 +18,7 @@ import {
   UPPER_LINES,
   WIDE_GAP_ROWS,
 } from './thresholds.ts';
-import { isNoteStart, isTotalLabel } from './words.ts';
+import { isTotalLabel } from './words.ts';
 
 /** Parts above and below blank rows, where the lower one starts a table of its own. */
 export function splitRows(view: SheetView, block: Range, lines: Line[]): Range[] | null {
@@ -121,7 +121,6 @@ function startsNewTable(view: SheetView, block: Range, upper: Line[], lower: Lin
   const bodyAbove = upper.filter(isBody);
   const firstBody = lower.findIndex(isBody);
   if (bodyAbove.length < 2 || firstBody < 0) return false;
-  if (isNoteStart(view.label(lower[0]!.from)) && !isBody(lower[0]!)) return false;
   // The header must stand in the lines right below the gap, not in a later table of the window.
   if (firstBody > MAX_TITLE_LINES) return false;
   const head = lower[firstBody]!;
