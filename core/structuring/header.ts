@@ -1,7 +1,7 @@
 /** Where the titles above a table end, which rows are its header, and where its data begins. */
 
 import type { Range } from '../grid/grid.ts';
-import { type ColumnProfile, isNumericColumn, type Line, profileColumns } from './lines.ts';
+import { type ColumnProfile, isColumnOfDigits, isFiller, type Line, profileColumns } from './lines.ts';
 import { CellClass, key, type SheetView } from './sheet.ts';
 import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS, MAX_TITLE_LINES } from './thresholds.ts';
 import { isNoteStart, isUnitLine } from './words.ts';
@@ -26,15 +26,19 @@ export function findHeader(view: SheetView, block: Range, lines: Line[]): Header
   const columns = profiles.filter((profile) => profile.filled > 0).length;
   let firstData = -1;
   let full: Line | null = null;
+  let named = false;
   for (let k = 0; k < limit; k += 1) {
     const line = lines[k]!;
     const evidence = weighLine(view, block, line, profiles);
     // Below a header that names every column, a line that names none is data even without a number.
     const sparse = full !== null && evidence.header <= line.distinct * 0.15 && line.distinct > 1 && !isStyledAlike(full, line);
-    if (evidence.data > evidence.header || sparse) {
+    // A date or a number alone above the first names is the date or the number of the sheet.
+    const alone = line.distinct === 1 && !named;
+    if ((evidence.data > evidence.header && !alone) || sparse) {
       firstData = k;
       break;
     }
+    if (evidence.header > 0 && line.distinct > 1) named = true;
     if (evidence.header >= 2 && line.distinct >= columns * FULL_HEADER_SHARE) full = line;
   }
   if (firstData < 0) return headerOfTextTable(lines);
@@ -47,6 +51,10 @@ function isStyledAlike(header: Line, line: Line): boolean {
   return (share(header.bold, header) && share(line.bold, line)) || (share(header.filled, header) && share(line.filled, line));
 }
 
+export function isFilled(line: Line): boolean {
+  return line.filled * 2 > line.to - line.from;
+}
+
 /** The lower part of a block tells what its columns hold; lines of one cell tell nothing. */
 function bodyLines(lines: Line[]): Line[] {
   const wide = lines.filter((line) => line.distinct > 1);
@@ -57,24 +65,27 @@ function bodyLines(lines: Line[]): Line[] {
 /** Votes of one line: a text over numbers says header, a number among numbers says data. */
 export function weighLine(view: SheetView, block: Range, line: Line, profiles: ColumnProfile[]): Evidence {
   const evidence: Evidence = { header: 0, data: 0 };
+  // Nothing but marks: a rule drawn with dashes, or the lower part of a tall header.
+  if (isRuled(line)) return evidence;
+  let marks = 0;
   for (let i = line.from; i < line.to; i += 1) {
     const profile = profiles[view.grid.columns[i]! - block.left]!;
     if (profile.filled === 0) continue;
-    const numeric = isNumericColumn(profile);
+    const numeric = isColumnOfDigits(profile);
     const ofYears = profile.years > profile.numbers;
     const ofDates = profile.dates * 2 > profile.filled;
     switch (view.classes[i]) {
       case CellClass.number:
-        if (numeric && isUnitMark(view, line, i)) evidence.header += 1;
+        if (numeric && (line.counting || isUnitMark(view, line, i))) evidence.header += 1;
         else if (numeric) evidence.data += 1;
         else if (ofDates) evidence.header += 0.5;
         break;
       case CellClass.nullMark:
-        if (numeric) evidence.data += 1;
+        if (numeric) marks += 1;
         break;
       case CellClass.year:
         if (numeric && ofYears) evidence.data += 1;
-        else if (numeric && line.numbers === 0) evidence.header += 1;
+        else if (numeric && line.numbers === line.marks) evidence.header += 1;
         else if (numeric) evidence.data += 1;
         break;
       case CellClass.date:
@@ -82,11 +93,22 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
         if (ofDates) evidence.data += 1;
         else if (numeric) evidence.header += 1;
         break;
+      case CellClass.code:
+        if (numeric) evidence.data += 1;
+        break;
       default:
-        if (numeric || ofDates) evidence.header += 1;
+        if (isFiller(profile, view.grid.texts[i]!)) evidence.data += 1;
+        else if (numeric || ofDates) evidence.header += 1;
     }
   }
+  // Beside names over columns of numbers, marks only fill the places of a header that has no name there.
+  if (evidence.header === 0 || evidence.data > 0) evidence.data += marks;
   return evidence;
+}
+
+/** Marks from side to side: no values, and no names. */
+function isRuled(line: Line): boolean {
+  return line.marks === line.to - line.from && line.marks > 1;
 }
 
 /** `(1,000)` over several columns says in what the figures are counted. */
@@ -137,13 +159,18 @@ function judgeHeaderLine(
   const line = lines[k]!;
   const gap = below - line.row - 1;
   const first = view.label(line.from);
+  if (isRuled(line)) return 'pending';
   if (isUnitLine(first) && line.distinct === 1) return started ? 'stop' : 'pending';
+  if (started && isAboveHeader(view, block, line, lines[k + 1]!)) return 'stop';
   if (line.distinct === 1) {
     const place = placeOfSingle(view, block, line);
     if (place === 'whole' && !started && !line.prose && hasWideLineAbove(lines, k, below)) return 'group';
-    if (place === 'whole' || line.prose) return 'stop';
+    // A long name reads like prose; right below other names it is one of them.
+    const named = place === 'inner' && k > 0 && lines[k - 1]!.distinct > 1 && lines[k - 1]!.row === line.row - 1;
+    if (place === 'whole' || (line.prose && !named)) return 'stop';
     if (place === 'left') {
       // A label alone above the data opens a group, when a header stands further up.
+      if (!started && gap > 0 && namesLabels(lines, k)) return 'header';
       if (!started) return hasWideLineAbove(lines, k, below) ? 'group' : 'stop';
       return 'pending';
     }
@@ -157,22 +184,47 @@ function judgeHeaderLine(
   // Numbers where numbers stand are values: label/value pairs above the table.
   if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
   if (started && isFormLine(view, line)) return 'stop';
-  // Two cells above a header that names every column are a title and something beside it.
-  if (
-    started &&
-    line.distinct <= 2 &&
-    line.left === block.left &&
-    lines[k + 1]!.distinct >= Math.max(4, (block.right - block.left + 1) * FULL_HEADER_SHARE)
-  )
-    return 'stop';
+  // Names over no column of numbers, far from the header and close to the data: the first group of the data.
+  if (!started && evidence.header === 0 && gap === 0 && k > 0 && line.row - lines[k - 1]!.row > 1 && hasWideLineAbove(lines, k, below))
+    return 'group';
   if (!started) return 'header';
   return evidence.header >= 1 || gap === 0 ? 'header' : 'pending';
+}
+
+/** One or two cells above a header that are no part of it. */
+function isAboveHeader(view: SheetView, block: Range, line: Line, header: Line): boolean {
+  // A text without a fill above a header that has one.
+  if (line.distinct === 1) return isFilled(header) && !isFilled(line);
+  if (line.distinct > 2 || line.marks > 0) return false;
+  const last = view.label(line.to - 1);
+  // A title, and at the other end of the table its unit.
+  if (line.right >= block.right - 1 && /^[(（[［【]|単位/.test(last) && isUnitLine(last)) return true;
+  if (line.left !== block.left) return false;
+  // A label with its value beside it, a blank row above the header.
+  if (header.row - line.row > 1 && line.right === line.left + 1 && block.right > line.right + 1) return true;
+  // A title and something beside it, above names for every column.
+  const width = block.right - block.left + 1;
+  return header.distinct >= Math.max(4, width * FULL_HEADER_SHARE) && !fillsBlanks(view, line, header);
+}
+
+/** Every cell stands over a blank one: `Item | Unit` above a line of years that starts beside them. */
+function fillsBlanks(view: SheetView, line: Line, below: Line): boolean {
+  const { columns } = view.grid;
+  const filled = new Set(columns.subarray(below.from, below.to));
+  return !columns.subarray(line.from, line.to).some((column) => filled.has(column));
 }
 
 /** `Company:` beside a value is a pair of a form, not a pair of names. */
 function isFormLine(view: SheetView, line: Line): boolean {
   for (let i = line.from; i < line.to; i += 1) if (view.isText(i) && /[:：]$/.test(view.label(i))) return true;
   return false;
+}
+
+/** `State` at the foot of a header whose other lines leave the column of labels blank, with a gap below it. */
+function namesLabels(lines: Line[], k: number): boolean {
+  let j = k - 1;
+  for (; j >= 0 && lines[j]!.row === lines[j + 1]!.row - 1; j -= 1) if (lines[j]!.left === lines[k]!.left) return false;
+  return k - j > 1 && lines[k - 1]!.distinct > 1;
 }
 
 function hasWideLineAbove(lines: Line[], k: number, below: number): boolean {
@@ -208,5 +260,8 @@ function headerOfTextTable(lines: Line[]): HeaderShape {
     }
     if (header.length * 2 > lines.length - top) header.length = 1;
   }
-  return { top, header, firstData: header.at(-1)! + 1 };
+  const parent = lines[top - 1];
+  // Merged over some of the columns, right above their names: what they have in common.
+  if (parent && parent.row === lines[top]!.row - 1 && parent.left > lines[top]!.left && parent.right > parent.left) header.unshift(top - 1);
+  return { top: header[0]!, header, firstData: header.at(-1)! + 1 };
 }

@@ -67,7 +67,7 @@ function readBlock(view: SheetView, range: Range): FoundBlock {
     pushForm(block, body.slice(firstPair));
     return block;
   }
-  if (!bounds || !isTabular(body)) {
+  if (!bounds || !isTabular(body) || isLetterhead(body)) {
     block.above.push(...body.flatMap((line) => readTexts(view, line)));
     return block;
   }
@@ -128,6 +128,14 @@ function isTabular(lines: Line[]): boolean {
   return lines.filter((line) => line.distinct > 1).length > 1 || (lines.some((line) => line.distinct > 1) && lines.length > 2);
 }
 
+/** Texts at the left and at the right with nothing between them, on a few lines: sender and receiver of a letter or an invoice. */
+function isLetterhead(lines: Line[]): boolean {
+  if (lines.length > MAX_SETTINGS || lines.some((line) => line.numbers + line.years > 0 || line.filled > 0)) return false;
+  const pairs = lines.filter((line) => line.distinct > 1);
+  const { left, right } = pairs[0]!;
+  return right - left > 2 && pairs.every((line) => line.distinct === 2 && line.left === left && line.right === right);
+}
+
 /** Index of the first line of the notes at the end of a block; the number of lines when there are none. */
 function findNotes(view: SheetView, lines: Line[]): number {
   const bounds = boundsOf(lines);
@@ -142,6 +150,7 @@ function findNotes(view: SheetView, lines: Line[]): number {
     // Notes in two cells: a mark or a word such as "Source:" and the text beside it.
     const pair = line.distinct === 2 && line.numbers + line.years === 0 && (marked || wide);
     if (!single && !pair) break;
+    if (view.isFramed(lines[k - 1]!.row, line.row, bounds.left, bounds.right)) break;
     const gap = line.row - lines[k - 1]!.row > 1;
     if (gap || marked || (line.prose && line.left === bounds.left)) end = k;
   }

@@ -5,9 +5,10 @@ import { CellKind, type CellStyle, type Grid, type Range } from '../grid/grid.ts
 import { parsePeriod } from '../period/period.ts';
 import type { CellValue } from '../types/infer.ts';
 import { isNullMark, parseNumberText } from '../types/number.ts';
+import { Frames } from './frames.ts';
 
 /** What a cell looks like to someone who reads columns from top to bottom. */
-export const CellClass = { text: 1, number: 2, year: 3, date: 4, nullMark: 5, period: 6, other: 7 } as const;
+export const CellClass = { text: 1, number: 2, year: 3, date: 4, nullMark: 5, period: 6, other: 7, code: 8 } as const;
 export type CellClass = (typeof CellClass)[keyof typeof CellClass];
 
 const PLAIN_STYLE: CellStyle = {
@@ -35,10 +36,12 @@ export class SheetView {
   /** Merges that hide nothing: files made by programs merge over filled cells, and those cells count. */
   readonly merges: Range[] = [];
   readonly used: Range | null;
+  readonly frames: Frames;
   private readonly textClasses: Uint8Array;
 
   constructor(grid: Grid) {
     this.grid = grid;
+    this.frames = new Frames(grid);
     this.textClasses = Uint8Array.from(grid.strings, (text) => classifyText(text));
     this.classes = new Uint8Array(grid.size);
     let left = Number.POSITIVE_INFINITY;
@@ -116,6 +119,19 @@ export class SheetView {
     return from < to ? from : -1;
   }
 
+  /** True when lines drawn between the columns run down from one row to another, so that both are in one frame. */
+  isFramed(from: number, to: number, left: number, right: number): boolean {
+    const { frames } = this;
+    const rows = function* (view: SheetView) {
+      for (let row = from; row <= to; row += 1) {
+        const index = view.rowIndex(row);
+        const cells: [number, number] = view.rows[index] === row ? view.cellsOfRow(index, left - 1, right + 1) : [0, 0];
+        yield frames.verticals(row, left, right, cells);
+      }
+    };
+    return frames.runsThrough(rows(this));
+  }
+
   /** Text as shown, with line breaks and outer blanks kept as they are. */
   shown(i: number): string {
     return formatCell(this.grid, i);
@@ -180,7 +196,7 @@ export class SheetView {
   }
 
   isText(i: number): boolean {
-    return this.classes[i] === CellClass.text || this.classes[i] === CellClass.period;
+    return this.classes[i] === CellClass.text || this.classes[i] === CellClass.period || this.classes[i] === CellClass.code;
   }
 }
 
@@ -201,13 +217,20 @@ function lowerBound(sorted: ArrayLike<number>, wanted: number, from: number, to:
   return low;
 }
 
+/** Figures with something behind them: `76.3±1.2`, `1,008 (63%)`, `80.6%*`. Not numbers to reckon with, but data; `2008*` is a year. */
+const MARKED_FIGURE =
+  /^(?!(?:1[89]|20)\d\d(?!\d|[.,]\d))[-+]?[$€£¥]?\d[\d,]*(?:\.\d+)?%?(?:\s?±\s?[\d.,]+%?|\s?[([][-+\d.,%\s–±]+[)\]]|\s?[*†‡]{1,2})$/u;
+
 function classifyText(text: string): CellClass {
   if (text.length > 40) return CellClass.text;
   const plain = text.trim();
   if (isNullMark(plain)) return CellClass.nullMark;
-  if (/^\d{4}$/.test(plain) && Number(plain) >= 1800 && Number(plain) <= 2100) return CellClass.year;
+  // `(2010)` under a name is a year; few negative figures look like one.
+  const year = /^\(?(\d{4})\)?$/.exec(plain);
+  if (year && Number(year[1]) >= 1800 && Number(year[1]) <= 2100) return CellClass.year;
+  if (MARKED_FIGURE.test(plain)) return CellClass.number;
   const number = parseNumberText(plain);
-  if (number) return number.leadingZero ? CellClass.text : CellClass.number;
+  if (number) return number.leadingZero ? CellClass.code : CellClass.number;
   const period = parsePeriod(plain);
   if (period) return period.kind === 'date' ? CellClass.date : CellClass.period;
   return CellClass.text;

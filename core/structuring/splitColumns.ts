@@ -3,7 +3,7 @@
 import type { Range } from '../grid/grid.ts';
 import { findHeader, type HeaderShape } from './header.ts';
 import { isBody, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from './lines.ts';
-import type { SheetView } from './sheet.ts';
+import { key, type SheetView } from './sheet.ts';
 import { MAX_COLUMN_GROUPS, SHARED_ROWS } from './thresholds.ts';
 
 /** Parts left and right of blank columns, where they are tables of their own. */
@@ -13,7 +13,12 @@ export function splitColumns(view: SheetView, block: Range, lines: Line[]): Rang
   const occupied = new Uint8Array(width);
   for (const line of lines) {
     if (!isBody(line)) continue;
-    for (let i = line.from; i < line.to; i += 1) occupied[view.grid.columns[i]! - block.left] = 1;
+    for (let i = line.from; i < line.to; i += 1) {
+      const column = view.grid.columns[i]!;
+      // On a line of several cells a merged one takes all its columns; few cells may be titles over several tables.
+      const right = line.distinct > 2 ? (view.mergeAt.get(key(line.row, column))?.right ?? column) : column;
+      occupied.fill(1, column - block.left, Math.min(right, block.right) - block.left + 1);
+    }
   }
   const groups: Range[] = [];
   for (let c = 0; c < width; c += 1) {
@@ -28,7 +33,8 @@ export function splitColumns(view: SheetView, block: Range, lines: Line[]): Rang
   const parts: Range[] = [groups[0]!];
   for (const group of groups.slice(1)) {
     const current = parts.at(-1)!;
-    if (areSideBySide(view, current, group) || isRemarkColumn(view, current, group, lines)) parts.push(group);
+    if (!isRuledGap(view, current, group, lines) && (areSideBySide(view, current, group) || isRemarkColumn(view, current, group, lines)))
+      parts.push(group);
     else current.right = group.right;
   }
   if (parts.length < 2) return null;
@@ -40,6 +46,13 @@ export function splitColumns(view: SheetView, block: Range, lines: Line[]): Rang
   return parts;
 }
 
+/** Lines drawn across the blank columns between two parts, on row after row: the cells of one table that nobody filled in. */
+function isRuledGap(view: SheetView, left: Range, right: Range, lines: Line[]): boolean {
+  const body = lines.filter(isBody);
+  const ruled = body.filter((line) => view.frames.isRuled(line.row, left.right + 1, right.left - 1)).length;
+  return ruled * 2 > body.length;
+}
+
 function areSideBySide(view: SheetView, left: Range, right: Range): boolean {
   if (right.left === right.right || left.left === left.right) return false;
   const leftLines = readLines(view, left);
@@ -47,10 +60,16 @@ function areSideBySide(view: SheetView, left: Range, right: Range): boolean {
   if (leftLines.length < 2 || rightLines.length < 2) return false;
   const leftShape = findHeader(view, left, leftLines);
   const rightShape = findHeader(view, right, rightLines);
-  const labelled =
-    startsWithLabels(view, right, rightLines, rightShape.firstData) && startsWithLabels(view, left, leftLines, leftShape.firstData);
+  const ownLabels = startsWithLabels(view, right, rightLines, rightShape.firstData);
+  const labelled = ownLabels && startsWithLabels(view, left, leftLines, leftShape.firstData);
   const leftRows = new Set(leftLines.map((line) => line.row));
   const shared = rightLines.filter((line) => leftRows.has(line.row)).length;
+  const names = rightLines.find((line) => line.distinct > 1);
+  const beside = leftLines.find((line) => line.row === names?.row);
+  const besideNames = names !== undefined && names.numbers === 0 && beside !== undefined && beside.numbers === 0 && beside.distinct > 1;
+  const again = repeatsHeader(view, left, leftLines, leftShape.header, right, rightLines, rightShape.header);
+  // One blank column, names beside the names, and neither rows nor labels of its own: more columns of the same table.
+  if (right.left - left.right === 2 && besideNames && shared === rightLines.length && !ownLabels) return again;
   if (shared / (leftRows.size + rightLines.length - shared) < SHARED_ROWS) {
     // Sparse columns under the same header are still the same table.
     const headed =
@@ -58,7 +77,7 @@ function areSideBySide(view: SheetView, left: Range, right: Range): boolean {
     if (!(headed && !labelled && shared / rightLines.length > 0.8)) return true;
   }
   if (headersDisagree(view, left, leftLines, leftShape, right, rightLines, rightShape)) return true;
-  if (repeatsHeader(view, left, leftLines, leftShape.header, right, rightLines, rightShape.header)) return true;
+  if (again) return true;
   if (!labelled) return false;
   if (right.left - left.right > 2) return true;
   return leftLines.at(-1)!.row !== rightLines.at(-1)!.row || leftLines[0]!.row !== rightLines[0]!.row;
@@ -139,7 +158,12 @@ function repeatsHeader(
 /** A first column of texts and numbers to the right of it: what a table of its own looks like. */
 function startsWithLabels(view: SheetView, part: Range, lines: Line[], firstData: number): boolean {
   const profiles = profileColumns(view, part, lines.slice(firstData));
-  return isTextColumn(profiles[0]!) && profiles[0]!.filled * 2 > lines.length - firstData && profiles.slice(1).some(isNumericColumn);
+  const labels = profiles[0]!;
+  return (
+    (isTextColumn(labels) || labels.dates * 2 > labels.filled) &&
+    profiles[0]!.filled * 2 > lines.length - firstData &&
+    profiles.slice(1).some(isNumericColumn)
+  );
 }
 
 /** Names of the last header line by column. */

@@ -1,7 +1,7 @@
 /** Tables one below the other: where a gap, a title or a header that comes again starts a new one. */
 
 import type { Range } from '../grid/grid.ts';
-import { findHeader, weighLine } from './header.ts';
+import { findHeader, isFilled, weighLine } from './header.ts';
 import { isBody, isNumericColumn, type Line, profileColumns } from './lines.ts';
 import type { SheetView } from './sheet.ts';
 import {
@@ -14,10 +14,11 @@ import {
   NARROW_GAP_ROWS,
   NARROW_SHARE,
   STRONG_HEADER_LINES,
+  TITLE_GAP_ROWS,
   UPPER_LINES,
   WIDE_GAP_ROWS,
 } from './thresholds.ts';
-import { isNoteStart, isTotalLabel } from './words.ts';
+import { isTotalLabel } from './words.ts';
 
 /** Parts above and below blank rows, where the lower one starts a table of its own. */
 export function splitRows(view: SheetView, block: Range, lines: Line[]): Range[] | null {
@@ -27,6 +28,8 @@ export function splitRows(view: SheetView, block: Range, lines: Line[]): Range[]
   let from = 0;
   for (const start of starts) {
     // Lines of one cell above a table are its titles, so the cut goes above them.
+    const before = lines[start - 1]!.row;
+    if (lines[start]!.row - before > 1 && view.isFramed(before, lines[start]!.row, block.left, block.right)) continue;
     const window = lines.slice(start, windowEnd(lines, start));
     if (!startsNewTable(view, block, readUpper(lines, from, start), window)) continue;
     cuts.push(start);
@@ -46,16 +49,38 @@ function findStarts(view: SheetView, block: Range, lines: Line[]): number[] {
   lines.forEach((line, k) => {
     if (k > 0 && lines[k - 1]!.row < line.row - 1) starts.add(k);
     if (line.distinct < 2 || line.texts < 2 || line.numbers > 0) return;
+    if (isBoxedHeader(view, lines, k)) starts.add(k);
     let names = '';
     for (let i = line.from; i < line.to; i += 1) names += `${view.grid.columns[i]}:${view.grid.texts[i]};`;
     let titled = k;
-    while (titled > 0 && k - titled < MAX_TITLE_LINES && lines[titled - 1]!.distinct === 1 && !isBody(lines[titled - 1]!)) titled -= 1;
+    while (titled > 0 && k - titled < MAX_TITLE_LINES && isTitleOf(lines[titled - 1]!, lines[titled]!)) titled -= 1;
     if (seen.has(names) && titled < k) starts.add(titled);
     seen.add(names);
   });
   const strong = findStrongHeader(view, block, lines);
   if (strong > 0) starts.add(strong);
   return [...starts].filter((k) => k > 0).sort((a, b) => a - b);
+}
+
+/** One text a little above the next line; further up it belongs to something else. */
+function isTitleOf(line: Line, next: Line): boolean {
+  return line.distinct === 1 && !isBody(line) && next.row - line.row <= TITLE_GAP_ROWS;
+}
+
+/** Names set apart by lines above and below them or by a fill, right under figures that are not: a header without a gap above it. */
+function isBoxedHeader(view: SheetView, lines: Line[], k: number): boolean {
+  const line = lines[k]!;
+  const above = lines[k - 1];
+  if (!above || above.numbers < 2 || line.distinct < 3 || line.texts + line.periods + line.years < line.to - line.from) return false;
+  const boxed = (own: Line) => {
+    let count = 0;
+    for (let i = own.from; i < own.to; i += 1) {
+      const { border, filled } = view.style(i);
+      if ((border.top && border.bottom) || filled) count += 1;
+    }
+    return count > (own.to - own.from) * 0.8;
+  };
+  return boxed(line) && !boxed(above) && (lines[k + 1]?.numbers ?? 0) > 1 && !boxed(lines[k + 1]!);
 }
 
 /** A line of names over columns of numbers, after lines of numbers and with most of the block below it; -1 when there is none. */
@@ -96,7 +121,6 @@ function startsNewTable(view: SheetView, block: Range, upper: Line[], lower: Lin
   const bodyAbove = upper.filter(isBody);
   const firstBody = lower.findIndex(isBody);
   if (bodyAbove.length < 2 || firstBody < 0) return false;
-  if (isNoteStart(view.label(lower[0]!.from)) && !isBody(lower[0]!)) return false;
   // The header must stand in the lines right below the gap, not in a later table of the window.
   if (firstBody > MAX_TITLE_LINES) return false;
   const head = lower[firstBody]!;
@@ -145,6 +169,8 @@ function isHeaderOf(view: SheetView, block: Range, upper: Line[], lower: Line[])
   const body = upper.filter(isBody);
   if (body.length > MAX_HEADER_ROWS || body.some((line) => line.numbers > 0)) return false;
   if (lower[0]!.row - upper.at(-1)!.row - 1 > HEADER_GAP_ROWS) return false;
+  // What has no fill is no part of a header that has one.
+  if (isFilled(lower[0]!) && !body.some(isFilled)) return false;
   const profiles = profileColumns(view, block, lower.slice(1));
   return body.filter((line) => weighLine(view, block, line, profiles).header >= 1).length * 2 >= body.length;
 }
@@ -152,12 +178,12 @@ function isHeaderOf(view: SheetView, block: Range, upper: Line[], lower: Line[])
 /** A line of names over columns of numbers, or set apart from the lines below by its style. */
 function isHeaderLine(view: SheetView, block: Range, lines: Line[], header: number[]): boolean {
   const head = lines[header.at(-1)!]!;
-  if (head.distinct < 2 || head.texts + head.periods + head.years < head.to - head.from) return false;
+  if (head.distinct < 2 || (head.texts + head.periods + head.years < head.to - head.from && !head.counting)) return false;
   const below = lines.slice(header.at(-1)! + 1);
   const profiles = profileColumns(view, block, below);
   for (let i = head.from; i < head.to; i += 1) if (isNumericColumn(profiles[view.grid.columns[i]! - block.left]!)) return true;
   const styled = (line: Line) => line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;
-  return header[0]! > 0 && styled(head) && below.length > 1 && !below.some(styled);
+  return styled(head) && below.length > 1 && !below.some(styled);
 }
 
 function sameTexts(view: SheetView, a: Line, b: Line): boolean {

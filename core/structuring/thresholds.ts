@@ -4,7 +4,7 @@
 export const MAX_HEADER_ROWS = 12;
 
 /** Header rows may stand this far apart: tall headers are often laid out over unmerged rows. */
-export const HEADER_GAP_ROWS = 4;
+export const HEADER_GAP_ROWS = 6;
 
 /** A header line that names this share of the columns is complete. */
 export const FULL_HEADER_SHARE = 0.8;
@@ -17,6 +17,12 @@ export const COLUMN_CLASS_SHARE = 0.6;
 
 /** Rows looked at to learn what a column holds; a sample keeps wide tables cheap and the answer the same. */
 export const COLUMN_SAMPLE_ROWS = 400;
+
+/** The same text on this many rows of figures is a value: headers that come again do so on rows without figures. */
+export const MIN_FILLER_ROWS = 3;
+
+/** Fewer numbers that count up may do so by chance. */
+export const MIN_COUNTING = 4;
 
 /** Lines below a gap that are read to see whether a table starts there. */
 export const LOOK_AHEAD_LINES = 12;
@@ -34,7 +40,10 @@ export const NARROW_SHARE = 0.5;
 export const NARROW_GAP_ROWS = 3;
 
 /** Titles between a gap and the header they belong to. */
-export const MAX_TITLE_LINES = 4;
+export const MAX_TITLE_LINES = 8;
+
+/** Rows from a title down to what it is the title of. */
+export const TITLE_GAP_ROWS = 3;
 
 /** Two columns that share fewer of their rows than this were not written side by side as one table. */
 export const SHARED_ROWS = 0.5;

@@ -22,7 +22,7 @@ const UNIT_LINE =
   /^[\s(（[［【<＜]*(?:単位|unit|units)\s*[:：・]?.*$|^[(（[［【]\s*(?:in\s+)?(?:千円|百万円|億円|円|万円|人|％|%|千人|千ドル|百万ドル|ドル|件|台|個|(?:thousands?|millions?|billions?)\b.*|\$.*|dollars.*|us\$?.*|usd.*|000s?.*)[)）\]］】]\s*$|^\(?in (?:thousands?|millions?|billions?)\b.*$/i;
 
 const NOTE_START =
-  /^(?:※|\*|＊|†|‡|[注註]\s*[)）:：0-9０-９(（]|[(（][注註]|備考|出典|資料|出所|付記|補足|notes?\b\s*[:.\d]?|sources?\b\s*:?|footnotes?\b|see\b|\\?\d+\s?[/)\\]\s*\S|\\\d|[a-z]\/\s|[(（]\d+[)）]\s*\S|\d+\.\s+\S|-{2,}|_{3,}|https?:|internet|for more|data (?:are|is|source)|based on|includes?\b|excludes?\b|prepared|revised|updated|symbols?:|abbreviat|n\.?a\.? *[-=:]|\(?(?:na|x|z|d|s|b)\)?\s+(?:not|less|figure|data|base|represents|withheld))/i;
+  /^(?:※|\*|＊|†|‡|[注註]\s*[)）:：0-9０-９(（]|[(（][注註]|備考|出典|資料|出所|付記|補足|notes?\b\s*[:.\d]?|sources?\b\s*:?|footnotes?\b|see\b|\\?\d{1,2}\s?[/)\\]\s*\S|\\\d|[a-z]\/\s|[(（]\d+[)）]\s*\S|\d+\.\s+\S|-{2,}|_{3,}|https?:|internet|for more|data (?:are|is|source)|based on|includes?\b|excludes?\b|prepared|revised|updated|symbols?:|abbreviat|n\.?a\.? *[-=:]|\(?(?:na|x|z|d|s|b)\)?\s+(?:not|less|figure|data|base|represents|withheld))/i;
 
 /** Column names computed over the columns beside them. */
 const TOTAL_COLUMN =

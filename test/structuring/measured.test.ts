@@ -60,17 +60,17 @@ describe.skipIf(!present)('measured on labelled sheets', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it.each([
-    ['fuste', 0.9],
-    ['saus', 0.88],
-    ['tasi', 0.75],
-    ['tablesense_enron', 0.6],
+    ['fuste', 0.93],
+    ['saus', 0.94],
+    ['tasi', 0.8],
+    ['tablesense_enron', 0.72],
   ])('finds the tables of %s within two cells', (set, floor) => {
     expect(figures[set]?.eob2[2]).toBeGreaterThanOrEqual(floor);
   });
 
   it('finds header rows exactly, and totals', () => {
-    expect(figures.all?.header_exact).toBeGreaterThanOrEqual(0.85);
-    expect(figures.all?.header_exact_multi).toBeGreaterThanOrEqual(0.75);
+    expect(figures.all?.header_exact).toBeGreaterThanOrEqual(0.92);
+    expect(figures.all?.header_exact_multi).toBeGreaterThanOrEqual(0.85);
     expect(figures.saus?.totals?.[2]).toBeGreaterThanOrEqual(0.8);
   });
 

@@ -13,6 +13,8 @@ export interface PictureOptions {
   merges?: string[];
   /** Number formats by column letter. */
   formats?: Record<string, string>;
+  /** Areas ruled like squared paper: every cell has a border, blank ones too. */
+  ruled?: string[];
 }
 
 export function drawGrid(picture: string, options: PictureOptions = {}): Grid {
@@ -49,7 +51,7 @@ class GridBuilder {
   add(row: number, column: number, drawn: string): void {
     const marks = /^[*#>]*/.exec(drawn)?.[0] ?? '';
     const style = this.style(
-      marks,
+      marks + (this.isRuled(row, column) ? '+' : ''),
       this.options.formats?.[String.fromCharCode(64 + column)] ?? (/^[*#>]*@/.test(drawn) ? 'yyyy/m/d' : 'General'),
     );
     let rest = drawn.slice(marks.length).trim();
@@ -65,6 +67,25 @@ class GridBuilder {
     else this.cells.push({ ...base, kind: CellKind.text, text: this.pool(rest.replace(/^'/, '')) });
   }
 
+  private isRuled(row: number, column: number): boolean {
+    return this.areas().some((area) => area.top <= row && row <= area.bottom && area.left <= column && column <= area.right);
+  }
+
+  private areas() {
+    return (this.options.ruled ?? []).map((area) => parseArea(area) ?? { top: 1, left: 1, bottom: 1, right: 1 });
+  }
+
+  /** The blank cells of the ruled areas, in row order. */
+  private blanks(): Grid['blanks'] {
+    const filled = new Set(this.cells.map((cell) => `${cell.row},${cell.column}`));
+    const blanks: Grid['blanks'] = [];
+    for (const area of this.areas())
+      for (let row = area.top; row <= area.bottom; row += 1)
+        for (let column = area.left; column <= area.right; column += 1)
+          if (!filled.has(`${row},${column}`)) blanks.push({ row, left: column, right: column, styleId: this.style('+', 'General') });
+    return blanks.sort((a, b) => a.row - b.row || a.left - b.left);
+  }
+
   private pool(text: string): number {
     const known = this.positions.get(text);
     if (known !== undefined) return known;
@@ -76,6 +97,7 @@ class GridBuilder {
     const id = `${marks} ${numberFormat}`;
     const known = this.styleIds.get(id);
     if (known !== undefined) return known;
+    const ruled = marks.includes('+');
     const style: CellStyle = {
       bold: marks.includes('*'),
       italic: false,
@@ -85,7 +107,7 @@ class GridBuilder {
       fontSize: 11,
       indent: marks.split('>').length - 1,
       align: null,
-      border: { top: false, bottom: false, left: false, right: false },
+      border: { top: ruled, bottom: ruled, left: ruled, right: ruled },
       numberFormat,
     };
     this.styleIds.set(id, this.styles.length);
@@ -94,6 +116,7 @@ class GridBuilder {
 
   finish(): Grid {
     const { cells } = this;
+    const blanks = this.blanks();
     return {
       sheet: this.options.sheet ?? 'Sheet1',
       size: cells.length,
@@ -107,7 +130,7 @@ class GridBuilder {
       formulas: this.formulas,
       styleIds: Uint16Array.from(cells, (cell) => cell.style),
       styles: this.styles,
-      blanks: [],
+      blanks,
       merges: (this.options.merges ?? []).map((merge) => parseArea(merge) ?? { top: 1, left: 1, bottom: 1, right: 1 }),
       hiddenRows: new Set(),
       hiddenColumns: new Set(),
