@@ -16,6 +16,8 @@ export interface WorkbookFilter {
   userId: string;
   /** Tokens and keys see one account; sessions see all their user is part of. */
   accountId: string | null;
+  /** Within reach of a credential that is for one workbook. */
+  id?: string;
   workspaceId?: string;
   ownedOnly?: boolean;
   before?: string | null;
@@ -40,6 +42,7 @@ export async function listVisibleWorkbooks(orm: Orm, filter: WorkbookFilter): Pr
         or(eq(accounts.ownerId, filter.userId), eq(members.userId, filter.userId)),
         or(eq(workbooks.visibility, 'workspace'), eq(workbooks.ownerId, filter.userId)),
         filter.accountId === null ? undefined : eq(workbooks.accountId, filter.accountId),
+        filter.id === undefined ? undefined : eq(workbooks.id, filter.id),
         filter.workspaceId === undefined ? undefined : eq(workbooks.workspaceId, filter.workspaceId),
         filter.ownedOnly ? eq(workbooks.ownerId, filter.userId) : undefined,
         filter.before == null ? undefined : lt(workbooks.id, filter.before),
@@ -71,7 +74,6 @@ export async function findVisibleWorkbook(
   return rows[0] ?? null;
 }
 
-/** Null when the workspace went away meanwhile: the lock makes creating in it and deleting it take turns. */
 export async function findWorkbook(orm: Orm, id: string): Promise<WorkbookRecord | null> {
   const [row] = await orm
     .select()
@@ -80,6 +82,7 @@ export async function findWorkbook(orm: Orm, id: string): Promise<WorkbookRecord
   return row ?? null;
 }
 
+/** Null when the workspace went away meanwhile: the lock makes creating in it and deleting it take turns. */
 export async function insertWorkbook(tx: Tx, workbook: typeof workbooks.$inferInsert): Promise<WorkbookRecord | null> {
   const home = await tx.orm
     .select({ id: workspaces.id })

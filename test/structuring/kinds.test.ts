@@ -6,7 +6,9 @@ import { drawGrid, type PictureOptions } from './picture.ts';
 
 function read(picture: string, options?: PictureOptions) {
   const grid = drawGrid(picture, options);
-  return describeSheets('f.xlsx', [grid.sheet], analyze([grid], 'f.xlsx'))[0]!;
+  const [sheet] = describeSheets('f.xlsx', [grid.sheet], analyze([grid], 'f.xlsx'));
+  if (!sheet) throw new Error('no sheet');
+  return sheet;
 }
 
 function tables(picture: string, options?: PictureOptions) {
