@@ -33,37 +33,23 @@ async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Pro
     open.delete(rowId);
     if (cells) found.set(rowId, fillDefaults(at, cells));
   };
-  const files = new Map<number, Awaited<ReturnType<typeof findRows>>>();
   for (const [index, layer] of [...at.layers.entries()].reverse()) {
     if (open.size === 0) break;
     if (layer.kind === 'log') {
       for (const entry of entries) if (entry.layer === index && open.has(entry.rowId)) settle(entry.rowId, entry.cells);
       continue;
     }
-    // What the log above does not know is mostly in the lowest file: all of them are asked while one waits anyway.
-    if (files.size === 0) await askFiles(services, at.layers.slice(0, index + 1), [...open], files);
-    for (const [rowId, row] of files.get(index) ?? []) if (open.has(rowId)) settle(rowId, row.removed ? null : row.cells);
+    const asked = [...open];
+    if (!mayHold(layer, asked)) continue;
+    const blobs = await services.blobs.open([layer.key]);
+    try {
+      const rows = await services.engine.use((connection) => findRows(connection, blobs.pathOf(layer.key), asked));
+      for (const [rowId, row] of rows) settle(rowId, row.removed ? null : row.cells);
+    } finally {
+      blobs.release();
+    }
   }
   return found;
-}
-
-async function askFiles(
-  services: Services,
-  layers: Layer[],
-  asked: number[],
-  files: Map<number, Awaited<ReturnType<typeof findRows>>>,
-): Promise<void> {
-  await Promise.all(
-    layers.map(async (layer, index) => {
-      if (layer.kind === 'log' || !mayHold(layer, asked)) return;
-      const blobs = await services.blobs.open([layer.key]);
-      try {
-        files.set(index, await services.engine.use((connection) => findRows(connection, blobs.pathOf(layer.key), asked)));
-      } finally {
-        blobs.release();
-      }
-    }),
-  );
 }
 
 async function askAtOnce(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
