@@ -1,4 +1,4 @@
-import type { Layer } from '../../schema/tables.ts';
+import { type Layer, newVersion } from '../../schema/tables.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { restoreTable } from '../../store/pg/restore.ts';
 import { insertLandings, type LandingRecord, type SourceRecord } from '../../store/pg/sources.ts';
@@ -55,9 +55,6 @@ export async function landTable(tx: Tx, landing: Landing): Promise<void> {
   });
   await writeDown(tx, landing, table.tableId, 1, 'table.create');
 }
-
-/** The number of the version that is being made, in a manifest that is written before it is known. */
-const newVersion = '$version' as unknown as number;
 
 /** Inside the transaction: the table's next version, with other rows and perhaps other columns. */
 export async function relandTable(tx: Tx, landing: Landing, before: TableAt): Promise<void> {

@@ -13,8 +13,7 @@ import { listLandings } from '../../store/pg/sources.ts';
 import { listTables, type TableAt } from '../../store/pg/tables.ts';
 import type { Handlers, Reply } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
-import { summarizeTables } from '../presenters/ingest.ts';
-import { maskedNames, presentColumns, presentRowSchema, presentTable } from '../presenters/tables.ts';
+import { maskedNames, presentColumns, presentRowSchema, presentTable, summarizeTables } from '../presenters/tables.ts';
 
 type TableOperations =
   | 'listArtifacts'

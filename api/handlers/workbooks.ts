@@ -4,7 +4,7 @@ import { chooseWorkspace, createWorkbook } from '../../activities/workbooks/crea
 import { describeWorkbooks } from '../../activities/workbooks/describeWorkbooks.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
-import { listVisibleWorkbooks } from '../../store/pg/workbooks.ts';
+import { listVisibleWorkbooks, type WorkbookFilter } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
@@ -85,7 +85,8 @@ export async function listWorkbookPage(
   const named =
     query.workspace_id === undefined ? {} : { workspaceId: (await requireNamedWorkspace(services, principal, query.workspace_id)).id };
   const { reach } = principal;
-  const pin = reach.kind === 'workbook' ? { id: reach.id } : reach.kind === 'workspace' ? { workspaceId: reach.id } : {};
+  const pin: Pick<WorkbookFilter, 'id' | 'workspaceId'> =
+    reach.kind === 'workbook' ? { id: reach.id } : reach.kind === 'workspace' ? { workspaceId: reach.id } : {};
   const rows = await listVisibleWorkbooks(services.db.orm, {
     userId: principal.userId,
     accountId: accountFilter(principal),

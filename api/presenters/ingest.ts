@@ -1,5 +1,4 @@
 import { type IngestResult, inputOf } from '../../activities/ingest/job.ts';
-import { visibleColumns } from '../../activities/rows/upsertRows.ts';
 import { type DescribedSource, describeLanded, describeSources } from '../../activities/sources/describeSources.ts';
 import type { MaterializeResult } from '../../activities/sources/materializeSource.ts';
 import type { Principal } from '../../core/access/principal.ts';
@@ -8,10 +7,10 @@ import type { components } from '../../schema/contract.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { findSourceById, listSourcesById, type SourceRecord } from '../../store/pg/sources.ts';
-import { listColumnsAt, listTablesById, type TableRecord } from '../../store/pg/tables.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { presentSource, presentSpec } from './sources.ts';
-import { presentTableSummary } from './tables.ts';
+import { summarizeTables } from './tables.ts';
 
 type Schemas = components['schemas'];
 
@@ -20,12 +19,11 @@ export async function answerIngest(services: Services, principal: Principal, job
   const { sourceId, structuring } = inputOf(job);
   const source = await findSourceById(services.db.orm, sourceId);
   if (!source) throw notFound('source in this workbook');
-  const { creditsCharged } = (job.result ?? { creditsCharged: 0 }) as unknown as IngestResult;
   if (structuring === 'defer' && job.result === null) {
     const landed = await describeLanded(services.db.orm, source);
     return presentUpload(landed, await summarizeTables(services, principal, services.db.orm, landed.tables), 0);
   }
-  return describeUpload(services, principal, services.db.orm, source, creditsCharged);
+  return describeUpload(services, principal, services.db.orm, source, asIngested(job)?.creditsCharged ?? 0);
 }
 
 export async function describeUpload(
@@ -52,24 +50,6 @@ function presentUpload(
     ...(source.structuringReason === null ? {} : { structuring_reason: source.structuringReason }),
     credits_charged: creditsCharged,
   };
-}
-
-/** Tables in short, as the caller may see them. */
-export async function summarizeTables(
-  services: Services,
-  principal: Principal,
-  orm: Orm,
-  tables: TableRecord[],
-): Promise<Schemas['TableSummary'][]> {
-  const versions = new Map(tables.map((table) => [table.id, table.editVersion]));
-  const columns = await listColumnsAt(orm, [...versions.keys()], (id) => versions.get(id) ?? 0);
-  return Promise.all(
-    tables.map(async (table) => {
-      const { editVersion, versionUid, schemaVersion, rowCount } = table;
-      const at = { table, editVersion, versionUid, schemaVersion, rowCount, columns: columns.get(table.id) ?? [], layers: [] };
-      return presentTableSummary(table, await visibleColumns(services, principal, at));
-    }),
-  );
 }
 
 export async function answerMaterialize(services: Services, principal: Principal, job: JobRecord): Promise<Schemas['MaterializeResponse']> {
@@ -114,10 +94,10 @@ export async function answerJobs(services: Services, principal: Principal, jobs:
     if (!described) return null;
     if (job.kind === 'analyze') return described.source.spec ? presentSpec(described.source) : null;
     if (job.kind === 'materialize') return presentMaterialized(described, summariesOf(asMaterialized(job).tableIds), asMaterialized(job));
-    const { creditsCharged } = job.result as unknown as IngestResult;
     const ids = described.tables.map((table) => table.id);
-    return presentUpload(described, summariesOf(ids), creditsCharged);
+    return presentUpload(described, summariesOf(ids), asIngested(job)?.creditsCharged ?? 0);
   });
 }
 
+const asIngested = (job: JobRecord) => job.result as unknown as IngestResult | null;
 const asMaterialized = (job: JobRecord) => job.result as unknown as MaterializeResult;

@@ -1,8 +1,12 @@
+import { visibleColumns } from '../../activities/rows/upsertRows.ts';
+import type { Principal } from '../../core/access/principal.ts';
 import type { components } from '../../schema/contract.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { RelationColumn } from '../../store/duckdb/relation.ts';
+import type { Orm } from '../../store/pg/database.ts';
 import type { LandingRecord, SourceRecord } from '../../store/pg/sources.ts';
-import type { ColumnRecord, TableAt, TableRecord } from '../../store/pg/tables.ts';
+import { type ColumnRecord, listColumnsAt, type TableAt, type TableRecord } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
 
 type Schemas = components['schemas'];
 
@@ -27,6 +31,24 @@ export function presentTableSummary(table: TableRecord, seen: SeenColumns): Sche
     edit_version: table.editVersion,
     freshness: { stale: false, stale_since: null },
   };
+}
+
+/** Tables in short, as the caller may see them. */
+export async function summarizeTables(
+  services: Services,
+  principal: Principal,
+  orm: Orm,
+  tables: TableRecord[],
+): Promise<Schemas['TableSummary'][]> {
+  const versions = new Map(tables.map((table) => [table.id, table.editVersion]));
+  const columns = await listColumnsAt(orm, [...versions.keys()], (id) => versions.get(id) ?? 0);
+  return Promise.all(
+    tables.map(async (table) => {
+      const { editVersion, versionUid, schemaVersion, rowCount } = table;
+      const at = { table, editVersion, versionUid, schemaVersion, rowCount, columns: columns.get(table.id) ?? [], layers: [] };
+      return presentTableSummary(table, await visibleColumns(services, principal, at));
+    }),
+  );
 }
 
 export function presentTable(at: TableAt, seen: SeenColumns, origin: (LandingRecord & { source: SourceRecord }) | null): Schemas['Table'] {
