@@ -44,6 +44,7 @@ export async function benchSandbox(): Promise<void> {
     columns,
     files: ['facts'],
     tail: null,
+    tailFile: null,
     governed: false,
     versionUid: 'v',
     editVersion: 1,

@@ -1,7 +1,7 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { openUnmasked } from '../activities/tables/openTable.ts';
 import { rowIdColumn } from '../store/duckdb/buildRelation.ts';
-import { createTailTable } from '../store/duckdb/relation.ts';
+import { createTailTable, openFiles } from '../store/duckdb/relation.ts';
 import { compareInTurn, report } from './measure.ts';
 import { get, post, type TableRig } from './tableRig.ts';
 
@@ -12,7 +12,7 @@ async function openBare(tables: TableRig, name: string, threads: number) {
   const relation = await openUnmasked(tables.services, await tables.open(name));
   const instance = await DuckDBInstance.create(':memory:', { threads: String(threads) });
   const connection = await instance.connect();
-  const opened = await tables.services.blobs.open(relation.files);
+  const opened = await openFiles(tables.services.blobs, [relation]);
   if (relation.tail) await connection.run(createTailTable('tail', relation.tail.columns), [relation.tail.json]);
   await connection.run(`CREATE TEMP VIEW ${name} AS ${relation.select(opened.pathOf, 'tail')}`);
   return {

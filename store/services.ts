@@ -8,7 +8,9 @@ import type { BlobStore } from './blobs/blobStore.ts';
 import { openBlobs } from './blobs/openBlobs.ts';
 import type { ServiceConfig } from './config.ts';
 import { type Engine, openEngine } from './duckdb/engine.ts';
+import { makeWorkDir } from './duckdb/sandbox/folders.ts';
 import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
+import { openTailFiles, type TailFiles } from './duckdb/tailFiles.ts';
 import { describeError, openLog } from './log.ts';
 import type { Committer } from './pg/commit.ts';
 import { openDatabase } from './pg/database.ts';
@@ -22,6 +24,8 @@ export interface Services extends Committer {
   sessionKey: Buffer;
   blobs: BlobStore;
   engine: Engine;
+  /** Long logs as local files, for whoever reads whole tables. */
+  tails: TailFiles;
   /** Opened when first asked for: processes in which strangers' SQL runs. */
   sandbox(): Promise<Sandbox>;
   /** Connected when first asked for; a failure is not remembered. */
@@ -63,6 +67,11 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     onError: (error) => log.warn({ reason: error.message }, 'database connection lost'),
   });
   const [blobs, engine] = await Promise.all([openBlobs(config), openEngine({ connections: 4, memoryLimitMb: 1024 })]);
+  const tails = openTailFiles(
+    engine,
+    () => makeWorkDir(chooseQueryFolder(config), 0o700),
+    (error) => log.warn(describeError(error), 'a tail was not written down'),
+  );
   let temporal: Promise<Temporal> | null = null;
   let sandbox: Promise<Sandbox> | null = null;
   return {
@@ -71,6 +80,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     db,
     blobs,
     engine,
+    tails,
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
     sessionKey: deriveKey(config.secret, 'sessions'),
     sandbox() {
@@ -94,6 +104,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     async close() {
       await (await sandbox?.catch(() => null))?.close();
       await (await temporal?.catch(() => null))?.close();
+      await tails.close();
       await engine.close();
       await blobs.close();
       await db.close();

@@ -19,6 +19,7 @@ export function asTableAt(table: FoundTable): TableAt {
     table,
     editVersion: table.editVersion,
     versionUid: table.versionUid,
+    manifestId: table.manifestId,
     schemaVersion: table.schemaVersion,
     rowCount: table.rowCount,
     columns: table.columns,

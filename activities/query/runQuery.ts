@@ -1,13 +1,13 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { foldName } from '../../core/sql/names.ts';
-import type { Relation } from '../../store/duckdb/relation.ts';
+import { openFiles, type Relation } from '../../store/duckdb/relation.ts';
 import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/sandbox.ts';
 import { insertResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listActiveNames, listCurrentTables, type TableAt } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
-import { resolveTablesAt } from '../snapshots/resolveAt.ts';
+import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';
 import { openRelation } from '../tables/openTable.ts';
 
 export interface QueryWanted {
@@ -41,8 +41,7 @@ export async function runQuery(
   const { answer, read } = await runOverGuess(services, principal, workbook, wanted, source);
   if (answer.resultFile === null) throw new Error('the sandbox kept no result');
   const id = makeId('res');
-  // Under a key of its own, also where another result has the same rows: none can be collected with another.
-  const { key } = await services.blobs.put(`${workbook.accountId}/${workbook.id}/results/${id}`, answer.resultFile, 'parquet');
+  const { key } = await services.blobs.put(`${workbook.accountId}/${workbook.id}/results`, answer.resultFile, 'parquet');
   const createdAt = new Date();
   const result: ResultRecord = {
     id,
@@ -113,7 +112,10 @@ async function runOver(
   const opened = await Promise.all(
     (await source.open(names)).map(async (at) => ({ at, relation: await openRelation(services, at, principal) })),
   );
-  const blobs = await services.blobs.open([...new Set(opened.flatMap(({ relation }) => relation.files))]);
+  const blobs = await openFiles(
+    services.blobs,
+    opened.map(({ relation }) => relation),
+  );
   try {
     const answer = await sandbox.run({
       accountId: workbook.accountId,
@@ -142,10 +144,10 @@ interface QuerySource {
 
 async function openSource(services: Services, workbook: VisibleWorkbook, at: string | null): Promise<QuerySource> {
   if (at !== null) {
-    const tables = await resolveTablesAt(services, workbook.id, at);
+    const resolved = await resolveAt(services, workbook.id, at);
     return {
-      names: tables.map(({ table }) => table.name),
-      open: async (names) => tables.filter(({ table }) => names.includes(table.name)),
+      names: [...resolved.tables.values()].filter(({ state }) => state === 'active').map(({ name }) => name),
+      open: (names) => openTablesAt(services, resolved, names),
     };
   }
   return {

@@ -3,7 +3,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { encodeCursor } from '../../core/paging.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { streamFile } from '../../store/duckdb/engine.ts';
-import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
+import { openFiles, quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
 import { pageSeparator } from '../../store/duckdb/sandbox/protocol.ts';
 import { selectResult } from '../../store/duckdb/sandbox/resultTypes.ts';
 import type { SandboxResult } from '../../store/duckdb/sandbox/sandbox.ts';
@@ -35,7 +35,7 @@ export async function readFiltered(
   const where = `FROM ${table} WHERE (\n${query.filter}\n)`;
   const names = columns.map((column) => quoteName(column.name)).join(', ');
   const page = `SELECT ${names} ${where} ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit} OFFSET ${offset}`;
-  const blobs = await services.blobs.open(relation.files);
+  const blobs = await openFiles(services.blobs, [relation]);
   const run = (sql: string, keepResult: boolean): Promise<SandboxResult> =>
     sandbox.run({ accountId, sql, relations: [relation], pathOf: blobs.pathOf, pageLimit: query.limit, keepResult, ...limits });
   try {

@@ -1,13 +1,13 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
-import { buildRelation, type ColumnEffect } from '../../store/duckdb/buildRelation.ts';
+import { buildRelation, type ColumnEffect, noTail } from '../../store/duckdb/buildRelation.ts';
 import type { Relation } from '../../store/duckdb/relation.ts';
 import type { RowSelection } from '../../store/pg/rowLog.ts';
 import { findCurrentTable, findTableAt, listTables, type TableAt, type TableRecord } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
-import { readLogText } from './readLayers.ts';
+import { readTail } from './readLayers.ts';
 
 /** The table by name as it is now, or a 404 that names the nearest one. An active one hides an archived one of its name. */
 export async function requireTable(
@@ -64,10 +64,10 @@ async function openWith(
   effects: Map<number, ColumnEffect>,
   selection: RowSelection | null,
 ): Promise<Relation> {
-  return buildRelation(at, await readLogText(services, at, selection), effects, selection);
+  return buildRelation(at, await readTail(services, at, selection), effects, selection);
 }
 
 /** What the principal sees of the columns, in order; the last is the row id. */
 export async function describeRelation(services: Services, at: TableAt, principal: Principal): Promise<Relation['columns']> {
-  return buildRelation(at, null, await columnEffects(services, principal, at), null).columns;
+  return buildRelation(at, noTail, await columnEffects(services, principal, at), null).columns;
 }

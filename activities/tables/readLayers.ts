@@ -1,4 +1,6 @@
+import { type LogTail, noTail } from '../../store/duckdb/buildRelation.ts';
 import { readLogFile } from '../../store/duckdb/readLogFile.ts';
+import type { TailFile } from '../../store/duckdb/tailFiles.ts';
 import { listLogFiles } from '../../store/pg/logFiles.ts';
 import { type LayeredEntry, type LogRange, listNewestEntries, type RowSelection, readNewestEntries } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
@@ -13,10 +15,29 @@ function listLogRanges(at: TableAt): LogRange[] {
   });
 }
 
-/** What the log layers of a version say of the rows, in the form that a relation takes. Null when they say nothing. */
-export async function readLogText(services: Services, at: TableAt, selection: RowSelection | null): Promise<string | null> {
+/** What the log layers of a version say of the rows, in the form that a relation takes. */
+export async function readTail(services: Services, at: TableAt, selection: RowSelection | null): Promise<LogTail> {
   const ranges = listLogRanges(at);
-  if (ranges.length === 0) return null;
+  if (ranges.length === 0) return noTail;
+  if (selection !== null) return { file: null, json: await readLogText(services, at, ranges, selection) };
+  const kept = services.tails.find(at);
+  const since = kept && (await readSince(services, at, kept));
+  if (kept && since && (since.json?.length ?? 0) <= services.tails.limits.since) return { file: kept.path, json: since.json };
+  const json = await readLogText(services, at, ranges, null);
+  if (json !== null) void services.tails.offer(at, json);
+  return { file: null, json };
+}
+
+/** What the open log says since the version of a file; null when that is not known any more. */
+async function readSince(services: Services, at: TableAt, kept: TailFile): Promise<{ json: string | null } | null> {
+  if (kept.versionUid === at.versionUid) return { json: null };
+  // Above the layer that is open, which is the last.
+  const range = { layer: at.layers.length, after: kept.editVersion, upTo: at.editVersion };
+  const { floor, uid, json } = await readNewestEntries(services.db.pool, at.table.id, [range], null);
+  return uid === kept.versionUid && floor <= kept.editVersion ? { json } : null;
+}
+
+async function readLogText(services: Services, at: TableAt, ranges: LogRange[], selection: RowSelection | null): Promise<string | null> {
   const { floor, json } = await readNewestEntries(services.db.pool, at.table.id, ranges, selection);
   if (ranges.every((range) => range.after >= floor)) return json;
   const entries = await readLogLayers(services, at, selection);

@@ -44,8 +44,8 @@ export async function summarizeTables(
   const columns = await listColumnsAt(orm, [...versions.keys()], (id) => versions.get(id) ?? 0);
   return Promise.all(
     tables.map(async (table) => {
-      const { editVersion, versionUid, schemaVersion, rowCount } = table;
-      const at = { table, editVersion, versionUid, schemaVersion, rowCount, columns: columns.get(table.id) ?? [], layers: [] };
+      const { editVersion, versionUid, manifestId, schemaVersion, rowCount } = table;
+      const at = { table, editVersion, versionUid, manifestId, schemaVersion, rowCount, columns: columns.get(table.id) ?? [], layers: [] };
       return presentTableSummary(table, await visibleColumns(services, principal, at));
     }),
   );

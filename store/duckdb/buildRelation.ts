@@ -3,25 +3,38 @@ import type { ColumnRecord, TableAt } from '../pg/tables.ts';
 import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';
 
 export const rowIdColumn = '__svc_row_id';
+export const opColumn = '__svc_op';
+export const layerColumn = '__svc_layer';
 
 /** Parquet field ids: columns have their own id, these are the service's. */
-export const fieldIds = { rowId: 0, op: 1_000_001, version: 1_000_002, changed: 1_000_003, before: 1_000_004, cells: 1_000_005 } as const;
+export const fieldIds = {
+  rowId: 0,
+  op: 1_000_001,
+  version: 1_000_002,
+  changed: 1_000_003,
+  before: 1_000_004,
+  cells: 1_000_005,
+  layer: 1_000_006,
+} as const;
 
 /** The name of a column inside files and tails: by id, never by the user's name. */
 export const innerName = (columnId: number) => `c${columnId}`;
 
 export type ColumnEffect = 'mask' | 'deny';
 
+/** What the log layers of a version say: in a local file, as `readNewestEntries` gives it, or both, the latter being newer. */
+export interface LogTail {
+  file: string | null;
+  json: string | null;
+}
+
+export const noTail: LogTail = { file: null, json: null };
+
 /**
- * The relation of a table at a version. `log` are the newest entries of the log layers, as `readNewestEntries` gives them;
- * `selection`, if given, limits it to some row ids and with it the files that are read.
+ * The relation of a table at a version. `log` are the newest entries of its log layers; `selection`, if given, limits it to
+ * some row ids and with it the files that are read.
  */
-export function buildRelation(
-  at: TableAt,
-  log: string | null,
-  effects: Map<number, ColumnEffect>,
-  selection: RowSelection | null,
-): Relation {
+export function buildRelation(at: TableAt, log: LogTail, effects: Map<number, ColumnEffect>, selection: RowSelection | null): Relation {
   const visible = at.columns.filter((column) => effects.get(column.id) !== 'deny');
   const stored = visible.filter((column) => effects.get(column.id) !== 'mask');
   const segments = at.layers
@@ -29,7 +42,7 @@ export function buildRelation(
     .filter((layer) => !selection || overlaps(selection, layer))
     .map((layer) => layer.key);
   const deltas = at.layers.flatMap((layer, index) => (layer.kind === 'delta' ? [{ key: layer.key, index }] : []));
-  const tail = log === null ? null : makeTail(stored, effects.size > 0 ? keepOnly(stored, log) : log);
+  const tail = log.json === null ? null : makeTail(stored, effects.size > 0 ? keepOnly(stored, log.json) : log.json);
 
   return {
     name: at.table.name,
@@ -38,6 +51,7 @@ export function buildRelation(
       { name: rowIdColumn, type: 'BIGINT', masked: false },
     ],
     files: [...segments, ...deltas.map((delta) => delta.key)],
+    tailFile: log.file,
     tail,
     governed: effects.size > 0,
     versionUid: at.versionUid,
@@ -50,10 +64,13 @@ export function buildRelation(
       const files = (keys: string[], extra: [number, string, string][]) =>
         readFiles(keys.map(pathOf), [[fieldIds.rowId, rowIdColumn, 'BIGINT'], ...extra], stored);
       const changes = [
-        ...(tail ? [`SELECT ${rowIdColumn}, __svc_op, __svc_layer${listed} FROM ${quoteName(tailName)}`] : []),
+        ...(tail ? [`SELECT ${rowIdColumn}, ${opColumn}, ${layerColumn}${listed} FROM ${quoteName(tailName)}`] : []),
+        ...(log.file === null
+          ? []
+          : [`SELECT ${rowIdColumn}, ${opColumn}, ${layerColumn}${listed} FROM ${files([log.file], [opField, layerField])}${limit}`]),
         ...deltas.map(
           ({ key, index }) =>
-            `SELECT ${rowIdColumn}, __svc_op, ${index} AS __svc_layer${listed} FROM ${files([key], [[fieldIds.op, '__svc_op', 'VARCHAR']])}${limit}`,
+            `SELECT ${rowIdColumn}, ${opColumn}, ${index} AS ${layerColumn}${listed} FROM ${files([key], [opField])}${limit}`,
         ),
       ];
       const base = segments.length === 0 ? null : `SELECT ${rowIdColumn}${listed} FROM ${files(segments, [])}${limit}`;
@@ -61,6 +78,9 @@ export function buildRelation(
     },
   };
 }
+
+const opField: [number, string, string] = [fieldIds.op, opColumn, 'VARCHAR'];
+const layerField: [number, string, string] = [fieldIds.layer, layerColumn, 'INTEGER'];
 
 function overlaps(selection: RowSelection, part: { minRow: number; maxRow: number }): boolean {
   if ('min' in selection) return part.minRow <= selection.max && part.maxRow >= selection.min;
@@ -73,12 +93,12 @@ export function limitRows(selection: RowSelection): string {
     : `${rowIdColumn} IN (${selection.ids.join(', ')})`;
 }
 
-function makeTail(columns: ColumnRecord[], json: string): Tail {
+export function makeTail(columns: ColumnRecord[], json: string): Tail {
   return {
     columns: [
       { name: rowIdColumn, type: 'BIGINT', path: '$[0]' },
-      { name: '__svc_op', type: 'VARCHAR', path: '$[1]' },
-      { name: '__svc_layer', type: 'INTEGER', path: '$[2]' },
+      { name: opColumn, type: 'VARCHAR', path: '$[1]' },
+      { name: layerColumn, type: 'INTEGER', path: '$[2]' },
       // A row written before a column was added has that column's default; an explicit null stays null.
       ...columns.map(({ id, name, type, defaultText }) => ({
         name: innerName(id),
@@ -121,9 +141,9 @@ function combine(base: string | null, changes: string[], listed: string): string
   const newest =
     changes.length === 1
       ? changes[0]
-      : `SELECT * FROM (${changes.join(' UNION ALL ')}) QUALIFY row_number() OVER (PARTITION BY ${rowIdColumn} ORDER BY __svc_layer DESC) = 1`;
+      : `SELECT * FROM (${changes.join(' UNION ALL ')}) QUALIFY row_number() OVER (PARTITION BY ${rowIdColumn} ORDER BY ${layerColumn} DESC) = 1`;
   const kept = base === null ? '' : `SELECT ${rowIdColumn}${listed} FROM (${base}) ANTI JOIN changes USING (${rowIdColumn}) UNION ALL `;
-  return `WITH changes AS MATERIALIZED (${newest}) ${kept}SELECT ${rowIdColumn}${listed} FROM changes WHERE __svc_op <> 'D'`;
+  return `WITH changes AS MATERIALIZED (${newest}) ${kept}SELECT ${rowIdColumn}${listed} FROM changes WHERE ${opColumn} <> 'D'`;
 }
 
 /** User's names on the outside; what is masked was never read. */

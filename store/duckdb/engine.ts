@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import type { BlobStore } from '../blobs/blobStore.ts';
 import { type RowFormat, startRows } from './formats/streamRows.ts';
-import { createTailTable, quoteName, type Relation } from './relation.ts';
+import { createTailTable, openFiles, quoteName, type Relation } from './relation.ts';
 
 /** The engine for the service's own reads and writes. Nobody's SQL runs here: that is what the sandbox is for. */
 export interface Engine {
@@ -51,7 +51,7 @@ interface OpenedRelation {
 }
 
 async function openOn(connection: DuckDBConnection, blobs: BlobStore, relation: Relation): Promise<OpenedRelation> {
-  const opened = await blobs.open(relation.files);
+  const opened = await openFiles(blobs, [relation]);
   tails += 1;
   const tailName = `svc_tail_${tails}`;
   const { tail } = relation;

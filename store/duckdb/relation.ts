@@ -1,3 +1,5 @@
+import type { BlobStore, OpenedBlobs } from '../blobs/blobStore.ts';
+
 /**
  * A table's content at one version, as a principal may see it, in the form that DuckDB reads: files in the blob store,
  * changes that are not in files yet, and a SELECT over both. Made in one place; every reader takes it from there.
@@ -9,10 +11,12 @@ export interface Relation {
   columns: RelationColumn[];
   /** Keys of the blobs it reads. */
   files: string[];
+  /** The path of a local file that holds the older rows of the log; null when there is none. */
+  tailFile: string | null;
   /** Rows of the log that are not in files, as a JSON array. Null when there are none. */
   tail: Tail | null;
   /**
-   * The SELECT. `pathOf` gives the local path of a blob; `tailName` is the table that holds `tail`. The result has
+   * The SELECT. `pathOf` gives the path of a blob, and of the tail's file by its own path; `tailName` is the table that holds `tail`. The result has
    * exactly `columns`, masked ones already NULL.
    */
   select(pathOf: (key: string) => string, tailName: string): string;
@@ -46,6 +50,13 @@ export interface TailColumn {
   absent?: string | null;
   /** The column that readers know it as; without one it is always needed. */
   shownAs?: string;
+}
+
+/** All files of some relations; `pathOf` is what their `select` wants. */
+export async function openFiles(blobs: BlobStore, relations: Relation[]): Promise<OpenedBlobs> {
+  const local = new Set(relations.map((relation) => relation.tailFile));
+  const { pathOf, release } = await blobs.open([...new Set(relations.flatMap((relation) => relation.files))]);
+  return { pathOf: (key) => (local.has(key) ? key : pathOf(key)), release };
 }
 
 /** The one helper that quotes identifiers. */

@@ -1,7 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BlobStore } from '../blobs/blobStore.ts';
 import type { Engine } from './engine.ts';
-import { createTailTable, quoteName, type Relation } from './relation.ts';
+import { createTailTable, openFiles, quoteName, type Relation } from './relation.ts';
 
 let tails = 0;
 
@@ -11,7 +11,7 @@ export async function withRelations<T>(
   relations: Relation[],
   work: (connection: DuckDBConnection, froms: string[]) => Promise<T>,
 ): Promise<T> {
-  const opened = await storage.blobs.open([...new Set(relations.flatMap((relation) => relation.files))]);
+  const opened = await openFiles(storage.blobs, relations);
   try {
     return await storage.engine.use(async (connection) => {
       const made: string[] = [];

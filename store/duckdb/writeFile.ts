@@ -90,7 +90,7 @@ export async function writeSelect(
   return { key, bytes: size };
 }
 
-function fieldIdList(columns: FileColumn[]): string {
+export function fieldIdList(columns: FileColumn[]): string {
   // A list column has an element of its own, which wants an id too.
   const ids = columns.map(
     (column) =>

@@ -77,21 +77,22 @@ export async function listNewestEntries(
 
 /**
  * The same as the text of a JSON array of `[row id, op, layer, cells]`, null when there are none. The cells pass through
- * as they were kept: only the engine that reads them takes them apart.
+ * as they were kept: only the engine that reads them takes them apart. `uid` is that of the version before the first range.
  */
 export async function readNewestEntries(
   pool: pg.Pool,
   tableId: string,
   ranges: LogRange[],
   selection: RowSelection | null,
-): Promise<{ floor: number; json: string | null }> {
+): Promise<{ floor: number; uid: string | null; json: string | null }> {
   const { kind, text, values } = selectNewest(tableId, ranges, selection, 'l.row_id, l.op, l.cells');
-  const { rows } = await pool.query<{ floor: number; json: string | null }>({
+  const { rows } = await pool.query<{ floor: number; uid: string | null; json: string | null }>({
     name: `newest_text_${kind}`,
-    text: `SELECT ${floorOf} AS floor, json_agg(json_build_array(row_id, op, layer, cells))::text AS json FROM (${text}) AS newest`,
+    text: `SELECT ${floorOf} AS floor, (SELECT uid FROM table_versions WHERE table_id = $1 AND edit_version = ($3::bigint[])[1]) AS uid,
+             json_agg(json_build_array(row_id, op, layer, cells))::text AS json FROM (${text}) AS newest`,
     values,
   });
-  return rows[0] ?? { floor: 0, json: null };
+  return rows[0] ?? { floor: 0, uid: null, json: null };
 }
 
 /** Every entry in a range of the log, of some rows, if asked. Without cells where they are not needed. */

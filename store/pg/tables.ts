@@ -19,6 +19,7 @@ export interface TableAt {
   table: TableRecord;
   editVersion: number;
   versionUid: string;
+  manifestId: string;
   schemaVersion: number;
   rowCount: number;
   columns: ColumnRecord[];
@@ -118,6 +119,7 @@ function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
     table,
     editVersion: table.editVersion,
     versionUid: table.versionUid,
+    manifestId: table.manifestId,
     schemaVersion: table.schemaVersion,
     rowCount: table.rowCount,
     columns,
@@ -184,6 +186,7 @@ export async function findTableAt(orm: Orm, table: TableRecord, editVersion: num
     table,
     editVersion,
     versionUid: row.version.uid,
+    manifestId: row.version.manifestId,
     schemaVersion: row.version.schemaVersion,
     rowCount: row.version.rowCount,
     columns: columns.get(table.id) ?? [],

@@ -9,7 +9,7 @@ import type { CellKind, Grid } from '../../core/grid/grid.ts';
 import { buildRawTable } from '../../core/structuring/raw.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { openFolderStore } from '../../store/blobs/folderStore.ts';
-import { buildRelation, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { buildRelation, noTail, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { type Engine, openEngine, readAll, withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName, quoteText } from '../../store/duckdb/relation.ts';
 import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
@@ -67,7 +67,7 @@ export async function openRawStore(): Promise<RawStore> {
         rowCount: sheet.rowCount,
       } as unknown as TableAt;
       const names = sheet.columns.map(({ name }) => quoteName(name));
-      return withRelation(engine, blobs, buildRelation(at, null, new Map(), null), async (connection, from) => {
+      return withRelation(engine, blobs, buildRelation(at, noTail, new Map(), null), async (connection, from) => {
         const rows = await readAll(connection, `SELECT ${[`${rowIdColumn}::DOUBLE`, ...names].join(', ')} FROM ${from}`);
         return rows as unknown as Row[];
       });

@@ -167,6 +167,7 @@ export async function makeRelation(spec: TableSpec, key: string, pathOf: (key: s
     name: spec.name,
     columns,
     files: [key],
+    tailFile: null,
     tail:
       tailJson === null
         ? null

@@ -1,3 +1,6 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareAddColumn, prepareDropColumn, prepareRenameColumn } from '../../activities/columns/changeColumns.ts';
@@ -12,6 +15,7 @@ import { planRestore } from '../../activities/snapshots/planRestore.ts';
 import { restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
 import { requireTableAt } from '../../activities/tables/openTable.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
+import { openTailFiles } from '../../store/duckdb/tailFiles.ts';
 import type { SnapshotRecord } from '../../store/pg/snapshots.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
@@ -20,8 +24,33 @@ import { TableModel } from './model.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 let store: TestStore;
+let tailFiles = 0;
+
+/** Every tail that is read twice becomes a file, and every later version is read over it. */
+function useTailFiles({ services }: TestStore): void {
+  const eagerTails = openTailFiles(
+    services.engine,
+    () => mkdtemp(join(tmpdir(), 'svc-test-tails-')),
+    (error) => expect.unreachable(String(error)),
+    { worthwhile: 0, since: 1e9 },
+  );
+  const usual = services.tails;
+  services.tails = {
+    ...eagerTails,
+    find(at) {
+      const file = eagerTails.find(at);
+      tailFiles += file ? 1 : 0;
+      return file;
+    },
+    async close() {
+      await Promise.all([eagerTails.close(), usual.close()]);
+    },
+  };
+}
+
 beforeAll(async () => {
   store = await openTestStore();
+  useTailFiles(store);
 });
 afterAll(() => store.stop());
 
@@ -192,6 +221,11 @@ class Run {
     return { histories, diff: await diffTable(services, principal, from, to, 100) };
   }
 
+  /** Twice, so that its tail is written down. */
+  async read(): Promise<void> {
+    for (const _ of [1, 2]) await this.store.readContent(this.tableId);
+  }
+
   /** Folds the table until there is nothing to do; with an edit that comes between its file and its swap, if wanted. */
   private async fold(limits: typeof compactionLimits, edit: boolean): Promise<void> {
     const { services } = this.store;
@@ -248,7 +282,10 @@ describe('the store', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 16, size: 'max' }), async (steps) => {
         const run = await Run.start();
-        for (const each of steps) await run.apply(each);
+        for (const each of steps) {
+          await run.apply(each);
+          await run.read();
+        }
         await run.check();
         runs += 1;
       }),
@@ -257,6 +294,7 @@ describe('the store', () => {
     console.log(`${runs} random histories checked at every version`);
     expect(runs).toBeGreaterThan(5);
     expect(moves).toBeGreaterThan(0);
+    expect(tailFiles).toBeGreaterThan(0);
   }, 120_000);
 
   it('lets exactly one of 32 writers with the same expected version win, round after round', async () => {

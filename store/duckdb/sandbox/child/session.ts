@@ -51,13 +51,12 @@ export async function openSession({ openDir, outDir }: SessionFolders): Promise<
   const instance = await DuckDBInstance.create(':memory:', options);
   const [user, own] = [await instance.connect(), await instance.connect()];
   for (const connection of [user, own]) for (const sql of perConnection) await connection.run(sql);
+  await own.run(`SET allowed_directories = [${[openDir, outDir].map(quoteText).join(', ')}]`);
   return {
     user,
     own,
     async lock() {
-      await own.run(`SET allowed_directories = [${[openDir, outDir].map(quoteText).join(', ')}]`);
-      await own.run('SET enable_external_access = false');
-      await own.run('SET lock_configuration = true');
+      await own.run('SET enable_external_access = false; SET lock_configuration = true');
     },
     close() {
       user.closeSync();

@@ -1,0 +1,133 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { TableAt } from '../pg/tables.ts';
+import { fieldIds, layerColumn, makeTail, opColumn, rowIdColumn } from './buildRelation.ts';
+import type { Engine } from './engine.ts';
+import { createTailTable, quoteName, quoteText } from './relation.ts';
+import { fieldIdList } from './writeFile.ts';
+
+/** The log of a table up to a version, as a local file: what a relation reads instead of loading those entries again. */
+export interface TailFile {
+  path: string;
+  editVersion: number;
+  versionUid: string;
+}
+
+/**
+ * Long tails are read over and over while a table is edited and queried, and to load one costs more than most queries. So
+ * one that is read for the second time is written down, and later versions load only what came after it. A cache of this
+ * process: it may lose any file at any time.
+ */
+export interface TailFiles {
+  limits: TailLimits;
+  /** The latest file over the same layers, of this version or an earlier one. */
+  find(at: TableAt): TailFile | null;
+  /** A whole tail that was just loaded. Nobody has to wait for what is made of it. */
+  offer(at: TableAt, json: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** In letters of the JSON that is loaded otherwise. */
+export interface TailLimits {
+  /** Shorter tails are loaded as quickly as a file is opened. */
+  worthwhile: number;
+  /** What came after a file may grow to this, then another file takes its place. */
+  since: number;
+}
+
+const usualLimits: TailLimits = { worthwhile: 32_768, since: 32_768 };
+
+/** Far longer than any query may run: whoever was given a file has long opened it. */
+const keptMs = 15 * 60_000;
+const mostKnown = 10_000;
+
+interface Entry {
+  file: TailFile | null;
+  making: boolean;
+  usedMs: number;
+}
+
+export function openTailFiles(
+  engine: Engine,
+  makeFolder: () => Promise<string>,
+  onTrouble: (error: unknown) => void,
+  limits: TailLimits = usualLimits,
+): TailFiles {
+  const entries = new Map<string, Entry>();
+  let made = 0;
+  let folder: string | null = null;
+  let last: Promise<void> = Promise.resolve();
+
+  const dropOld = async (): Promise<void> => {
+    const old = Date.now() - keptMs;
+    for (const [key, entry] of entries) {
+      if (entry.making || (entry.usedMs >= old && entries.size <= mostKnown)) continue;
+      entries.delete(key);
+      if (entry.file && entry.usedMs < old) await rm(entry.file.path, { force: true });
+    }
+  };
+
+  const make = async (at: TableAt, json: string, entry: Entry): Promise<void> => {
+    folder ??= await makeFolder();
+    made += 1;
+    const path = join(folder, `${made}.parquet`);
+    await writeTail(engine, at, json, path);
+    entry.file = { path, editVersion: at.editVersion, versionUid: at.versionUid };
+    await dropOld();
+  };
+
+  return {
+    limits,
+    find(at) {
+      const entry = entries.get(keyOf(at));
+      if (!entry?.file || entry.file.editVersion > at.editVersion) return null;
+      entry.usedMs = Date.now();
+      return entry.file;
+    },
+    async offer(at, json) {
+      if (json.length <= limits.worthwhile) return;
+      const key = keyOf(at);
+      const entry = entries.get(key);
+      if (!entry) entries.set(key, { file: null, making: false, usedMs: Date.now() });
+      if (!entry || entry.making || (entry.file && entry.file.editVersion >= at.editVersion)) return;
+      entry.making = true;
+      last = last
+        .then(() => make(at, json, entry))
+        .catch(onTrouble)
+        .finally(() => {
+          entry.making = false;
+        });
+      await last;
+    },
+    async close() {
+      await last;
+      if (folder !== null) await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** By the manifest, which says which layers a version has, and the columns that were asked for. */
+function keyOf(at: TableAt): string {
+  return `${at.manifestId} ${at.columns.map((column) => column.id).join(' ')}`;
+}
+
+async function writeTail(engine: Engine, at: TableAt, json: string, path: string): Promise<void> {
+  const name = `svc_tail_file_${at.versionUid}`;
+  const tail = makeTail(at.columns, json);
+  const fields = [
+    { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
+    { id: fieldIds.op, name: opColumn, type: 'VARCHAR' },
+    { id: fieldIds.layer, name: layerColumn, type: 'INTEGER' },
+    ...tail.columns.slice(3).map((column, i) => ({ ...column, id: at.columns[i]?.id ?? 0 })),
+  ];
+  await engine.use(async (connection) => {
+    try {
+      await connection.run(createTailTable(name, tail.columns), [tail.json]);
+      await connection.run(
+        `COPY ${quoteName(name)} TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed, ${fieldIdList(fields)})`,
+      );
+    } finally {
+      await connection.run(`DROP TABLE IF EXISTS ${quoteName(name)}`);
+    }
+  });
+}
