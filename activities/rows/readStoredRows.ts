@@ -43,7 +43,7 @@ async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Pro
     if (!mayHold(layer, asked)) continue;
     const blobs = await services.blobs.open([layer.key]);
     try {
-      const rows = await services.engine.use((connection) => findRows(connection, blobs.pathOf(layer.key), asked));
+      const rows = await findRows(services.engine, blobs.pathOf(layer.key), asked, at.columns.length);
       for (const [rowId, row] of rows) settle(rowId, row.removed ? null : row.cells);
     } finally {
       blobs.release();

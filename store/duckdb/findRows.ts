@@ -1,31 +1,44 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { rowIdColumn } from './buildRelation.ts';
+import { findRows as findFewRows } from '../parquet/findRows.ts';
+import { opColumn, rowIdColumn } from './buildRelation.ts';
+import type { Engine } from './engine.ts';
 import { quoteText } from './relation.ts';
 
 /** A row of a file: its cells as text by column id, or that it was removed. */
 export type FoundRow = { removed: true } | { removed: false; cells: Record<string, string | null> };
 
-const wanted = quoteText(`^(${rowIdColumn}|__svc_op|c[0-9]+)$`);
+const wanted = `^(${rowIdColumn}|${opColumn}|c[0-9]+)$`;
+const isWanted = (name: string) => wantedPattern.test(name);
+const wantedPattern = new RegExp(wanted);
+
+/** Beyond these, one pass over the file is quicker than a look at every place. */
+const few = { rows: 8, cells: 1_000 };
 
 /**
- * Rows of one file by id. The file names its columns by id, and what it says of a row is all that is asked: without a
- * relation over several files, planning the read costs a third. A column that came after the file is not in the cells.
+ * Rows of one file by id. The file names its columns by id, and what it says of a row is all that is asked. A column that
+ * came after the file is not in the cells.
  */
-export async function findRows(connection: DuckDBConnection, path: string, rowIds: number[]): Promise<Map<number, FoundRow>> {
+export async function findRows(engine: Engine, path: string, rowIds: number[], columns: number): Promise<Map<number, FoundRow>> {
+  const isFew = rowIds.length <= few.rows && rowIds.length * columns <= few.cells;
+  const found = isFew ? await findFewRows(path, rowIds, { id: rowIdColumn, isWanted }) : null;
+  const rows = found ?? (await engine.use((connection) => scanRows(connection, path, rowIds)));
+  return new Map([...rows].map(([rowId, row]) => [rowId, asFound(row)]));
+}
+
+/** The same by the engine, for any number of rows and any form of file. */
+export async function scanRows(
+  connection: DuckDBConnection,
+  path: string,
+  rowIds: number[],
+): Promise<Map<number, Record<string, string | null>>> {
   const reader = await connection.runAndReadAll(
-    `SELECT CAST(COLUMNS(${wanted}) AS VARCHAR) FROM read_parquet(${quoteText(path)}) WHERE ${rowIdColumn} IN (${rowIds.join(', ')})`,
+    `SELECT CAST(COLUMNS(${quoteText(wanted)}) AS VARCHAR) FROM read_parquet(${quoteText(path)}) WHERE ${rowIdColumn} IN (${rowIds.join(', ')})`,
   );
-  const names = reader.columnNames();
-  const [idAt, opAt] = [names.indexOf(rowIdColumn), names.indexOf('__svc_op')];
-  const found = new Map<number, FoundRow>();
-  for (const row of reader.getRows() as (string | null)[][]) {
-    if (opAt >= 0 && row[opAt] === 'D') {
-      found.set(Number(row[idAt]), { removed: true });
-      continue;
-    }
-    const cells: Record<string, string | null> = {};
-    for (const [i, name] of names.entries()) if (i !== idAt && i !== opAt) cells[name.slice(1)] = row[i] ?? null;
-    found.set(Number(row[idAt]), { removed: false, cells });
-  }
-  return found;
+  const rows = reader.getRowObjects() as Record<string, string | null>[];
+  return new Map(rows.map((row) => [Number(row[rowIdColumn]), row]));
+}
+
+function asFound({ [rowIdColumn]: _, [opColumn]: op, ...cells }: Record<string, string | null>): FoundRow {
+  if (op === 'D') return { removed: true };
+  return { removed: false, cells: Object.fromEntries(Object.entries(cells).map(([name, text]) => [name.slice(1), text])) };
 }

@@ -1,0 +1,83 @@
+import type { FileHandle } from 'node:fs/promises';
+import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
+import type { Page } from './pages.ts';
+import { type TextOf, textOf, Unreadable } from './valueText.ts';
+
+/** A column within a row group: where its pages lie, and how its values are stored. */
+export interface Chunk {
+  name: string;
+  type: NonNullable<SchemaElement['type']>;
+  /** Bytes of a value; null where that differs. */
+  width: number | null;
+  /** Whether nulls may stand among the values. */
+  optional: boolean;
+  dictionaryAt: number | null;
+  pagesAt: number;
+  end: number;
+  textOf: TextOf;
+  /** Those that were looked at, by position. */
+  pages: Map<number, Page>;
+}
+
+export interface RowGroup {
+  rows: number;
+  minId: number;
+  maxId: number;
+  chunks: Chunk[];
+}
+
+const widths: Partial<Record<Chunk['type'], number>> = { INT32: 4, INT64: 8, DOUBLE: 8 };
+const trailerBytes = 8;
+const guessedBytes = 65_536;
+const known = new Map<string, RowGroup[]>();
+const mostKnown = 500;
+
+/** Files never change, so a footer is read once, and the one that was used longest ago is forgotten. */
+export async function readFooter(path: string, file: FileHandle, isWanted: (name: string) => boolean, idName: string): Promise<RowGroup[]> {
+  const before = known.get(path);
+  if (before) {
+    known.delete(path);
+    known.set(path, before);
+    return before;
+  }
+  const { size } = await file.stat();
+  let tail = await readTail(file, size, Math.min(size, guessedBytes));
+  const needed = tail.readUInt32LE(tail.length - trailerBytes) + trailerBytes;
+  if (needed > tail.length) tail = await readTail(file, size, needed);
+  const { schema, row_groups } = parquetMetadata(tail, { geoparquet: false });
+  const leaves = schema.filter((element) => element.type !== undefined);
+  const groups = row_groups.map(({ columns, num_rows }): RowGroup => {
+    const chunks = columns.flatMap(({ meta_data: meta }, i) => {
+      const [name, ...rest] = meta?.path_in_schema ?? [];
+      return meta && name !== undefined && rest.length === 0 && isWanted(name) ? [describeChunk(meta, leaves[i] as SchemaElement)] : [];
+    });
+    const id = columns.find(({ meta_data: meta }) => meta?.path_in_schema[0] === idName)?.meta_data?.statistics;
+    if (id?.min_value === undefined || id.max_value === undefined) throw new Unreadable('no bounds of the row ids');
+    return { rows: Number(num_rows), minId: Number(id.min_value), maxId: Number(id.max_value), chunks };
+  });
+  if (known.size >= mostKnown) known.delete(known.keys().next().value as string);
+  known.set(path, groups);
+  return groups;
+}
+
+async function readTail(file: FileHandle, size: number, length: number): Promise<Buffer> {
+  const { buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, size - length);
+  return buffer;
+}
+
+function describeChunk(meta: ColumnMetaData, element: SchemaElement): Chunk {
+  if (meta.codec !== 'UNCOMPRESSED') throw new Unreadable(meta.codec);
+  const pagesAt = Number(meta.data_page_offset);
+  const dictionaryAt = meta.dictionary_page_offset === undefined ? null : Number(meta.dictionary_page_offset);
+  return {
+    name: element.name,
+    type: meta.type,
+    width: meta.type === 'FIXED_LEN_BYTE_ARRAY' ? (element.type_length ?? 0) : (widths[meta.type] ?? null),
+    optional: element.repetition_type === 'OPTIONAL',
+    dictionaryAt,
+    pagesAt,
+    end: Math.min(dictionaryAt ?? pagesAt, pagesAt) + Number(meta.total_compressed_size),
+    textOf: textOf(element),
+    pages: new Map(),
+  };
+}

@@ -1,0 +1,88 @@
+import type { FileHandle } from 'node:fs/promises';
+import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
+import type { Chunk } from './footers.ts';
+import { rankAt } from './runs.ts';
+import { Unreadable } from './valueText.ts';
+
+/** A page of a chunk; positions are those of the file. What is found out about it is kept, since files never change. */
+export interface Page {
+  rows: number;
+  isPlain: boolean;
+  levelsAt: number;
+  valuesAt: number;
+  end: number;
+  /** No null stands in it. */
+  isFull: boolean;
+  /** Texts follow each other, each behind its length: where every so many of them begin, once that is known. */
+  marks: number[] | null;
+}
+
+const encodings = { plain: 0, runLength: 3, dictionary: new Set([2, 8]) };
+const kinds = { data: 0, dictionary: 2 };
+
+/** Holds the header of a page, and where no null stands in it its levels, too. */
+const headBytes = 512;
+
+/** The page that begins at a position. */
+export async function openPage(file: FileHandle, chunk: Chunk, at: number): Promise<Page> {
+  const known = chunk.pages.get(at);
+  if (known) return known;
+  const head = await readBytes(file, at, Math.min(at + headBytes, chunk.end));
+  const reader = { view: new DataView(head.buffer, head.byteOffset, head.length), offset: 0 };
+  const { field_1: kind, field_3: size, field_5: data, field_7: dictionary } = deserializeTCompactProtocol(reader);
+  const bodyAt = at + reader.offset;
+  const page: Page = { rows: 0, isPlain: true, levelsAt: bodyAt, valuesAt: bodyAt, end: bodyAt + Number(size), isFull: true, marks: null };
+  if (kind === kinds.dictionary && dictionary) page.rows = dictionary.field_1;
+  else {
+    page.rows = data?.field_1;
+    page.isPlain = data?.field_2 === encodings.plain;
+    const isKnown = page.isPlain || encodings.dictionary.has(data?.field_2);
+    if (kind !== kinds.data || !isKnown || data.field_3 !== encodings.runLength) throw new Unreadable('a page in another form');
+    if (chunk.optional) {
+      page.levelsAt = bodyAt + 4;
+      page.valuesAt = page.levelsAt + head.readUInt32LE(bodyAt - at);
+      const levels = head.subarray(page.levelsAt - at, page.valuesAt - at);
+      page.isFull = page.valuesAt <= at + head.length && rankAt(levels, page.rows).before === page.rows;
+    }
+  }
+  chunk.pages.set(at, page);
+  return page;
+}
+
+const betweenMarks = 256;
+
+/** The bytes of the value at a place among those that are not null. */
+export async function readPlain(file: FileHandle, chunk: Chunk, page: Page, place: number): Promise<Buffer> {
+  const { width } = chunk;
+  if (width !== null) return readBytes(file, page.valuesAt + place * width, page.valuesAt + (place + 1) * width);
+  if (chunk.type === 'BOOLEAN') {
+    const at = page.valuesAt + (place >> 3);
+    const [byte = 0] = await readBytes(file, at, at + 1);
+    return Buffer.of((byte >> (place & 7)) & 1);
+  }
+  page.marks ??= markTexts(await readBytes(file, page.valuesAt, page.end));
+  const mark = Math.floor(place / betweenMarks);
+  const from = page.valuesAt + (page.marks[mark] as number);
+  const to = mark + 1 < page.marks.length ? page.valuesAt + (page.marks[mark + 1] as number) : page.end;
+  const texts = await readBytes(file, from, to);
+  let at = 0;
+  for (let i = mark * betweenMarks; i < place; i += 1) at += 4 + texts.readUInt32LE(at);
+  return texts.subarray(at + 4, at + 4 + texts.readUInt32LE(at));
+}
+
+function markTexts(texts: Buffer): number[] {
+  const marks: number[] = [];
+  let at = 0;
+  for (let i = 0; at < texts.length; i += 1) {
+    if (i % betweenMarks === 0) marks.push(at);
+    at += 4 + texts.readUInt32LE(at);
+  }
+  return marks;
+}
+
+export async function readBytes(file: FileHandle, from: number, to: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(to - from);
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, from);
+  if (bytesRead !== bytes.length) throw new Error('the file ends too early');
+  return bytes;
+}
