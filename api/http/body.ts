@@ -76,6 +76,7 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 function parseJson(bytes: Buffer): unknown {
+  refuseDeepNesting(bytes);
   let text: string;
   try {
     text = utf8.decode(bytes);
@@ -94,7 +95,6 @@ function parseJson(bytes: Buffer): unknown {
       'Send well-formed JSON.',
     );
   }
-  if (typeof value === 'object' && value !== null) refuseDeepNesting(value, deepest);
   // Only an escape can bring these in: the decoder above has refused them as bytes, but for the plain U+0000.
   if (/\\u(0000|[dD][89a-fA-F])/.test(text) || text.includes('\u0000')) refuseBadText(value, '');
   return value;
@@ -103,16 +103,24 @@ function parseJson(bytes: Buffer): unknown {
 const deepest = 100;
 
 /** Whatever walks a body does so by recursion, the parser apart; no honest one is this deep. */
-function refuseDeepNesting(value: object, levels: number): void {
-  if (levels === 0) throw new DomainError('malformed-request', `The body is nested more than ${deepest} levels deep.`, 'Send it flatter.');
-  if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object' && item !== null) refuseDeepNesting(item, levels - 1);
-    return;
+function refuseDeepNesting(bytes: Buffer): void {
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (byte === signs.quote) at = endOfString(bytes, at + 1);
+    else if (byte === signs.brace || byte === signs.bracket) depth += 1;
+    else if (byte === signs.braceEnd || byte === signs.bracketEnd) depth -= 1;
+    if (depth > deepest)
+      throw new DomainError('malformed-request', `The body is nested more than ${deepest} levels deep.`, 'Send it flatter.');
   }
-  for (const key in value) {
-    const item = (value as Record<string, unknown>)[key];
-    if (typeof item === 'object' && item !== null) refuseDeepNesting(item, levels - 1);
-  }
+}
+
+const signs = { quote: 0x22, backslash: 0x5c, brace: 0x7b, braceEnd: 0x7d, bracket: 0x5b, bracketEnd: 0x5d } as const;
+
+function endOfString(bytes: Buffer, start: number): number {
+  let at = start;
+  while (at < bytes.length && bytes[at] !== signs.quote) at += bytes[at] === signs.backslash ? 2 : 1;
+  return at;
 }
 
 /** U+0000 and lone surrogates: text that PostgreSQL and most clients cannot hold. */

@@ -60,11 +60,11 @@ export class IntegerColumn implements ColumnValues {
 
 const LENGTH_BYTES = 4;
 
-/** Texts and nulls; rows that nothing is put into are null. */
-export class TextColumn implements ColumnValues {
+/** Values and nulls; rows that nothing is put into are null. */
+abstract class OptionalColumn implements ColumnValues {
   count = 0;
-  private bytes = Buffer.allocUnsafe(1024);
-  private used = 0;
+  protected bytes = Buffer.allocUnsafe(1024);
+  protected used = 0;
   private present = new Uint8Array(64);
   private lastRow = 0;
 
@@ -72,6 +72,33 @@ export class TextColumn implements ColumnValues {
     return this.used + Math.min(this.lastRow >> 3, this.count * SPARSE_BYTES);
   }
 
+  abstract bounds(): { min: Buffer; max: Buffer } | null;
+
+  finish(rows: number): Buffer[] {
+    return [encodeLevels(this.present, this.count, rows), this.bytes.subarray(0, this.used)];
+  }
+
+  protected markRow(row: number): void {
+    const at = row >> 3;
+    if (at >= this.present.length) {
+      const grown = new Uint8Array(Math.max(this.present.length * 2, at + 1));
+      grown.set(this.present);
+      this.present = grown;
+    }
+    this.present[at]! |= 1 << (row & 7);
+    this.lastRow = row;
+    this.count += 1;
+  }
+
+  protected reserve(length: number): void {
+    if (this.used + length <= this.bytes.length) return;
+    const grown = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.used + length));
+    this.bytes.copy(grown, 0, 0, this.used);
+    this.bytes = grown;
+  }
+}
+
+export class TextColumn extends OptionalColumn {
   /** A text as a string; rows come in ascending order. */
   putString(row: number, text: string): void {
     this.markRow(row);
@@ -106,24 +133,8 @@ export class TextColumn implements ColumnValues {
     this.used += length;
   }
 
-  finish(rows: number): Buffer[] {
-    return [encodeLevels(this.present, this.count, rows), this.bytes.subarray(0, this.used)];
-  }
-
   bounds(): null {
     return null;
-  }
-
-  private markRow(row: number): void {
-    const at = row >> 3;
-    if (at >= this.present.length) {
-      const grown = new Uint8Array(Math.max(this.present.length * 2, at + 1));
-      grown.set(this.present);
-      this.present = grown;
-    }
-    this.present[at]! |= 1 << (row & 7);
-    this.lastRow = row;
-    this.count += 1;
   }
 
   private putLength(length: number): void {
@@ -133,12 +144,63 @@ export class TextColumn implements ColumnValues {
     bytes[used + 2] = length >>> 16;
     bytes[used + 3] = length >>> 24;
   }
+}
 
-  private reserve(length: number): void {
-    if (this.used + length <= this.bytes.length) return;
-    const grown = Buffer.allocUnsafe(Math.max(this.bytes.length * 2, this.used + length));
-    this.bytes.copy(grown, 0, 0, this.used);
-    this.bytes = grown;
+/** Writes a value, given as canonical text, at a position; says the number that it is, where bounds are to be kept. */
+export type PutValue = (text: string, bytes: Buffer, at: number) => number;
+
+/** Values of one width. */
+export class FixedColumn extends OptionalColumn {
+  private min = Number.POSITIVE_INFINITY;
+  private max = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly width: number,
+    private readonly put: PutValue,
+    /** How a number is stored; null where no bounds are kept. */
+    private readonly putNumber: ((value: number, bytes: Buffer) => void) | null,
+  ) {
+    super();
+  }
+
+  putString(row: number, text: string): void {
+    this.markRow(row);
+    this.reserve(this.width);
+    const value = this.put(text, this.bytes, this.used);
+    this.used += this.width;
+    if (value < this.min) this.min = value;
+    if (value > this.max) this.max = value;
+    // What is no safe number leaves no bounds.
+    if (!Number.isSafeInteger(value)) [this.min, this.max] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
+  }
+
+  bounds(): { min: Buffer; max: Buffer } | null {
+    const { putNumber } = this;
+    if (!putNumber || !Number.isFinite(this.min) || !Number.isFinite(this.max)) return null;
+    const encode = (value: number) => {
+      const bytes = Buffer.alloc(this.width);
+      putNumber(value, bytes);
+      return bytes;
+    };
+    return { min: encode(this.min), max: encode(this.max) };
+  }
+}
+
+/** Yes and no, a bit each. */
+export class BooleanColumn extends OptionalColumn {
+  putString(row: number, text: string): void {
+    const bit = this.count & 7;
+    this.markRow(row);
+    if (bit === 0) {
+      this.reserve(1);
+      this.bytes[this.used] = 0;
+      this.used += 1;
+    }
+    if (text === 'true') this.bytes[this.used - 1]! |= 1 << bit;
+  }
+
+  bounds(): null {
+    return null;
   }
 }
 

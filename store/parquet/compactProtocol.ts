@@ -1,11 +1,15 @@
 /** Thrift's compact protocol, as far as Parquet's headers and footers need it: https://github.com/apache/thrift */
 
-const FieldType = { int32: 5, int64: 6, binary: 8, list: 9, struct: 12 } as const;
+const FieldType = { yes: 1, no: 2, int32: 5, int64: 6, binary: 8, list: 9, struct: 12 } as const;
 
 export class CompactWriter {
   private bytes = Buffer.allocUnsafe(1024);
   private used = 0;
   private lastField = 0;
+
+  bool(field: number, value: boolean): void {
+    this.begin(field, value ? FieldType.yes : FieldType.no);
+  }
 
   int32(field: number, value: number): void {
     this.begin(field, FieldType.int32);

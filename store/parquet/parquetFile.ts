@@ -7,12 +7,13 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type ColumnValues, encodeLevels, IntegerColumn, TextColumn } from './columns.ts';
 import { CompactWriter } from './compactProtocol.ts';
+import { type StoredType, storeType, type ValueColumn } from './storedTypes.ts';
 
 export interface ParquetColumn {
   fieldId: number;
   name: string;
-  /** Numbers are never null here, texts may be. */
-  type: 'BIGINT' | 'INTEGER' | 'VARCHAR';
+  /** Numbers by these names are never null; texts, and what is stored as a column of a table, may be. */
+  type: 'BIGINT' | 'INTEGER' | 'VARCHAR' | StoredType;
 }
 
 export interface GroupColumn<T extends ColumnValues = ColumnValues> {
@@ -35,16 +36,23 @@ interface Group {
 }
 
 const MAGIC = Buffer.from('PAR1');
-const PHYSICAL = { INTEGER: 1, BIGINT: 2, VARCHAR: 6 } as const;
+const required = { length: null, optional: false, converted: null, decimal: null, logical: null };
+const STORED = {
+  INTEGER: { ...required, physical: 1 },
+  BIGINT: { ...required, physical: 2 },
+  VARCHAR: storeType({ kind: 'VARCHAR' }),
+};
+const storedAs = ({ type }: ParquetColumn): Omit<StoredType, 'open'> => (typeof type === 'string' ? STORED[type] : type);
 const Encoding = { plain: 0, runLength: 3 } as const;
 const Repetition = { required: 0, optional: 1 } as const;
-const UTF8 = 0;
 const UNCOMPRESSED = 0;
 const DATA_PAGE = 0;
 
 export function openColumn(column: ParquetColumn & { type: 'VARCHAR' }): GroupColumn<TextColumn>;
 export function openColumn(column: ParquetColumn & { type: 'BIGINT' | 'INTEGER' }): GroupColumn<IntegerColumn>;
+export function openColumn(column: ParquetColumn & { type: StoredType }): GroupColumn<ValueColumn>;
 export function openColumn(column: ParquetColumn): GroupColumn {
+  if (typeof column.type === 'object') return { column, values: column.type.open() };
   return { column, values: column.type === 'VARCHAR' ? new TextColumn() : new IntegerColumn(column.type === 'BIGINT' ? 2 : 1) };
 }
 
@@ -185,21 +193,40 @@ function encodeFooter(columns: ParquetColumn[], groups: Group[], metadata: Recor
   return out.finish();
 }
 
-function encodeSchemaElement(out: CompactWriter, { fieldId, name, type }: ParquetColumn): void {
-  out.int32(1, PHYSICAL[type]);
-  out.int32(3, type === 'VARCHAR' ? Repetition.optional : Repetition.required);
-  out.binary(4, name);
-  if (type === 'VARCHAR') out.int32(6, UTF8);
-  out.int32(9, fieldId);
-  if (type === 'VARCHAR') out.struct(10, () => out.struct(1, () => {}));
+function encodeSchemaElement(out: CompactWriter, column: ParquetColumn): void {
+  const { physical, length, optional, converted, decimal, logical } = storedAs(column);
+  out.int32(1, physical);
+  if (length !== null) out.int32(2, length);
+  out.int32(3, optional ? Repetition.optional : Repetition.required);
+  out.binary(4, column.name);
+  if (converted !== null) out.int32(6, converted);
+  if (decimal) {
+    out.int32(7, decimal.scale);
+    out.int32(8, decimal.precision);
+  }
+  out.int32(9, column.fieldId);
+  if (logical !== null) out.struct(10, () => out.struct(logical, () => encodeLogical(out, logical, decimal)));
 }
 
-function encodeChunk(out: CompactWriter, { name, type }: ParquetColumn, { offset, bytes, nulls, bounds }: Chunk, rows: number): void {
+/** Times are what the clock shows, in millionths of a second. */
+const clockTypes = new Set([7, 8]);
+
+function encodeLogical(out: CompactWriter, logical: number, decimal: StoredType['decimal']): void {
+  if (decimal) {
+    out.int32(1, decimal.scale);
+    out.int32(2, decimal.precision);
+  }
+  if (!clockTypes.has(logical)) return;
+  out.bool(1, false);
+  out.struct(2, () => out.struct(2, () => {}));
+}
+
+function encodeChunk(out: CompactWriter, column: ParquetColumn, { offset, bytes, nulls, bounds }: Chunk, rows: number): void {
   out.int64(2, offset);
   out.struct(3, () => {
-    out.int32(1, PHYSICAL[type]);
+    out.int32(1, storedAs(column).physical);
     out.int32s(2, [Encoding.plain, Encoding.runLength]);
-    out.strings(3, [name]);
+    out.strings(3, [column.name]);
     out.int32(4, UNCOMPRESSED);
     out.int64(5, rows);
     out.int64(6, bytes);
