@@ -60,8 +60,9 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
     format: string | undefined,
   ): Promise<Reply<'getTableSchema'> & Reply<'getArtifactSchema'>> => {
     const seen = await visibleColumns(services, principal, at);
+    const headers = { ETag: `"${at.editVersion}"` };
     if (format === 'json-schema')
-      return { status: 200, raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, seen)) } };
+      return { status: 200, headers, raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, seen)) } };
     const sample = await readRows(services, principal, at, { limit: 5 });
     const head = JSON.stringify({
       name: at.table.name,
@@ -70,7 +71,7 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
       row_count: at.rowCount,
       masked_columns: maskedNames(seen),
     });
-    return { status: 200, raw: { type: 'application/json', data: `${head.slice(0, -1)},"sample":[${sample.rows.join(',')}]}` } };
+    return { status: 200, headers, raw: { type: 'application/json', data: `${head.slice(0, -1)},"sample":[${sample.rows.join(',')}]}` } };
   };
 
   const openNamed = async (principal: Principal, params: { workbook_id: string; name: string }, needed: 'viewer' | 'editor') => {
