@@ -107,6 +107,48 @@ describe('what is not there', () => {
       expect(refused(answer, 404, 'not-found').suggested_fix).toContain('amount');
     refused(await table.drop('__svc_row_id'), 404, 'not-found');
   });
+
+  it('is not there twice either: a column under two spellings is refused', async () => {
+    const table = await world.makeTable('spelt', [{ name: 'Amount', type: 'BIGINT' }, { name: 'b' }]);
+    ok(await table.add({ column: 'c', default: 'd' }));
+    const problem = refused(await table.upsert([{ amount: 1 }, { AMOUNT: 1, amount: 2, b: 'x' }]), 422, 'validation-failed');
+    expect(problem.errors).toMatchObject([{ pointer: '/rows/1/amount' }]);
+    expect((await table.read()).rows).toEqual([]);
+    // A name that has nothing in common with the one given is no help.
+    expect(refused(await table.upsert([{ 日: 1 }]), 422, 'validation-failed').errors).toEqual([
+      { pointer: '/rows/0/日', detail: 'is not a column of this table' },
+    ]);
+  });
+});
+
+describe('a filter that is no expression over the table', () => {
+  it.each([
+    ['amout > 1', 400, 'query-failed', /"amout" not found.*"amount".*\(line 1, column 1\)$/s],
+    ['amount > 1\n  AND amout > 1', 400, 'query-failed', /\(line 2, column 7\)$/],
+    ['true) OR (true', 400, 'query-failed', /syntax error .*\(line 1, column 5\)$/],
+    ['amount >', 400, 'query-failed', /\(the filter ends too early\)$/],
+    ['/* amount', 400, 'query-failed', /^unterminated \/\* comment \(line 1, column 1\)$/],
+    ["name = 'x", 400, 'query-failed', /^unterminated quoted string \(line 1, column 8\)$/],
+    ['amount = 1; SELECT 1', 400, 'query-failed', /syntax error/],
+    ['amount > $1', 400, 'query-refused', /no parameters/],
+    ['sum(amount) > 1', 400, 'query-failed', /aggregates/],
+    ["read_text('/etc/passwd') IS NULL", 400, 'query-refused', /read_text.*\(line 1, column 1\)$/],
+    ['name', 400, 'query-failed', /Could not convert string 'x' to BOOL/],
+  ])('%j is refused in the words of the filter', async (filter, status, slug, detail) => {
+    const problem = refused(await readFiltered(filter), status, slug);
+    expect(problem.errors).toEqual([{ pointer: '/query/filter', detail: expect.stringMatching(detail) }]);
+    expect(problem.suggested_fix).toContain('boolean expression');
+  });
+
+  const readFiltered = (filter: string) =>
+    world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+      params: { path: { workbook_id: world.workbookId, name: 'filtered\nhere' }, query: { filter } },
+    });
+
+  beforeAll(async () => {
+    const table = await world.makeTable('filtered\nhere', [{ name: 'name' }, { name: 'amount', type: 'BIGINT' }]);
+    ok(await table.upsert([{ name: 'x', amount: 1 }]));
+  });
 });
 
 describe('values that do not fit', () => {
