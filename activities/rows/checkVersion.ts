@@ -35,8 +35,10 @@ export async function checkVersion(
     return;
   throw new DomainError(
     'version-conflict',
-    `The table is at version ${at.editVersion}, not ${expected}.`,
-    'Look at `changed`, re-apply your edit on top of it and send it with the current version.',
+    `The table is at version ${at.editVersion}, not ${expected}${changed.schema ? '; its columns have changed, too' : ''}.`,
+    changed.schema
+      ? 'GET …/columns shows the columns as they are; re-apply your edit to them and send it with the current version.'
+      : 'Look at `changed`, re-apply your edit on top of it and send it with the current version.',
     {
       members: {
         current_version: at.editVersion,

@@ -1,4 +1,5 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { requireVisibleColumn } from '../../activities/columns/openColumn.ts';
 import { checkVersion } from '../../activities/rows/checkVersion.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import { visibleColumns } from '../../activities/rows/upsertRows.ts';
@@ -7,7 +8,6 @@ import { checkColumns, createTable } from '../../activities/tables/createTable.t
 import { retryOnMove } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
-import { notFound } from '../../core/errors.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { listLandings } from '../../store/pg/sources.ts';
 import { listTables, type TableAt } from '../../store/pg/tables.ts';
@@ -163,8 +163,7 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
     async describeColumn(call) {
       const at = await openNamed(call.principal, call.params, 'editor');
       const { visible } = await visibleColumns(services, call.principal, at);
-      const column = visible.find(({ name }) => name.toLowerCase() === call.params.column.toLowerCase());
-      if (!column) throw notFound('column', 'GET …/columns lists the columns.');
+      const column = requireVisibleColumn(visible, call.params.column);
       const description = call.body.description ?? null;
       return call.write(
         call.actor(),

@@ -106,7 +106,26 @@ describe('what is not there', () => {
     for (const answer of [await table.rename('amout', 'x'), await table.retype('amout', 'DOUBLE'), await table.drop('amout')])
       expect(refused(answer, 404, 'not-found').suggested_fix).toContain('amount');
     refused(await table.drop('__svc_row_id'), 404, 'not-found');
+    const described = await world.owner.client.PUT('/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}/description', {
+      params: { path: { ...table.path, column: 'amout' } },
+      body: { description: 'x' },
+    });
+    expect(refused(described, 404, 'not-found').suggested_fix).toContain('amount');
   });
+
+  it.each(['0', '-1', 'x', '1.5', '1e3', '99', '9007199254740993', '9'.repeat(30), '1 OR 1=1', '١'])(
+    'is 404 for a row or an op by the number %s',
+    async (number) => {
+      const at = `/api/v1/workbooks/${world.workbookId}`;
+      const { session: token } = world.owner;
+      for (const answer of [
+        await api.fetch(`${at}/tables/columns/rows/${encodeURIComponent(number)}/history`, { token }),
+        await api.fetch(`${at}/tables/columns/rows/${encodeURIComponent(number)}/lineage`, { token }),
+        await api.fetch(`${at}/ops/${encodeURIComponent(number === '99' ? '99999' : number)}/undo`, { token, method: 'POST' }),
+      ])
+        expect([answer.url, answer.status]).toEqual([answer.url, 404]);
+    },
+  );
 
   it('is not there twice either: a column under two spellings is refused', async () => {
     const table = await world.makeTable('spelt', [{ name: 'Amount', type: 'BIGINT' }, { name: 'b' }]);
