@@ -44,7 +44,7 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
     state: 'active' | 'archived' | undefined,
   ) => {
     const workbook = await requireWorkbook(services, principal, workbookId, 'viewer');
-    const limit = query.limit ?? 200;
+    const limit = query.limit ?? 100;
     const page = cutPage(
       await listTables(orm, { workbookId: workbook.id, state, after: decodeIdCursor(query.cursor, 'tbl'), limit: limit + 1 }),
       limit,

@@ -89,6 +89,22 @@ describe('a table', () => {
     expect(await list('archived')).toEqual([]);
   });
 
+  it('is listed oldest first, a hundred a page unless told otherwise', async () => {
+    const own = await makeWorkbookWith(api);
+    const names = Array.from({ length: 101 }, (_, i) => `t${(i * 37) % 101}`);
+    for (const name of names) await own.makeTable(name, [{ name: 'a' }]);
+    const listed: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const params = { path: { workbook_id: own.workbookId }, query: { cursor } };
+      const page = ok(await own.owner.client.GET(`${base}/tables`, { params }));
+      expect(page.tables.length).toBe(Math.min(100, names.length - listed.length));
+      listed.push(...page.tables.map((table) => table.name));
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(listed).toEqual(names);
+  });
+
   it('shows its schema with five rows, and one row of it as JSON Schema', async () => {
     const table = await world.makeTable('schema', [
       { name: '文', type: 'VARCHAR' },
