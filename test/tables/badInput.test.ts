@@ -31,6 +31,8 @@ const oddNames = [
   'ünï côdé ﷽',
   'line\nbreak\ttab',
   '~1~0',
+  'id',
+  'rowid',
 ];
 
 describe('odd names', () => {
@@ -41,10 +43,13 @@ describe('odd names', () => {
     const edit = ok(await table.upsert([{ __svc_row_id: 1, [name]: 'y' }]));
     expect((await table.read({ limit: 1 })).rows[0]?.[name]).toBe('y');
     expect((await table.read({ limit: 1, columns: [name], sort: [name] })).rows[0]?.[name]).toBe('v0');
+    expect((await table.read({ filter: 'n = 1000', columns: [name] })).rows).toEqual([{ [name]: 'v1000', __svc_row_id: 1002 }]);
     expect((await table.columns()).map((column) => column.name)).toEqual([name, 'n', '__svc_row_id']);
     expect(ok(await table.range('A1:A2')).values).toEqual([[name], ['y']]);
     expect(ok(await table.history(1)).changes[0]?.cells).toEqual([{ column: name, old: 'x', new: 'y' }]);
     expect(ok(await table.diff(3)).updated).toEqual([{ row_id: 1, cells: [{ column: name, old: 'x', new: 'y' }] }]);
+    expect(ok(await table.diff(1, 2)).inserted).toEqual([{ [name]: 'x', n: 1, __svc_row_id: 1 }]);
+    expect(ok(await table.diff(2, 1)).deleted).toEqual([{ [name]: 'x', n: 1, __svc_row_id: 1 }]);
     ok(await table.annotate([{ target: { column: name, row_id: 1 }, note: 'odd' }]));
     ok(await world.undo(edit.op_id));
     refused(await table.retype(name, 'JSON'), 400, 'uncastable-value');
