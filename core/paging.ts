@@ -19,7 +19,7 @@ export function decodeCursor(cursor: string | undefined, kinds: readonly ('strin
   throw foreignCursor();
 }
 
-function foreignCursor(): DomainError {
+export function foreignCursor(): DomainError {
   return new DomainError(
     'validation-failed',
     'The cursor is not one that this list gave out.',

@@ -1483,7 +1483,7 @@ export interface paths {
         };
         /**
          * List tables
-         * @description Tables and views with version and freshness, by name; active ones unless `state` says otherwise.
+         * @description Tables and views with version and freshness, oldest first; active ones unless `state` says otherwise.
          */
         get: operations["listTables"];
         put?: never;
@@ -4102,7 +4102,7 @@ export interface components {
             /** @description What it holds; `null` clears it. */
             description?: string | null;
         };
-        /** @description Artifacts, by name. */
+        /** @description Artifacts, oldest first. */
         ArtifactListResponse: {
             /** @description The page. */
             artifacts: components["schemas"]["ArtifactSummary"][];

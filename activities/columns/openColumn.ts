@@ -60,16 +60,20 @@ export async function openForColumns(
   return { at, ...seen };
 }
 
+/** The column that a path names, or a 404 that names the nearest one. */
+export function requireVisibleColumn(visible: ColumnRecord[], name: string): ColumnRecord {
+  const column = visible.find((each) => each.name.toLowerCase() === name.toLowerCase());
+  if (column) return column;
+  const near = nearestName(
+    name,
+    visible.map((each) => each.name),
+  );
+  throw notFound('column in this table', near ? `Did you mean ${near}?` : 'GET …/columns lists the columns.');
+}
+
 /** The column that a path names, if the caller may see what is in it. */
 export function requireColumn({ visible, masked }: { visible: ColumnRecord[]; masked: Set<number> }, name: string): ColumnRecord {
-  const column = visible.find((each) => each.name.toLowerCase() === name.toLowerCase());
-  if (!column) {
-    const near = nearestName(
-      name,
-      visible.map((each) => each.name),
-    );
-    throw notFound('column in this table', near ? `Did you mean ${near}?` : 'GET …/columns lists the columns.');
-  }
+  const column = requireVisibleColumn(visible, name);
   if (masked.has(column.id))
     throw new DomainError(
       'insufficient-role',

@@ -35,8 +35,8 @@ export async function checkVersion(
     return;
   throw new DomainError(
     'version-conflict',
-    `The table is at version ${at.editVersion}, not ${expected}.`,
-    'Look at `changed`, re-apply your edit on top of it and send it with the current version.',
+    `The table is at version ${at.editVersion}, not ${expected}${changed.schema ? '; its columns have changed, too' : ''}.`,
+    suggestFix(changed),
     {
       members: {
         current_version: at.editVersion,
@@ -45,6 +45,14 @@ export async function checkVersion(
       },
     },
   );
+}
+
+function suggestFix(changed: { truncated: boolean; schema: boolean }): string {
+  const rest = 're-apply your edit and send it with the current version.';
+  if (changed.schema) return `GET …/columns shows the columns as they are; ${rest}`;
+  // As after a restore, or after very many edits.
+  if (changed.truncated) return `Read the rows again, for \`changed\` does not list all; ${rest}`;
+  return `Look at \`changed\`, ${rest}`;
 }
 
 /** Changed cells by name. A row of which only hidden columns changed is not in it: that it changed would be told, too. */

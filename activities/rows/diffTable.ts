@@ -55,9 +55,10 @@ export async function diffTable(services: Services, principal: Principal, from: 
     try {
       const counted = await readAll(connection, `SELECT kind, CAST(count(*) AS DOUBLE) FROM ${found} GROUP BY kind`);
       const counts = new Map(counted.map(([kind, rows]) => [kind as string, rows as number]));
-      const some = (kind: string) => `(SELECT id FROM ${found} WHERE kind = '${kind}' ORDER BY id LIMIT ${limit})`;
+      // Under the name of the row id: no column of the table can be called so.
+      const some = (kind: string) => `(SELECT id AS ${rowIdColumn} FROM ${found} WHERE kind = '${kind}' ORDER BY id LIMIT ${limit})`;
       const whole = (side: string, relation: Relation, kind: string) =>
-        `SELECT CAST(${rowJson(relation.columns)} AS VARCHAR) FROM ${side} SEMI JOIN ${some(kind)} ON id = ${rowIdColumn} ORDER BY ${rowIdColumn}`;
+        `SELECT CAST(${rowJson(relation.columns)} AS VARCHAR) FROM ${side} SEMI JOIN ${some(kind)} USING (${rowIdColumn}) ORDER BY ${rowIdColumn}`;
       return {
         inserted: await readTexts(connection, whole(r, right, 'I')),
         deleted: await readTexts(connection, whole(l, left, 'D')),
@@ -65,7 +66,7 @@ export async function diffTable(services: Services, principal: Principal, from: 
           connection,
           `SELECT CAST(json_object('row_id', r.${rowIdColumn}, 'cells', list_filter([${pairs.map(cellSql).join(', ')}], lambda cell: cell IS NOT NULL)) AS VARCHAR)
            FROM ${l} l JOIN ${r} r ON l.${rowIdColumn} = r.${rowIdColumn}
-           SEMI JOIN ${some('U')} ON id = r.${rowIdColumn} ORDER BY r.${rowIdColumn}`,
+           SEMI JOIN ${some('U')} f ON f.${rowIdColumn} = r.${rowIdColumn} ORDER BY r.${rowIdColumn}`,
         ),
         counts: { inserted: counts.get('I') ?? 0, updated: counts.get('U') ?? 0, deleted: counts.get('D') ?? 0 },
       };

@@ -81,6 +81,7 @@ export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Rec
       if (masked.has(column.id)) throw refuseMasked(column);
       const result = castValue(column.parsed, value);
       if (!result.ok) fail(i, name, result.why);
+      else if (cells[column.id] !== undefined) fail(i, name, 'names a column that stands in this row already (case does not count)');
       else {
         cells[column.id] = result.text;
         ids.push(column.id);

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { Principal } from '../../core/access/principal.ts';
-import { encodeCursor } from '../../core/paging.ts';
+import { DomainError, type ProblemCode } from '../../core/errors.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { streamFile } from '../../store/duckdb/engine.ts';
 import { openFiles, quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
@@ -10,7 +10,7 @@ import type { SandboxResult } from '../../store/duckdb/sandbox/sandbox.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
-import { decodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import { decodePlace, encodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
 
 const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: 256 * 1024 * 1024 };
 
@@ -29,15 +29,20 @@ export async function readFiltered(
   const { accountId } = at.table;
   const table = quoteName(relation.name);
   const known = [{ name: relation.name, columns: relation.columns.map((column) => column.name) }];
-  // Text that is well-formed in both places can only be one expression: what closes the bracket early in one breaks the
-  // other, and after AND no subquery can stand without brackets of its own.
-  await sandbox.analyze({ accountId, sql: `SELECT CASE WHEN (true AND\n${query.filter}\n) THEN 1 END FROM ${table}`, tables: known });
+  // Text that is well-formed in both places can only be one expression: here no bracket is open that it could close, there
+  // no CASE that it could go on with, and after AND no subquery can stand without brackets of its own.
+  const probe = `SELECT CASE WHEN true AND\n${query.filter}\nTHEN 1 END FROM ${table}`;
+  const { parameters } = await sandbox.analyze({ accountId, sql: probe, tables: known }).catch(tellOf(probe, query.filter));
+  if (parameters.length > 0)
+    throw refuseFilter('query-refused', [`A filter takes no parameters; write the value in place of $${parameters[0]}.`]);
   const where = `FROM ${table} WHERE (\n${query.filter}\n)`;
   const names = columns.map((column) => quoteName(column.name)).join(', ');
   const page = `SELECT ${names} ${where} ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit} OFFSET ${offset}`;
   const blobs = await openFiles(services.blobs, [relation]);
   const run = (sql: string, keepResult: boolean): Promise<SandboxResult> =>
-    sandbox.run({ accountId, sql, relations: [relation], pathOf: blobs.pathOf, pageLimit: query.limit, keepResult, ...limits });
+    sandbox
+      .run({ accountId, sql, relations: [relation], pathOf: blobs.pathOf, pageLimit: query.limit, keepResult, ...limits })
+      .catch(tellOf(sql, query.filter));
   try {
     const counted = await run(`SELECT count(*) AS n ${where}`, false);
     const rowCount = Number((JSON.parse(counted.pageJson) as [{ n: number | string }])[0].n);
@@ -46,12 +51,41 @@ export async function readFiltered(
       columns,
       rows: splitRows(rows.pageJson),
       rowCount,
-      nextCursor: offset + query.limit < rowCount ? encodeCursor([offset + query.limit, at.editVersion]) : null,
+      nextCursor: offset + query.limit < rowCount ? encodePlace(at, query, offset + query.limit) : null,
       stream: (format) => streamAgain(services, () => run(page, true), format),
     };
   } finally {
     blobs.release();
   }
+}
+
+/** What went wrong with the SQL around a filter, as something about the filter: it is all that the caller wrote. */
+function tellOf(sql: string, filter: string): (error: unknown) => never {
+  const countLines = (text: string) => text.split('\n').length;
+  const before = countLines(sql.slice(0, sql.indexOf(`\n${filter}\n`)));
+  const place = (text: string) =>
+    text.replace(/ \(line (\d+), column (\d+)\)$/, (_, line: string, column: string) =>
+      Number(line) - before > countLines(filter) ? ' (the filter ends too early)' : ` (line ${Number(line) - before}, column ${column})`,
+    );
+  // The engine quotes what it has not read yet, which goes beyond the filter.
+  const tell = (text: string) => place(text.replace(/^(unterminated .*?) at or near "[\s\S]*"/, '$1'));
+  return (error) => {
+    if (!(error instanceof DomainError) || !error.code.startsWith('query-')) throw error;
+    throw refuseFilter(
+      error.code,
+      (error.extras.errors ?? [error]).map(({ detail }) => tell(detail)),
+      error,
+    );
+  };
+}
+
+function refuseFilter(code: ProblemCode, details: string[], cause?: unknown): DomainError {
+  return new DomainError(
+    code,
+    details[0] ?? 'The filter failed.',
+    'Write a boolean expression over the columns of this table; GET …/columns lists them.',
+    { errors: details.map((detail) => ({ pointer: '/query/filter', detail })), cause },
+  );
 }
 
 /** A row is a line of the page; taking it apart as JSON would cost digits of numbers inside JSON columns. */

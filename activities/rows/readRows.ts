@@ -12,7 +12,7 @@ import type { Services } from '../../store/services.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
 import { findRowIds } from './findRowIds.ts';
 import { readFiltered } from './readFiltered.ts';
-import { chooseColumns, chooseOrder, decodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import { chooseColumns, chooseOrder, decodePlace, encodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
 
 /** A page in row order, or as sorted. Rows are written as JSON by the engine: no value passes through a JavaScript number. */
 export async function readRows(services: Services, principal: Principal, at: TableAt, query: RowsQuery): Promise<RowsPage> {
@@ -75,12 +75,11 @@ async function readSorted(
     columns,
     `ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit + 1} OFFSET ${offset}`,
   );
-  const page = cutPage(rows, query.limit, () => [offset + query.limit, at.editVersion]);
   return {
     columns,
-    rows: page.items.map((row) => row.json),
+    rows: rows.slice(0, query.limit).map((row) => row.json),
     rowCount: at.rowCount,
-    nextCursor: page.nextCursor,
+    nextCursor: rows.length > query.limit ? encodePlace(at, query, offset + query.limit) : null,
     stream: (format) =>
       streamPage(
         services,

@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
-import { decodeCursor } from '../../core/paging.ts';
+import { decodeCursor, encodeCursor, foreignCursor } from '../../core/paging.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
@@ -26,9 +27,23 @@ export interface RowsPage {
   stream(format: RowFormat): Promise<Readable>;
 }
 
+/** The list that a place belongs to: of one table, in one order, by one filter. */
+function printList(at: TableAt, { sort, filter }: RowsQuery): string {
+  return createHash('sha256')
+    .update(JSON.stringify([at.table.id, sort ?? [], filter ?? null]))
+    .digest('base64url')
+    .slice(0, 10);
+}
+
+/** The cursor of a sorted or filtered list: the place where its next page begins. */
+export function encodePlace(at: TableAt, query: RowsQuery, place: number): string {
+  return encodeCursor([place, at.editVersion, printList(at, query)]);
+}
+
 /** Where a sorted or filtered page begins. Its cursor is a place in one version: row ids say nothing there. */
 export function decodePlace(at: TableAt, query: RowsQuery): number {
-  const key = decodeCursor(query.cursor, ['number', 'number']);
+  const key = decodeCursor(query.cursor, ['number', 'number', 'string']);
+  if (key && key[2] !== printList(at, query)) throw foreignCursor();
   if (key && key[1] !== at.editVersion) {
     throw new DomainError(
       'expired',

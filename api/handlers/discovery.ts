@@ -11,6 +11,7 @@ import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
 import { presentLineage } from '../presenters/lineage.ts';
 import { presentTableSummary } from '../presenters/tables.ts';
+import { requireRowId } from './pathNumber.ts';
 
 type Schemas = components['schemas'];
 
@@ -70,7 +71,7 @@ export function makeDiscoveryHandlers({
     async getRowLineage({ principal, params }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const at = await requireTable(services, workbook.id, params.name);
-      const rowId = Number(params.row_id);
+      const rowId = requireRowId(params.row_id);
       const { cells, truncated } = await traceRow(services, principal, at, rowId);
       return { status: 200, body: { name: at.table.name, row_id: rowId, cells, inputs: [], truncated } };
     },

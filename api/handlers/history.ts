@@ -5,6 +5,7 @@ import { readRowHistory } from '../../activities/rows/rowHistory.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
+import { requireRowId } from './pathNumber.ts';
 
 /** Values are written as JSON below, digit for digit: the answers are put together as text. */
 export function makeHistoryHandlers({ services }: Plant): Handlers<'getRowHistory' | 'diffTable'> {
@@ -12,7 +13,7 @@ export function makeHistoryHandlers({ services }: Plant): Handlers<'getRowHistor
     async getRowHistory({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const at = await requireTable(services, workbook.id, params.name);
-      const rowId = Number(params.row_id);
+      const rowId = requireRowId(params.row_id);
       const { changes, nextCursor } = await readRowHistory(services, principal, at, rowId, {
         cursor: query.cursor,
         limit: query.limit ?? 100,

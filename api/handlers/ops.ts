@@ -6,6 +6,7 @@ import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
 import { presentOp } from '../presenters/ops.ts';
 import { commitEdit } from './commitEdit.ts';
+import { requireOpId } from './pathNumber.ts';
 
 export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoOp'> {
   return {
@@ -21,7 +22,7 @@ export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoO
 
     async undoOp(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
-      const opId = Number(call.params.op_id);
+      const opId = requireOpId(call.params.op_id);
       return commitEdit(
         services,
         call,

@@ -1,4 +1,5 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { requireVisibleColumn } from '../../activities/columns/openColumn.ts';
 import { checkVersion } from '../../activities/rows/checkVersion.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import { visibleColumns } from '../../activities/rows/upsertRows.ts';
@@ -7,7 +8,6 @@ import { checkColumns, createTable } from '../../activities/tables/createTable.t
 import { retryOnMove } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
-import { notFound } from '../../core/errors.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { listLandings } from '../../store/pg/sources.ts';
 import { listTables, type TableAt } from '../../store/pg/tables.ts';
@@ -44,7 +44,7 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
     state: 'active' | 'archived' | undefined,
   ) => {
     const workbook = await requireWorkbook(services, principal, workbookId, 'viewer');
-    const limit = query.limit ?? 200;
+    const limit = query.limit ?? 100;
     const page = cutPage(
       await listTables(orm, { workbookId: workbook.id, state, after: decodeIdCursor(query.cursor, 'tbl'), limit: limit + 1 }),
       limit,
@@ -60,8 +60,9 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
     format: string | undefined,
   ): Promise<Reply<'getTableSchema'> & Reply<'getArtifactSchema'>> => {
     const seen = await visibleColumns(services, principal, at);
+    const headers = { ETag: `"${at.editVersion}"` };
     if (format === 'json-schema')
-      return { status: 200, raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, seen)) } };
+      return { status: 200, headers, raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, seen)) } };
     const sample = await readRows(services, principal, at, { limit: 5 });
     const head = JSON.stringify({
       name: at.table.name,
@@ -70,7 +71,7 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
       row_count: at.rowCount,
       masked_columns: maskedNames(seen),
     });
-    return { status: 200, raw: { type: 'application/json', data: `${head.slice(0, -1)},"sample":[${sample.rows.join(',')}]}` } };
+    return { status: 200, headers, raw: { type: 'application/json', data: `${head.slice(0, -1)},"sample":[${sample.rows.join(',')}]}` } };
   };
 
   const openNamed = async (principal: Principal, params: { workbook_id: string; name: string }, needed: 'viewer' | 'editor') => {
@@ -162,8 +163,7 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
     async describeColumn(call) {
       const at = await openNamed(call.principal, call.params, 'editor');
       const { visible } = await visibleColumns(services, call.principal, at);
-      const column = visible.find(({ name }) => name.toLowerCase() === call.params.column.toLowerCase());
-      if (!column) throw notFound('column', 'GET …/columns lists the columns.');
+      const column = requireVisibleColumn(visible, call.params.column);
       const description = call.body.description ?? null;
       return call.write(
         call.actor(),

@@ -88,20 +88,28 @@ export function presentColumnDefs(columns: RelationColumn[]): Schemas['ColumnDef
   return columns.map(({ name, type }) => ({ name, type }));
 }
 
+const dayPattern = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
+const timePattern = '[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,6})?)?';
+
 const jsonTypes: Record<string, Record<string, unknown>> = {
   VARCHAR: { type: ['string', 'null'] },
   BIGINT: { type: ['integer', 'string', 'null'], pattern: '^[+-]?[0-9]{1,19}$' },
   DOUBLE: { type: ['number', 'null'] },
   BOOLEAN: { type: ['boolean', 'null'] },
   DATE: { type: ['string', 'null'], format: 'date' },
-  TIMESTAMP: { type: ['string', 'null'], description: 'ISO 8601 date and time without zone' },
-  TIME: { type: ['string', 'null'], format: 'time' },
+  // The formats `date-time` and `time` of JSON Schema want a zone, and these have none.
+  TIMESTAMP: {
+    type: ['string', 'null'],
+    pattern: `^${dayPattern}([T ]${timePattern}(Z|[+-][0-9]{2}:?[0-9]{2})?)?$`,
+    description: 'ISO 8601 date and time; with an offset it is kept in UTC',
+  },
+  TIME: { type: ['string', 'null'], pattern: `^${timePattern}$`, description: 'ISO 8601 time of day' },
   JSON: {},
 };
 
 /** A JSON Schema of one row, as the caller may write it: denied columns absent, every cell nullable. */
 export function presentRowSchema(table: TableRecord, seen: SeenColumns): Record<string, unknown> {
-  const decimal = { type: ['string', 'number', 'null'], pattern: '^[+-]?[0-9]*(\\.[0-9]+)?$' };
+  const decimal = { type: ['string', 'number', 'null'], pattern: '^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)$' };
   const properties = Object.fromEntries(
     seen.visible.map((column) => {
       const type = jsonTypes[column.type] ?? decimal;

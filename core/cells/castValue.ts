@@ -29,16 +29,48 @@ export function castValue(type: ColumnType, value: unknown): Cast {
     case 'TIME':
       return castTime(value);
     case 'JSON':
-      return fits(JSON.stringify(value));
+      return castJson(value);
   }
 }
 
 function castText(value: unknown): Cast {
   if (typeof value === 'string') return fits(value);
-  if (typeof value === 'number' || typeof value === 'boolean') return fits(String(value));
-  return refuse('must be text');
+  if (typeof value === 'number') return lostDigits(value) ?? fits(String(value));
+  return typeof value === 'boolean' ? fits(String(value)) : refuse('must be text');
 }
 
+function castJson(value: unknown): Cast {
+  return findUnsound(value) ?? fits(JSON.stringify(value));
+}
+
+/** The first thing in a JSON value that is not what the caller wrote, or that nobody can hold. */
+function findUnsound(value: unknown): Cast | null {
+  if (typeof value === 'number') return lostDigits(value);
+  if (typeof value === 'string')
+    return value.isWellFormed() && !value.includes('\u0000') ? null : refuse('contains U+0000 or a lone surrogate');
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, item] of Object.entries(value)) {
+    const unsound = findUnsound(key) ?? findUnsound(item);
+    if (unsound) return unsound;
+  }
+  return null;
+}
+
+/**
+ * A JSON number that was rounded on its way here, where that shows: a whole one beyond 2^53 with more digits than a double
+ * holds for sure, or one that no double reaches.
+ */
+function lostDigits(value: number): Cast | null {
+  if (!Number.isFinite(value)) return refuse('is beyond what a JSON number can keep; send it as a string');
+  if (!Number.isInteger(value) || Number.isSafeInteger(value)) return null;
+  const [digits = ''] = value.toExponential().split('e');
+  return digits.replace(/[-.]/g, '').length > sureDigits
+    ? refuse('is beyond 2^53 as a JSON number and may have lost digits; send it as a string')
+    : null;
+}
+
+/** A double holds so many decimal digits, whatever they are. */
+const sureDigits = 15;
 const bigintMin = -(2n ** 63n);
 const bigintMax = 2n ** 63n - 1n;
 
@@ -74,10 +106,10 @@ function castDecimal(value: unknown, precision: number, scale: number): Cast {
   }
   let text: string;
   if (typeof value === 'number') {
-    // A double holds 15 digits for sure; what comes with more has been rounded on its way here.
+    // What comes with more digits than a double holds for sure has been rounded on its way here.
     text = String(value);
     if (/e/i.test(text)) text = expandExponent(text);
-    if (text.replace(/^-|\.|^0+/g, '').replace(/^0+/, '').length > 15)
+    if (text.replace(/^-|\.|^0+/g, '').replace(/^0+/, '').length > sureDigits)
       return refuse('has more digits than a JSON number can keep; send it as a string');
   } else if (typeof value === 'string') text = value.trim();
   else return refuse('must be a decimal number');
@@ -136,8 +168,11 @@ function castTimestamp(value: unknown): Cast {
   if (!match[3] || match[3] === 'Z') return fits(`${match[1]} ${time}`);
   // With an offset: the same instant in UTC.
   const sign = match[3].startsWith('-') ? 1 : -1;
-  const minutes = Number(match[3].slice(1, 3)) * 60 + Number(match[3].slice(-2));
-  const instant = new Date(Date.parse(`${match[1]}T${time.slice(0, 8)}Z`) + sign * minutes * 60_000);
+  const [hours, minutes] = [Number(match[3].slice(1, 3)), Number(match[3].slice(-2))];
+  if (hours > 23 || minutes > 59) return refusal;
+  const instant = new Date(Date.parse(`${match[1]}T${time.slice(0, 8)}Z`) + sign * (hours * 60 + minutes) * 60_000);
+  const year = instant.getUTCFullYear();
+  if (year < 1 || year > 9999) return refuse('is outside the years 1 to 9999 in UTC');
   return fits(`${instant.toISOString().slice(0, 19).replace('T', ' ')}${time.slice(8)}`);
 }
 

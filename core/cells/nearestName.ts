@@ -1,10 +1,11 @@
-/** The name most like the one given, for "did you mean"; null when none is near. */
+/** The name most like the one given, for "did you mean"; null when none is near: half of it at least must agree. */
 export function nearestName(given: string, names: readonly string[]): string | null {
   const limit = Math.max(2, Math.floor(given.length / 3));
   let best: { name: string; distance: number } | null = null;
   for (const name of names.slice(0, 1000)) {
     const distance = editDistance(given.toLowerCase(), name.toLowerCase(), limit);
-    if (distance <= limit && (!best || distance < best.distance)) best = { name, distance };
+    if (distance <= limit && distance * 2 <= Math.max(given.length, name.length) && (!best || distance < best.distance))
+      best = { name, distance };
   }
   return best?.name ?? null;
 }

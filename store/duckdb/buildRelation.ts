@@ -74,7 +74,7 @@ export function buildRelation(at: TableAt, log: LogTail, effects: Map<number, Co
         ),
       ];
       const base = segments.length === 0 ? null : `SELECT ${rowIdColumn}${listed} FROM ${files(segments, [])}${limit}`;
-      return finish(visible, effects, combine(base, changes, listed));
+      return finish(visible, effects, combine(base, changes, stored, listed));
     },
   };
 }
@@ -135,15 +135,20 @@ function readFiles(paths: string[], service: [number, string, string][], columns
 }
 
 /** Later layers win by row id. */
-function combine(base: string | null, changes: string[], listed: string): string {
-  if (changes.length === 0)
-    return base ?? `SELECT NULL::BIGINT AS ${rowIdColumn}${listed.replace(/, (c\d+)/g, ', NULL AS $1')} WHERE false`;
+function combine(base: string | null, changes: string[], stored: ColumnRecord[], listed: string): string {
+  if (changes.length === 0) return base ?? selectNothing(stored);
   const newest =
     changes.length === 1
       ? changes[0]
       : `SELECT * FROM (${changes.join(' UNION ALL ')}) QUALIFY row_number() OVER (PARTITION BY ${rowIdColumn} ORDER BY ${layerColumn} DESC) = 1`;
   const kept = base === null ? '' : `SELECT ${rowIdColumn}${listed} FROM (${base}) ANTI JOIN changes USING (${rowIdColumn}) UNION ALL `;
   return `WITH changes AS MATERIALIZED (${newest}) ${kept}SELECT ${rowIdColumn}${listed} FROM changes WHERE ${opColumn} <> 'D'`;
+}
+
+/** No rows, of the right types all the same. */
+function selectNothing(stored: ColumnRecord[]): string {
+  const nulls = stored.map(({ id, type }) => `, CAST(NULL AS ${type}) AS ${innerName(id)}`);
+  return `SELECT CAST(NULL AS BIGINT) AS ${rowIdColumn}${nulls.join('')} WHERE false`;
 }
 
 /** User's names on the outside; what is masked was never read. */

@@ -24,6 +24,8 @@ export function cleanCast(sql: string, from: ColumnType, to: ColumnType): CleanC
   }
   if (numeric.has(to.kind)) {
     if (from.kind === 'BOOLEAN') return checked(sql, `TRY_CAST(${sql} AS ${target})`);
+    // By way of the text: the engine would fill a decimal up with digits that a double does not have.
+    if (from.kind === 'DOUBLE' && to.kind === 'DECIMAL') return roundTrip(sql, from, target, `CAST(${sql} AS VARCHAR)`);
     if (numeric.has(from.kind)) return roundTrip(sql, from, target);
   }
   if (from.kind === 'DATE' && to.kind === 'TIMESTAMP') return always(`CAST(${sql} AS TIMESTAMP)`);
@@ -44,8 +46,8 @@ function checked(sql: string, value: string, also = 'false'): CleanCast {
 }
 
 /** Clean when the way back gives the same value. */
-function roundTrip(sql: string, from: ColumnType, target: string): CleanCast {
-  const value = `TRY_CAST(${sql} AS ${target})`;
+function roundTrip(sql: string, from: ColumnType, target: string, read = sql): CleanCast {
+  const value = `TRY_CAST(${read} AS ${target})`;
   return checked(sql, value, `TRY_CAST(${value} AS ${typeSql(from)}) IS DISTINCT FROM ${sql}`);
 }
 
@@ -59,25 +61,41 @@ function castText(sql: string, to: ColumnType): CleanCast {
     case 'BIGINT':
       return checked(sql, value, unlike(String.raw`[+-]?\d+(\.0*)?`));
     case 'DOUBLE':
-      return checked(sql, value, unlike(String.raw`[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`));
+      return checked(sql, value, `${unlike(String.raw`[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`)} OR NOT isfinite(${value})`);
     case 'DECIMAL': {
       // Zeros beyond the scale lose nothing; other digits would be rounded away.
       const fraction = to.scale === 0 ? '0*' : String.raw`\d{0,${to.scale}}0*`;
       return checked(sql, value, unlike(String.raw`[+-]?(\d+(\.${fraction})?|\.${fraction})`));
     }
     case 'DATE':
-      return checked(sql, value, unlike(String.raw`${day}([T ]00:00(:00(\.0+)?)?Z?)?`));
+      return checked(sql, value, `${unlike(String.raw`${day}([T ]00:00(:00(\.0+)?)?Z?)?`)} OR ${beyondCalendar(value)}`);
     case 'TIME':
-      return checked(sql, value, unlike(String.raw`\d{1,2}:\d{2}(:\d{2}(\.\d{1,6})?)?`));
+      return checked(sql, value, unlike(String.raw`([01]?\d|2[0-3]):\d{2}(:\d{2}(\.\d{1,6})?)?`));
     case 'TIMESTAMP': {
       // With an offset it is an instant, kept in UTC as everywhere; a plain cast would drop the offset.
       const zoned = String.raw`regexp_matches(${sql}, ':\d{2}(\.\d+)?\s*([+-]\d{2}(:?\d{2})?)\s*$')`;
       const instant = `CASE WHEN ${zoned} THEN make_timestamp(epoch_us(TRY_CAST(${sql} AS TIMESTAMPTZ))) ELSE ${value} END`;
-      return checked(sql, instant, unlike(String.raw`${day}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,6})?)?\s*(Z|[+-]\d{2}(:?\d{2})?)?)?`));
+      const offset = String.raw`(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)`;
+      const shape = String.raw`${day}([T ]\d{1,2}:\d{2}(:\d{2}(\.\d{1,6})?)?\s*${offset}?)?`;
+      return checked(sql, instant, `${unlike(shape)} OR ${beyondCalendar(instant)}`);
     }
     case 'BOOLEAN':
       return checked(sql, value);
     case 'JSON':
-      return checked(sql, value, `NOT json_valid(${sql}) OR regexp_matches(${sql}, '^\\s*[-+]?(?i:nan|inf(?:inity)?)\\s*$')`);
+      return castJson(sql);
   }
+}
+
+/** What may be written is what may come about. */
+function beyondCalendar(sql: string): string {
+  return `year(${sql}) NOT BETWEEN 1 AND 9999`;
+}
+
+/** In the form in which rows show it, without blanks. The engine takes NaN, Infinity and commas at the end; JSON does not. */
+function castJson(sql: string): CleanCast {
+  const value = `CASE WHEN json_valid(${sql}) THEN json(${sql}) END`;
+  const outside = String.raw`regexp_replace(${sql}, '"(?:[^"\\]|\\.)*"', '""', 'g')`;
+  const lenient = String.raw`regexp_matches(${outside}, '(?i:nan|inf)|,\s*[\]}]')`;
+  const nul = String.raw`regexp_matches(${sql}, '(?:^|[^\\])(?:\\\\)*\\u0000')`;
+  return checked(sql, value, `${lenient} OR ${nul}`);
 }

@@ -159,6 +159,14 @@ const answers: [what: string, sql: string, rows: unknown[], params?: unknown[] |
     ],
   ],
   ['duplicate names', 'SELECT 1 AS a, 2 AS a, 3 AS "A"', [{ a: 1, a_2: 2, A_3: 3 }]],
+  [
+    'a column that is called rowid',
+    "SELECT 5000 - i * 1000 AS rowid, 'x' AS v0 FROM range(2) AS t(i)",
+    [
+      { rowid: 5000, v0: 'x' },
+      { rowid: 4000, v0: 'x' },
+    ],
+  ],
   ['blanks and comments', '  /* a */ SELECT　1 AS x -- the end\n ; ', [{ x: 1 }]],
   ['no rows', 'SELECT 1 AS x WHERE false', []],
   ['parameters by position', 'SELECT $2::VARCHAR AS b, $1 + 1 AS a', [{ b: 'x', a: 2 }], [1, 'x']],

@@ -80,15 +80,15 @@ describe('errors of the engine', () => {
 
 describe('columns of a result file', () => {
   it.each([
-    ['BIGINT', '"a"'],
-    ['HUGEINT', 'CAST("a" AS VARCHAR) AS "a"'],
-    ['HUGEINT[]', 'CAST("a" AS VARCHAR[]) AS "a"'],
-    ['STRUCT("x" INTERVAL, "y" BIGINT)', 'CAST("a" AS STRUCT("x" VARCHAR, "y" BIGINT)) AS "a"'],
-    ['MAP(VARCHAR, BIT)', 'CAST("a" AS MAP(VARCHAR, VARCHAR)) AS "a"'],
-    ['DECIMAL(18,3)', '"a"'],
-    ['TIMESTAMP WITH TIME ZONE', '"a"'],
+    ['BIGINT', 'v0 AS "a"'],
+    ['HUGEINT', 'CAST(v0 AS VARCHAR) AS "a"'],
+    ['HUGEINT[]', 'CAST(v0 AS VARCHAR[]) AS "a"'],
+    ['STRUCT("x" INTERVAL, "y" BIGINT)', 'CAST(v0 AS STRUCT("x" VARCHAR, "y" BIGINT)) AS "a"'],
+    ['MAP(VARCHAR, BIT)', 'CAST(v0 AS MAP(VARCHAR, VARCHAR)) AS "a"'],
+    ['DECIMAL(18,3)', 'v0 AS "a"'],
+    ['TIMESTAMP WITH TIME ZONE', 'v0 AS "a"'],
   ])('%s', (type, sql) => {
-    expect(storeColumn({ name: 'a', type })).toBe(sql);
+    expect(storeColumn({ name: 'a', type }, 'v0')).toBe(sql);
   });
 
   it('are read back by name and type', () => {

@@ -31,6 +31,8 @@ const oddNames = [
   'ünï côdé ﷽',
   'line\nbreak\ttab',
   '~1~0',
+  'id',
+  'rowid',
 ];
 
 describe('odd names', () => {
@@ -41,10 +43,13 @@ describe('odd names', () => {
     const edit = ok(await table.upsert([{ __svc_row_id: 1, [name]: 'y' }]));
     expect((await table.read({ limit: 1 })).rows[0]?.[name]).toBe('y');
     expect((await table.read({ limit: 1, columns: [name], sort: [name] })).rows[0]?.[name]).toBe('v0');
+    expect((await table.read({ filter: 'n = 1000', columns: [name] })).rows).toEqual([{ [name]: 'v1000', __svc_row_id: 1002 }]);
     expect((await table.columns()).map((column) => column.name)).toEqual([name, 'n', '__svc_row_id']);
     expect(ok(await table.range('A1:A2')).values).toEqual([[name], ['y']]);
     expect(ok(await table.history(1)).changes[0]?.cells).toEqual([{ column: name, old: 'x', new: 'y' }]);
     expect(ok(await table.diff(3)).updated).toEqual([{ row_id: 1, cells: [{ column: name, old: 'x', new: 'y' }] }]);
+    expect(ok(await table.diff(1, 2)).inserted).toEqual([{ [name]: 'x', n: 1, __svc_row_id: 1 }]);
+    expect(ok(await table.diff(2, 1)).deleted).toEqual([{ [name]: 'x', n: 1, __svc_row_id: 1 }]);
     ok(await table.annotate([{ target: { column: name, row_id: 1 }, note: 'odd' }]));
     ok(await world.undo(edit.op_id));
     refused(await table.retype(name, 'JSON'), 400, 'uncastable-value');
@@ -106,6 +111,67 @@ describe('what is not there', () => {
     for (const answer of [await table.rename('amout', 'x'), await table.retype('amout', 'DOUBLE'), await table.drop('amout')])
       expect(refused(answer, 404, 'not-found').suggested_fix).toContain('amount');
     refused(await table.drop('__svc_row_id'), 404, 'not-found');
+    const described = await world.owner.client.PUT('/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}/description', {
+      params: { path: { ...table.path, column: 'amout' } },
+      body: { description: 'x' },
+    });
+    expect(refused(described, 404, 'not-found').suggested_fix).toContain('amount');
+  });
+
+  it.each(['0', '-1', 'x', '1.5', '1e3', '99', '9007199254740993', '9'.repeat(30), '1 OR 1=1', '١'])(
+    'is 404 for a row or an op by the number %s',
+    async (number) => {
+      const at = `/api/v1/workbooks/${world.workbookId}`;
+      const { session: token } = world.owner;
+      for (const answer of [
+        await api.fetch(`${at}/tables/columns/rows/${encodeURIComponent(number)}/history`, { token }),
+        await api.fetch(`${at}/tables/columns/rows/${encodeURIComponent(number)}/lineage`, { token }),
+        await api.fetch(`${at}/ops/${encodeURIComponent(number === '99' ? '99999' : number)}/undo`, { token, method: 'POST' }),
+      ])
+        expect([answer.url, answer.status]).toEqual([answer.url, 404]);
+    },
+  );
+
+  it('is not there twice either: a column under two spellings is refused', async () => {
+    const table = await world.makeTable('spelt', [{ name: 'Amount', type: 'BIGINT' }, { name: 'b' }]);
+    ok(await table.add({ column: 'c', default: 'd' }));
+    const problem = refused(await table.upsert([{ amount: 1 }, { AMOUNT: 1, amount: 2, b: 'x' }]), 422, 'validation-failed');
+    expect(problem.errors).toMatchObject([{ pointer: '/rows/1/amount' }]);
+    expect((await table.read()).rows).toEqual([]);
+    // A name that has nothing in common with the one given is no help.
+    expect(refused(await table.upsert([{ 日: 1 }]), 422, 'validation-failed').errors).toEqual([
+      { pointer: '/rows/0/日', detail: 'is not a column of this table' },
+    ]);
+  });
+});
+
+describe('a filter that is no expression over the table', () => {
+  it.each([
+    ['amout > 1', 400, 'query-failed', /"amout" not found.*"amount".*\(line 1, column 1\)$/s],
+    ['amount > 1\n  AND amout > 1', 400, 'query-failed', /\(line 2, column 7\)$/],
+    ['true) OR (true', 400, 'query-failed', /syntax error .*\(line 1, column 5\)$/],
+    ['amount >', 400, 'query-failed', /\(the filter ends too early\)$/],
+    ['/* amount', 400, 'query-failed', /^unterminated \/\* comment \(line 1, column 1\)$/],
+    ["name = 'x", 400, 'query-failed', /^unterminated quoted string \(line 1, column 8\)$/],
+    ['amount = 1; SELECT 1', 400, 'query-failed', /syntax error/],
+    ['amount > $1', 400, 'query-refused', /no parameters/],
+    ['sum(amount) > 1', 400, 'query-failed', /aggregates/],
+    ["read_text('/etc/passwd') IS NULL", 400, 'query-refused', /read_text.*\(line 1, column 1\)$/],
+    ['name', 400, 'query-failed', /Could not convert string 'x' to BOOL/],
+  ])('%j is refused in the words of the filter', async (filter, status, slug, detail) => {
+    const problem = refused(await readFiltered(filter), status, slug);
+    expect(problem.errors).toEqual([{ pointer: '/query/filter', detail: expect.stringMatching(detail) }]);
+    expect(problem.suggested_fix).toContain('boolean expression');
+  });
+
+  const readFiltered = (filter: string) =>
+    world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+      params: { path: { workbook_id: world.workbookId, name: 'filtered\nhere' }, query: { filter } },
+    });
+
+  beforeAll(async () => {
+    const table = await world.makeTable('filtered\nhere', [{ name: 'name' }, { name: 'amount', type: 'BIGINT' }]);
+    ok(await table.upsert([{ name: 'x', amount: 1 }]));
   });
 });
 

@@ -146,6 +146,23 @@ describe('a column that is retyped', () => {
     ['VARCHAR', ['9:30', '23:59:59.5'], 'TIME', ['09:30:00', '23:59:59.500000']],
     ['VARCHAR', ['{"a": [1]}', '3'], 'JSON', [{ a: [1] }, 3]],
     ['VARCHAR', ['NaN'], 'JSON', null],
+    ['VARCHAR', ['{"a":[-Infinity]}'], 'JSON', null],
+    ['VARCHAR', ['[1, ]'], 'JSON', null],
+    ['VARCHAR', ['"a\\u0000"'], 'JSON', null],
+    ['VARCHAR', ['["NaN, ]", "\\\\u0000", "\\", inf"]'], 'JSON', [['NaN, ]', '\\u0000', '", inf']]],
+    ['VARCHAR', ['1e999'], 'DOUBLE', null],
+    ['VARCHAR', ['0000-12-31'], 'DATE', null],
+    ['VARCHAR', ['24:00:00'], 'TIME', null],
+    ['VARCHAR', ['9999-12-31T23:59:59-05:00'], 'TIMESTAMP', null],
+    ['VARCHAR', ['0001-01-01T00:00:00+09:00'], 'TIMESTAMP', null],
+    ['VARCHAR', ['2024-01-01T10:00:00+99:99'], 'TIMESTAMP', null],
+    [
+      'DOUBLE',
+      [0.1, 1e20, 0.30000000000000004],
+      'DECIMAL(38,17)',
+      ['0.10000000000000000', '100000000000000000000.00000000000000000', '0.30000000000000004'],
+    ],
+    ['DOUBLE', [1.005], 'DECIMAL(6,2)', null],
     ['VARCHAR', ['true', 'False'], 'BOOLEAN', [true, false]],
     ['VARCHAR', ['maybe'], 'BOOLEAN', null],
     ['BIGINT', ['9007199254740993'], 'DOUBLE', null],
@@ -176,6 +193,15 @@ describe('a column that is retyped', () => {
       ok(answer);
       expect((await table.read()).rows.map((row) => row.v)).toEqual(wanted);
     }
+  });
+
+  it('to JSON is kept in the form in which rows show it, so that writing a row back changes nothing', async () => {
+    const table = await world.makeTable('pretty', [{ name: 'j' }]);
+    ok(await table.upsert([{ j: '{\n  "a": [1, 2]\n}' }]));
+    ok(await table.retype('j', 'JSON'));
+    ok(await table.upsert((await table.read()).rows));
+    expect(ok(await table.diff(3)).updated).toEqual([]);
+    expect(ok(await table.range('A2')).values).toEqual([['{"a":[1,2]}']]);
   });
 
   it('works on an empty table and after all rows are gone', async () => {

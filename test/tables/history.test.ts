@@ -200,7 +200,11 @@ describe('a diff', () => {
       { row_id: 3, columns: ['a'] },
     ]);
     const stale = refused(await table.upsert([{ __svc_row_id: 2, a: 'z' }], 4, { rebase: true }), 409, 'version-conflict');
-    expect(stale).toMatchObject({ current_version: 6, changed_truncated: true });
+    expect(stale).toMatchObject({
+      current_version: 6,
+      changed_truncated: true,
+      suggested_fix: expect.stringContaining('does not list all'),
+    });
   });
 
   it('is capped for each kind, and counts all', async () => {

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareAddColumn, prepareDropColumn, prepareRenameColumn } from '../../activities/columns/changeColumns.ts';
 import { applyColumnChange, type PreparedColumnChange } from '../../activities/columns/openColumn.ts';
+import { prepareRetypeColumn } from '../../activities/columns/retypeColumn.ts';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
 import { compactionLimits } from '../../activities/compaction/limits.ts';
 import { diffTable } from '../../activities/rows/diffTable.ts';
@@ -20,7 +21,7 @@ import type { SnapshotRecord } from '../../store/pg/snapshots.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { ok } from '../setup/api.ts';
-import { TableModel } from './model.ts';
+import { type ModelColumn, TableModel } from './model.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 let store: TestStore;
@@ -74,6 +75,7 @@ const step = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('renameColumn' as const), which: pick }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('retypeColumn' as const), which: pick }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('dropColumn' as const), which: pick }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('undo' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('snapshot' as const) }) },
@@ -88,6 +90,7 @@ const eager = { ...compactionLimits, tail: 0, deltas: 1e9, deltaShare: 1e9, file
 const thorough = { ...compactionLimits, tail: 0, deltas: 1, fileRows: 400, moved: 1 };
 
 let moves = 0;
+let retypes = 0;
 
 /** One table in a workbook of its own, and what it should be. */
 class Run {
@@ -147,6 +150,8 @@ class Run {
         await this.change((request) => prepareRenameColumn(this.store.services, this.store.principal, request, column.name, name));
         return this.model.renameColumn(column.id, name);
       }
+      case 'retypeColumn':
+        return this.retype(this.column(each.which));
       case 'dropColumn': {
         if (this.model.now.columns.length === 1) return;
         const column = this.column(each.which);
@@ -174,6 +179,20 @@ class Run {
     expect(await this.store.currentVersion(this.tableId)).toBe(this.model.version);
     for (let version = 1; version <= this.model.version; version += 1)
       expect(await this.store.readContent(this.tableId, version), `version ${version}`).toEqual(this.model.contentAt(version));
+  }
+
+  /** From numbers to text and back, as far as the texts are numbers. */
+  private async retype({ id, name, type }: ModelColumn): Promise<void> {
+    const wanted = type === 'BIGINT' ? 'VARCHAR' : 'BIGINT';
+    const texts = [...this.model.now.rows.values()].map((cells) => cells.get(id) ?? null);
+    const retyping = this.change((request) => prepareRetypeColumn(this.store.services, this.store.principal, request, name, wanted));
+    if (texts.some((each) => each !== null && !/^-?\d+$/.test(each))) {
+      await expect(retyping).rejects.toMatchObject({ code: 'uncastable-value' });
+      return;
+    }
+    await retyping;
+    retypes += 1;
+    this.model.retypeColumn(id, wanted);
   }
 
   private async insert(count: number, value: string | null): Promise<void> {
@@ -295,6 +314,7 @@ describe('the store', () => {
     expect(runs).toBeGreaterThan(5);
     expect(moves).toBeGreaterThan(0);
     expect(tailFiles).toBeGreaterThan(0);
+    expect(retypes).toBeGreaterThan(0);
   }, 120_000);
 
   it('lets exactly one of 32 writers with the same expected version win, round after round', async () => {

@@ -59,6 +59,13 @@ export class TableModel {
     });
   }
 
+  /** The texts stay what they are: those that would not are refused. */
+  retypeColumn(id: number, type: 'BIGINT' | 'VARCHAR'): void {
+    this.next((state) => {
+      for (const column of state.columns) if (column.id === id) column.type = type;
+    });
+  }
+
   dropColumn(id: number): void {
     this.next((state) => {
       state.columns = state.columns.filter((column) => column.id !== id);

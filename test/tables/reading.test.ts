@@ -66,6 +66,17 @@ describe('rows are read', () => {
     expect(errors?.[0]?.detail).toMatch(/did you mean 群\?/);
   });
 
+  it('from a cursor only by the list that gave it out', async () => {
+    const lists = [{ sort: ['n'] }, { sort: ['n:desc'] }, { filter: 'n > 1' }, { filter: 'n > 2' }, { filter: 'n > 1', sort: ['n'] }];
+    for (const list of lists) {
+      const { next_cursor: cursor } = (await table.read({ limit: 2, ...list })) as unknown as { next_cursor: string };
+      expect((await table.read({ limit: 2, cursor, ...list })).rows.length).toBe(2);
+      for (const other of lists.filter((each) => each !== list))
+        refused(await readRaw({ limit: 2, cursor, ...other }), 422, 'validation-failed');
+      refused(await readRaw({ limit: 2, cursor }), 422, 'validation-failed');
+    }
+  });
+
   it('as NDJSON and Arrow, filtered or not, the same rows', async () => {
     for (const query of ['limit=20&offset=2', `limit=20&filter=${encodeURIComponent('n BETWEEN 2 AND 30')}`]) {
       const json = (await (await fetchRows(query, 'application/json')).json()) as { rows: { __svc_row_id: number }[]; row_count: number };

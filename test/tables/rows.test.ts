@@ -92,6 +92,27 @@ describe('rows', () => {
     expect((await table.read({ at_version: 2 })).rows).toEqual([{ a: 1, b: 'x', __svc_row_id: 1 }]);
   });
 
+  it('are refused with a word about the columns when those have changed, rebased or not', async () => {
+    const table = await makeTable('列変更', [{ name: 'a' }]);
+    ok(await table.upsert([{ a: 'x' }], 1));
+    const path = table.path;
+    ok(
+      await owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns', {
+        params: { path },
+        body: { column: 'b', expected_version: 2 },
+      }),
+    );
+    for (const rebase of [true, false]) {
+      const answer = await owner.client.POST(rowsPath, { params: { path }, body: { rows: [{ a: 'y' }], expected_version: 2, rebase } });
+      expect(refused(answer, 409, 'version-conflict')).toMatchObject({
+        detail: expect.stringContaining('columns have changed'),
+        suggested_fix: expect.stringContaining('columns'),
+        current_version: 3,
+        changed: [],
+      });
+    }
+  });
+
   it('can be many: a large insert and a large update are files, and read the same', async () => {
     const table = await makeTable('large', [{ name: 'n', type: 'BIGINT' }, { name: 't' }]);
     const rows = Array.from({ length: 5000 }, (_, i) => ({ n: i, t: `text ${i}, "q" \\N` }));

@@ -1,3 +1,4 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbookWith } from './tableDriver.ts';
@@ -88,6 +89,22 @@ describe('a table', () => {
     expect(await list('archived')).toEqual([]);
   });
 
+  it('is listed oldest first, a hundred a page unless told otherwise', async () => {
+    const own = await makeWorkbookWith(api);
+    const names = Array.from({ length: 101 }, (_, i) => `t${(i * 37) % 101}`);
+    for (const name of names) await own.makeTable(name, [{ name: 'a' }]);
+    const listed: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const params = { path: { workbook_id: own.workbookId }, query: { cursor } };
+      const page = ok(await own.owner.client.GET(`${base}/tables`, { params }));
+      expect(page.tables.length).toBe(Math.min(100, names.length - listed.length));
+      listed.push(...page.tables.map((table) => table.name));
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+    expect(listed).toEqual(names);
+  });
+
   it('shows its schema with five rows, and one row of it as JSON Schema', async () => {
     const table = await world.makeTable('schema', [
       { name: '文', type: 'VARCHAR' },
@@ -121,6 +138,65 @@ describe('a table', () => {
       if (name === '__svc_row_id') expect(type).toBe('integer');
       else expect(type === undefined || (type as string[]).includes('null')).toBe(true);
     }
+  });
+
+  it('has a JSON Schema that its own rows fit, and that refuses what a write would', async () => {
+    const table = await world.makeTable('fitting', [
+      { name: 's' },
+      { name: 'i', type: 'BIGINT' },
+      { name: 'f', type: 'DOUBLE' },
+      { name: 'd', type: 'DECIMAL(38,4)' },
+      { name: 'b', type: 'BOOLEAN' },
+      { name: 'day', type: 'DATE' },
+      { name: 'at', type: 'TIMESTAMP' },
+      { name: 'time', type: 'TIME' },
+      { name: 'j', type: 'JSON' },
+    ]);
+    const whole = {
+      s: 'x',
+      i: '9223372036854775807',
+      f: 0.5,
+      d: '-1.5',
+      b: true,
+      day: '2024-02-29',
+      at: '2024-04-01T09:30',
+      time: '09:30',
+    };
+    ok(await table.upsert([{ ...whole, j: { a: [1] } }, {}, { i: -1, d: 12.5, time: '23:59:59.25' }]));
+    const address = `/api/v1/workbooks/${world.workbookId}/tables/fitting/schema`;
+    const schemas = await Promise.all(
+      ['?format=json-schema', ''].map((query) => api.fetch(`${address}${query}`, { token: world.owner.session })),
+    );
+    expect(schemas.map((answer) => answer.headers.get('etag'))).toEqual(['"2"', '"2"']);
+    // As RFC 3339 has them, and with it JSON Schema.
+    const time = /^\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+    const fits = new Ajv2020({ strict: false, formats: { date: /^\d{4}-\d\d-\d\d$/, time } }).compile((await schemas[0]?.json()) as object);
+    const { rows } = await table.read();
+    for (const row of rows) expect([row, fits(row), fits.errors]).toEqual([row, true, null]);
+    for (const cell of [{ x: 1 }, { i: 'a' }, { i: '' }, { d: '' }, { d: '.' }, { time: 'noon' }, { at: 'now' }, { __svc_row_id: 0 }]) {
+      expect([cell, fits(cell)]).toEqual([cell, false]);
+      refused(await table.upsert([cell]), 422, 'validation-failed');
+    }
+  });
+
+  it('without a row has its types, whoever reads it', async () => {
+    const types = ['VARCHAR', 'BIGINT', 'DOUBLE', 'DECIMAL(10,2)', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'TIME', 'JSON'];
+    const table = await world.makeTable(
+      'empty',
+      types.map((type, i) => ({ name: `c${i}`, type })),
+    );
+    const { client } = world.owner;
+    for (const i of types.keys()) expect((await table.read({ sort: [`c${i}:desc`] })).rows).toEqual([]);
+    expect((await table.read({ filter: "year(c5) = 2024 AND c0 LIKE 'a%'" })).rows).toEqual([]);
+    expect(ok(await table.diff(1))).toMatchObject({ inserted: [], updated: [], deleted: [] });
+    const profile = ok(await client.GET(`${base}/tables/{name}/profile`, { params: { path: table.path } }));
+    expect(profile.columns.map((column) => column.type)).toEqual(types);
+    const result = ok(await client.POST(`${base}/query`, { params: { path: inBook() }, body: { sql: 'SELECT *, year(c5) FROM empty' } }));
+    expect((result as unknown as { columns: { type: string }[] }).columns.map((column) => column.type)).toEqual([
+      ...types,
+      'BIGINT',
+      'BIGINT',
+    ]);
   });
 
   it('has a lineage that names it', async () => {

@@ -48,10 +48,10 @@ export function storedTypeName(type: DuckDBType): string {
   }
 }
 
-/** SQL for a column on its way into the file. */
-export function storeColumn({ name, type }: ResultColumn): string {
+/** SQL for a column on its way into the file; `sql` is where its value lies. */
+export function storeColumn({ name, type }: ResultColumn, sql: string): string {
   const stored = storedTypeName(parseTypeName(type));
-  return stored === type ? quoteName(name) : `CAST(${quoteName(name)} AS ${stored}) AS ${quoteName(name)}`;
+  return `${stored === type ? sql : `CAST(${sql} AS ${stored})`} AS ${quoteName(name)}`;
 }
 
 /** A SELECT over a result file that gives the columns as they were. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
 import { makeUnique } from '../../../../core/sql/names.ts';
 import { rowJson } from '../../json.ts';
-import { quoteName, quoteText } from '../../relation.ts';
+import { quoteText } from '../../relation.ts';
 import { type Executed, type ExecuteStep, type Params, pageSeparator, type ResultColumn } from '../protocol.ts';
 import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
 import { Failed, TimedOut, TooLarge } from './errors.ts';
@@ -18,6 +18,8 @@ export interface Deadline {
 }
 
 const resultTable = 'svc_result';
+/** Columns of the table that holds a result: by place, so that no name of the query's, such as `rowid`, means one of ours. */
+const heldName = (place: number) => `v${place}`;
 
 /** The text itself is prepared, never put into other SQL: what was checked is what runs. */
 async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
@@ -82,7 +84,7 @@ async function collect(
   step: ExecuteStep,
   deadline: Deadline,
 ): Promise<{ rowCount: number; more: boolean; ended: boolean }> {
-  await own.run(`CREATE TABLE ${resultTable} (${columns.map(({ name, type }) => `${quoteName(name)} ${type}`).join(', ')})`);
+  await own.run(`CREATE TABLE ${resultTable} (${columns.map(({ type }, i) => `${heldName(i)} ${type}`).join(', ')})`);
   const appender = await own.createAppender(resultTable, 'main', 'memory');
   const enough = step.resultFile === null ? step.pageLimit : Number.POSITIVE_INFINITY;
   let rowCount = 0;
@@ -118,7 +120,8 @@ async function requireWhole({ user, own }: Session, statement: DuckDBPreparedSta
 }
 
 async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteStep): Promise<Buffer> {
-  const text = `SELECT string_agg(CAST(${rowJson(columns)} AS VARCHAR), ${quoteText(pageSeparator)} ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
+  const row = rowJson(columns.map((column, i) => ({ ...column, sql: heldName(i) })));
+  const text = `SELECT string_agg(CAST(${row} AS VARCHAR), ${quoteText(pageSeparator)} ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
   const reader = await own.runAndReadAll(
     `SELECT strlen(rows) <= ${maxPageBytes}, CASE WHEN strlen(rows) <= ${maxPageBytes} THEN rows END FROM (${text})`,
   );
@@ -129,8 +132,9 @@ async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageL
 
 /** A mark of its own makes the file unlike all others, also where another result has the same rows: none goes with another. */
 async function writeFile(own: DuckDBConnection, columns: ResultColumn[], path: string, maxBytes: number): Promise<void> {
+  const stored = columns.map((column, i) => storeColumn(column, heldName(i)));
   await own.run(
-    `COPY (SELECT ${columns.map(storeColumn).join(', ')} FROM ${resultTable}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 20480, USE_TMP_FILE false, KV_METADATA {svc_file: '${randomUUID()}'})`,
+    `COPY (SELECT ${stored.join(', ')} FROM ${resultTable}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 20480, USE_TMP_FILE false, KV_METADATA {svc_file: '${randomUUID()}'})`,
   );
   if ((await stat(path)).size > maxBytes) throw new TooLarge(`The result is larger than ${maxBytes} bytes.`);
 }
