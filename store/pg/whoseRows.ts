@@ -10,17 +10,22 @@ const nobodys = '';
 const everybodys = '*';
 
 /** The work is for these accounts, and sees their rows alone. */
-export function inAccounts<T>(accountIds: readonly string[], work: () => T): T {
-  return whose.run(accountIds.reduce(joinAccounts, nobodys), work);
+export function inAccounts<T>(accountIds: readonly string[], work: () => PromiseLike<T>): Promise<T> {
+  return runFor(accountIds.reduce(joinAccounts, nobodys), work);
 }
 
-export function inAccount<T>(accountId: string, work: () => T): T {
+export function inAccount<T>(accountId: string, work: () => PromiseLike<T>): Promise<T> {
   return inAccounts([accountId], work);
 }
 
 /** The work is about accounts that are not known beforehand: finding out who asks, and what sweeps do for everybody. */
-export function acrossAccounts<T>(work: () => T): T {
-  return whose.run(everybodys, work);
+export function acrossAccounts<T>(work: () => PromiseLike<T>): Promise<T> {
+  return runFor(everybodys, work);
+}
+
+/** Waits inside: a statement of the query builder is sent only when somebody waits for it. */
+function runFor<T>(accounts: string, work: () => PromiseLike<T>): Promise<T> {
+  return whose.run(accounts, async () => await work());
 }
 
 /** As PostgreSQL is told: ids between commas, or the sign for everything. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { workbooks } from '../../schema/index.ts';
 import { type Actor, type Committer, commit } from '../../store/pg/commit.ts';
 import { type Database, openDatabase } from '../../store/pg/database.ts';
 import { acrossAccounts, inAccount } from '../../store/pg/whoseRows.ts';
@@ -90,6 +91,14 @@ describe('a connection that was used before', () => {
 const listWith = async (client: { query: typeof db.pool.query }): Promise<string[]> =>
   (await client.query<{ id: string }>('SELECT account_id AS id FROM workbooks ORDER BY 1')).rows.map(({ id }) => id);
 
+describe('a statement that is only built', () => {
+  it('is for whom it was built for, though it is sent when somebody waits for it', async () => {
+    const built = () => db.orm.select({ id: workbooks.accountId }).from(workbooks);
+    expect(await inAccount(ann, built)).toEqual([{ id: ann }]);
+    expect(await built()).toEqual([]);
+  });
+});
+
 describe('work that fails', () => {
   it('leaves nobody behind, when a statement is refused', async () => {
     await expect(inAccount(ben, () => db.pool.query('SELECT 1 / 0'))).rejects.toMatchObject({ code: '22012' });
@@ -155,6 +164,7 @@ describe('a transaction', () => {
   });
 
   it('takes nothing but ids of accounts', () => {
-    for (const odd of ['*', 'acc_1,acc_2', "acc'; COMMIT; --", '']) expect(() => inAccount(odd, () => {})).toThrow('no id of an account');
+    for (const odd of ['*', 'acc_1,acc_2', "acc'; COMMIT; --", ''])
+      expect(() => inAccount(odd, async () => {})).toThrow('no id of an account');
   });
 });

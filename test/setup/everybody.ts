@@ -16,10 +16,11 @@ export function openSql(connectionString: string, max: number): pg.Pool {
  */
 export function forEverybody(services: Services): Services {
   const { pool } = services.db;
-  const widen = <T>(work: () => T): T => (accountsInForce() === '' ? acrossAccounts(work) : work());
   const wide = Object.create(pool, {
-    accounts: { value: () => widen(() => pool.accounts()) },
-    connect: { value: (callback: never) => widen(() => pool.connect(callback)) },
+    accounts: { value: () => accountsInForce() || '*' },
+    connect: {
+      value: (callback: never) => (accountsInForce() ? pool.connect(callback) : acrossAccounts(async () => pool.connect(callback))),
+    },
     connectForTransaction: { value: () => pool.connectForTransaction() },
   }) as typeof pool;
   return { ...services, db: { ...services.db, pool: wide, orm: bindOrm(wide) } };
