@@ -108,7 +108,9 @@ describe('the log', () => {
       body: `{"title":"${mark} accident"}`,
     });
     expect(answer.status).toBe(500);
-    await sql.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'workbook-data-service'");
+    await sql.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'workbook-data-service' AND datname = current_database()",
+    );
     await server.fetch('/api/v1/me', { token: told.token ?? '' });
   });
 
