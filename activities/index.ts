@@ -5,6 +5,7 @@ import { compactTable, type Pulse } from './compaction/compactTable.ts';
 import { sweepTables } from './compaction/startCompaction.ts';
 import { concealErrors } from './concealErrors.ts';
 import { grantCredits } from './credits/grantCredits.ts';
+import { forEverybody, inAccountOf } from './forWhom.ts';
 import { abandonIngest, failIngest, fallBackIngest } from './ingest/endIngest.ts';
 import { landRaw } from './ingest/landRaw.ts';
 import { promote } from './ingest/promote.ts';
@@ -19,24 +20,30 @@ import { materializeSource } from './sources/materializeSource.ts';
 /** The activities that workflows call, over one process's services. */
 export function makeActivities(services: Services) {
   return concealErrors({
-    expireThings: () => expireThings(services, () => Context.current().heartbeat()),
-    compactTable: (tableId: string) => beat((pulse) => compactTable(services, tableId, pulse)),
-    landRaw: (jobId: string) => beat((pulse) => landRaw(services, jobId, pulse)),
-    structure: (jobId: string) => beat((pulse) => structure(services, jobId, pulse)),
-    promote: (jobId: string) => beat(() => promote(services, jobId)),
-    fallBackIngest: (jobId: string, reason: string) => fallBackIngest(services, jobId, reason),
-    failIngest: (jobId: string) => failIngest(services, jobId),
-    abandonIngest: (jobId: string) => abandonIngest(services, jobId),
-    analyzeSource: (jobId: string) => beat((pulse) => analyzeSource(services, jobId, pulse)),
-    materializeSource: (jobId: string) => beat((pulse) => materializeSource(services, jobId, pulse)),
-    failSourceJob: (jobId: string, reason: 'failed' | 'cancelled') => failSourceJob(services, jobId, reason),
-    sweepJobs: () => beat((pulse) => sweepJobs(services, pulse)),
-    sweepTables: () => beat((pulse) => sweepTables(services, pulse)),
-    collectVersions: () => beat((pulse) => collectVersions(services, pulse)),
-    anchorChains: (after: string) => beat((pulse) => anchorChains(services, after, pulse)),
-    sweepDrafts: () => sweepDrafts(services),
-    collectBlobs: (after: string) => beat((pulse) => collectBlobs(services, after, pulse)),
-    grantCredits: (after: string) => beat((pulse) => grantCredits(services, after, pulse)),
+    ...inAccountOf(services, 'jobs', {
+      landRaw: (jobId: string) => beat((pulse) => landRaw(services, jobId, pulse)),
+      structure: (jobId: string) => beat((pulse) => structure(services, jobId, pulse)),
+      promote: (jobId: string) => beat(() => promote(services, jobId)),
+      fallBackIngest: (jobId: string, reason: string) => fallBackIngest(services, jobId, reason),
+      failIngest: (jobId: string) => failIngest(services, jobId),
+      abandonIngest: (jobId: string) => abandonIngest(services, jobId),
+      analyzeSource: (jobId: string) => beat((pulse) => analyzeSource(services, jobId, pulse)),
+      materializeSource: (jobId: string) => beat((pulse) => materializeSource(services, jobId, pulse)),
+      failSourceJob: (jobId: string, reason: 'failed' | 'cancelled') => failSourceJob(services, jobId, reason),
+    }),
+    ...inAccountOf(services, 'tables', {
+      compactTable: (tableId: string) => beat((pulse) => compactTable(services, tableId, pulse)),
+    }),
+    ...forEverybody({
+      expireThings: () => expireThings(services, () => Context.current().heartbeat()),
+      sweepJobs: () => beat((pulse) => sweepJobs(services, pulse)),
+      sweepTables: () => beat((pulse) => sweepTables(services, pulse)),
+      collectVersions: () => beat((pulse) => collectVersions(services, pulse)),
+      anchorChains: (after: string) => beat((pulse) => anchorChains(services, after, pulse)),
+      sweepDrafts: () => sweepDrafts(services),
+      collectBlobs: (after: string) => beat((pulse) => collectBlobs(services, after, pulse)),
+      grantCredits: (after: string) => beat((pulse) => grantCredits(services, after, pulse)),
+    }),
   });
 }
 

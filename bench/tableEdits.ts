@@ -124,7 +124,7 @@ async function captureEdit(tables: TableRig, name: string): Promise<Statement[]>
 
 /** The same statements one after the other on one connection, each time on top of the version before. */
 async function replayEdits(tables: TableRig, name: string, statements: Statement[]): Promise<Edited> {
-  const client = new pg.Client({ connectionString: tables.rig.config.databaseUrl });
+  const client = new pg.Client({ connectionString: tables.rig.config.databaseUrl, options: '-c svc.accounts=*' });
   await client.connect();
   try {
     let { editVersion } = await tables.open(name);

@@ -13,7 +13,8 @@ import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
 import { openTailFiles, type TailFiles } from './duckdb/tailFiles.ts';
 import { describeError, openLog } from './log.ts';
 import type { Committer } from './pg/commit.ts';
-import { openDatabase } from './pg/database.ts';
+import { type Database, openDatabase } from './pg/database.ts';
+import { isHeldToPolicies } from './pg/roleCheck.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
 import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
 
@@ -60,12 +61,24 @@ function chooseQueryFolder({ dataDir, blobs }: ServiceConfig): string {
   return apart ? join(blobs.dir, '.queries') : join(dataDir, 'queries');
 }
 
+/** The service works with any role; that one of its walls is missing is for its operator to know. Nobody waits for the answer. */
+function warnOfMightyRole(db: Database, log: pino.Logger): void {
+  isHeldToPolicies(db.pool).then(
+    (held) => {
+      if (held) return;
+      log.warn('the role in DATABASE_URL is a superuser or has BYPASSRLS: row-level security between accounts does not hold for it');
+    },
+    () => {},
+  );
+}
+
 export async function openServices(config: ServiceConfig, part: 'api' | 'worker' | 'setup'): Promise<Services> {
   const log = openLog(config.logLevel, part);
   const db = openDatabase(config.databaseUrl, {
     poolSize: 20,
     onError: (error) => log.warn({ reason: error.message }, 'database connection lost'),
   });
+  if (part !== 'setup') warnOfMightyRole(db, log);
   const [blobs, engine] = await Promise.all([openBlobs(config), openEngine({ connections: 4, memoryLimitMb: 1024 })]);
   const tails = openTailFiles(
     engine,

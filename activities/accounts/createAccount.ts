@@ -5,6 +5,7 @@ import { makeId } from '../../store/services.ts';
 /** A developer account beside the default one. It starts without a workspace. */
 export async function createAccount(tx: Tx, ownerId: string, name: string): Promise<AccountRecord> {
   const id = makeId('acc');
+  await tx.admitAccount(id);
   await tx.openHead(id, id);
   const account = await insertAccount(tx, { id, ownerId, name, kind: 'developer', createdAt: tx.at });
   tx.note(id, { audit: [{ action: 'account.created', target: id, detail: { kind: 'developer' } }] });

@@ -1,4 +1,5 @@
 import { checkChain, hasEntry, noteAnchor } from '../../store/pg/audit.ts';
+import { acrossAccounts } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 import { moveAnchor, readAnchor } from './anchors.ts';
 
@@ -22,7 +23,8 @@ export async function verifyChain(
   ]);
   if (!head?.whole || !anchored) {
     services.log.error({ scope, account: accountId, anchoredAt: anchor?.seq, endsAt: head?.seq }, 'an audit chain is broken');
-    await noteAnchor(services.db.pool, scope, { seq: anchor?.seq ?? 0, state: 'broken' });
+    // A chain that has lost its head shows nobody's account any more.
+    await acrossAccounts(() => noteAnchor(services.db.pool, scope, { seq: anchor?.seq ?? 0, state: 'broken' }));
     return 'broken';
   }
   const moves = head.seq > (anchor?.seq ?? 0);

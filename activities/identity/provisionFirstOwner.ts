@@ -37,6 +37,7 @@ export async function provisionFirstOwner(services: Services): Promise<FirstOwne
         userName: user.name,
         accountId: account.id,
         accountName: account.name,
+        accountIds: [account.id],
         scopes: [...scopes],
         reach: { kind: 'account' as const },
         rateLimitPerMinute: 600,

@@ -10,6 +10,7 @@ export async function provisionUser(
 ): Promise<UserRecord> {
   const user = await insertUser(tx, { id: makeId('usr'), ...person, createdAt: tx.at });
   const home = { user, accountId: makeId('acc'), workspaceId: makeId('ws') };
+  await tx.admitAccount(home.accountId);
   await tx.openHead(home.accountId, home.accountId);
   await insertHome(tx, home);
   tx.note(home.accountId, {

@@ -9,6 +9,7 @@ import {
   noteGarbage,
   type WorkbookKey,
 } from '../../store/pg/garbage.ts';
+import { inAccount } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 
@@ -43,7 +44,7 @@ export async function collectBlobs(services: Services, after: string, pulse: Pul
   for (const workbook of workbooks) {
     pulse.heartbeat();
     pulse.signal?.throwIfAborted();
-    const { removed, suspected } = await collectWorkbook(services, workbook, pulse);
+    const { removed, suspected } = await inAccount(workbook.accountId, () => collectWorkbook(services, workbook, pulse));
     total.removed += removed;
     total.suspected += suspected;
   }

@@ -8,8 +8,10 @@ import type { components } from '../../schema/contract.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { insertUpload, type UploadRecord } from '../../store/pg/uploads.ts';
+import { acrossAccounts, inAccount } from '../../store/pg/whoseRows.ts';
+import type { WorkbookRecord } from '../../store/pg/workbooks.ts';
 import { makeId } from '../../store/services.ts';
-import type { Handlers } from '../http/call.ts';
+import type { Call, Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
 import { presentSource } from '../presenters/sources.ts';
 
@@ -32,6 +34,22 @@ export function makeUploadHandlers({ services }: Plant): Handlers<'createUpload'
       source: described ? presentSource(described) : null,
       artifacts: described?.tables.map((table) => table.name) ?? [],
     };
+  };
+
+  const fill = async (call: Call<'putUpload'>, upload: UploadRecord, workbook: WorkbookRecord) => {
+    const file = await receiveFile(services, workbook, await call.saveBody(upload.filename));
+    let begun: JobRecord | null = null;
+    const reply = await call.write(
+      slotActor(upload, call.requestId),
+      async (tx) => {
+        const filled = await fillSlot(tx, upload.id, file);
+        begun = filled.job;
+        return present(tx.orm, await describeSlot(tx.orm, filled.upload));
+      },
+      (body) => ({ status: 200, body }),
+    );
+    if (begun) await startJob(services, begun);
+    return reply;
   };
 
   return {
@@ -75,20 +93,9 @@ export function makeUploadHandlers({ services }: Plant): Handlers<'createUpload'
 
     async putUpload(call) {
       checkSignature(services, call.params.upload_id, call.query.expires, call.query.sig);
-      const { upload, workbook } = await openSlot(services, call.params.upload_id);
-      const file = await receiveFile(services, workbook, await call.saveBody(upload.filename));
-      let begun: JobRecord | null = null;
-      const reply = await call.write(
-        slotActor(upload, call.requestId),
-        async (tx) => {
-          const filled = await fillSlot(tx, upload.id, file);
-          begun = filled.job;
-          return present(tx.orm, await describeSlot(tx.orm, filled.upload));
-        },
-        (body) => ({ status: 200, body }),
-      );
-      if (begun) await startJob(services, begun);
-      return reply;
+      // The signature is all that the request has to show for itself: the slot says whose it is.
+      const { upload, workbook } = await acrossAccounts(() => openSlot(services, call.params.upload_id));
+      return inAccount(upload.accountId, () => fill(call, upload, workbook));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { countBrokenChains } from '../../store/pg/audit.ts';
+import { acrossAccounts } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 
 export interface Metrics {
@@ -42,7 +43,7 @@ export function makeMetrics(services: Services): Metrics {
     registers: [registry],
     async collect() {
       // Without the database it stays at what it was: the other numbers are needed then.
-      await countBrokenChains(services.db.pool).then(
+      await acrossAccounts(() => countBrokenChains(services.db.pool)).then(
         (broken) => this.set(broken),
         () => {},
       );

@@ -9,6 +9,7 @@ import { DomainError } from '../../core/errors.ts';
 import { type Actor, commit, type Marks, type Tx } from '../../store/pg/commit.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findJob } from '../../store/pg/jobs.ts';
+import { inAccounts } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 import { type ReadBody, readBody } from './body.ts';
 import type { AnyReply, Begun, Call, Handler, JobWait, Reply } from './call.ts';
@@ -60,6 +61,17 @@ export async function runOperation<Id extends OperationId>(
     Object.assign(trace.headers, await plant.takeRequest(principal));
     requireScopes(principal, operation);
   }
+  return inAccounts(principal?.accountIds ?? [], () => serve(plant, operation, handler, ctx, trace));
+}
+
+/** From here on no statement sees a row of another account than those of who asks; without a principal it sees none at all. */
+async function serve<Id extends OperationId>(
+  plant: Plant,
+  operation: Operation,
+  handler: Handler<Id>,
+  ctx: Context,
+  trace: Trace,
+): Promise<AnyReply> {
   // What is still to be built says so to whoever may ask, before it reads a body that nobody could take.
   if (plant.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
   const body = await closeUnread(

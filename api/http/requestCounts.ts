@@ -1,6 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { describeError } from '../../store/log.ts';
 import { insertRequestCounts } from '../../store/pg/usage.ts';
+import { acrossAccounts } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 
 export interface RequestCounter {
@@ -21,17 +22,15 @@ export function makeRequestCounter(services: Services): RequestCounter {
     counts = new Map();
     const at = new Date();
     try {
-      await insertRequestCounts(
-        services.db.orm,
-        [...taken.values()].map(({ principal, requests }) => ({
-          accountId: principal.accountId,
-          userId: principal.userId,
-          credentialId: principal.credentialId,
-          kind: principal.kind,
-          at,
-          requests,
-        })),
-      );
+      const rows = [...taken.values()].map(({ principal, requests }) => ({
+        accountId: principal.accountId,
+        userId: principal.userId,
+        credentialId: principal.credentialId,
+        kind: principal.kind,
+        at,
+        requests,
+      }));
+      await acrossAccounts(() => insertRequestCounts(services.db.orm, rows));
     } catch (error) {
       // Put back, so that a short absence of the database loses no counts.
       for (const [key, { principal, requests }] of taken)

@@ -13,6 +13,8 @@ export interface Principal {
   /** The one account of a token or key; a session's default account. */
   accountId: string;
   accountName: string;
+  /** Those whose rows it may see at all: of a session, all that its user owns or is a member of. */
+  accountIds: readonly string[];
   scopes: Scope[];
   reach: Reach;
   rateLimitPerMinute: number;

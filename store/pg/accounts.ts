@@ -1,7 +1,8 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
 import { accounts } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
-import type { Orm } from './database.ts';
+import type { Database, Orm } from './database.ts';
+import type { Lookup } from './lookups.ts';
 
 export type AccountRecord = typeof accounts.$inferSelect;
 
@@ -27,4 +28,16 @@ export async function findAccount(orm: Orm, accountId: string): Promise<AccountR
 export async function insertAccount(tx: Tx, account: typeof accounts.$inferInsert): Promise<AccountRecord> {
   const [row] = await tx.orm.insert(accounts).values(account).returning();
   return row as AccountRecord;
+}
+
+const accountOf = (what: 'jobs' | 'tables'): Lookup<{ accountId: string }> => ({
+  name: `account_of_${what}`,
+  text: `SELECT k.n, x.account_id AS "accountId"
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) JOIN ${what} x ON x.id = k.id`,
+});
+const lookups = { jobs: accountOf('jobs'), tables: accountOf('tables') };
+
+/** Whose job or table it is, for work that knows no more than its id. */
+export async function findAccountOf(db: Database, what: 'jobs' | 'tables', id: string): Promise<string | null> {
+  return (await db.lookUp(lookups[what], id))?.accountId ?? null;
 }

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { HmacPads } from '../secrets.ts';
 import { bindOrm, type Database, explainDatabaseError, type Orm } from './database.ts';
+import { joinAccounts } from './whoseRows.ts';
 
 /** Whom a change is written down for. */
 export interface Actor {
@@ -56,6 +57,8 @@ export interface Tx {
   client: pg.PoolClient;
   actor: Actor;
   at: Date;
+  /** An account that this change makes: from here to its end, the rows of it may be touched too. */
+  admitAccount(accountId: string): Promise<void>;
   /** Starts the journal of a new workbook or account. */
   openHead(scope: string, accountId: string): Promise<void>;
   note(scope: string, notes: Notes): void;
@@ -66,7 +69,9 @@ export interface Committer {
   auditPads: HmacPads;
 }
 
-const begin = `BEGIN; SET LOCAL lock_timeout = '3s'; SET LOCAL transaction_timeout = '10s'; SET LOCAL synchronous_commit = off`;
+/** With the accounts that it is for: they are the transaction's own, whatever the connection was used for before. */
+const begin = (accounts: string) =>
+  `BEGIN; SET LOCAL lock_timeout = '3s'; SET LOCAL transaction_timeout = '10s'; SET LOCAL synchronous_commit = off; SET LOCAL svc.accounts = '${accounts}'`;
 // The locks go with COMMIT; the flush that follows makes it, and all before it, durable. On the same connection: one that
 // lived through both was served by one run of the server, so a crash in between cannot go unnoticed.
 const commitAndFlush = `COMMIT; SELECT pg_logical_emit_message(true, 'flush', '')`;
@@ -81,21 +86,26 @@ export async function commit<T, R>(
   change: (tx: Tx) => Promise<T>,
   finish: (result: T, marks: Map<string, Marks>, tx: Tx) => Promise<R>,
 ): Promise<R> {
+  let accounts = db.pool.accounts();
   let client: pg.PoolClient;
   try {
-    client = await db.pool.connect();
+    client = await db.pool.connectForTransaction();
   } catch (error) {
     throw explainDatabaseError(error);
   }
   let broken: Error | undefined;
   try {
-    await client.query(begin);
+    await client.query(begin(accounts));
     const journal = new Map<string, Notes[]>();
     const tx: Tx = {
       orm: bindOrm(client),
       client,
       actor,
       at: new Date(),
+      async admitAccount(accountId) {
+        accounts = joinAccounts(accounts, accountId);
+        await client.query("SELECT set_config('svc.accounts', $1, true)", [accounts]);
+      },
       async openHead(scope, accountId) {
         await client.query('SELECT svc_open_head($1, $2, $3, $4)', [scope, accountId, auditPads.inner, auditPads.outer]);
       },

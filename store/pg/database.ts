@@ -1,13 +1,16 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
-import pg from 'pg';
+import type pg from 'pg';
 import { DomainError } from '../../core/errors.ts';
+import { AccountPool } from './accountPool.ts';
 import { type LookUp, makeLookUp } from './lookups.ts';
 
 export type Orm = NodePgDatabase;
 
 export interface Database {
-  pool: pg.Pool;
+  /** Its statements see the rows of the accounts that the work is for. */
+  pool: AccountPool;
   orm: Orm;
+  /** Finds out who asks, for many requests at a time, and so across accounts. */
   lookUp: LookUp;
   close(): Promise<void>;
 }
@@ -18,18 +21,34 @@ export function bindOrm(client: pg.Pool | pg.PoolClient): Orm {
 }
 
 export function openDatabase(url: string, options: { poolSize: number; onError: (error: Error) => void }): Database {
-  const pool = new pg.Pool({
+  const pool = openPool(url, options.poolSize, options.onError);
+  // Of its own: connections would have to be told anew, twice in each request, if both took turns on them.
+  const lookUpPool = openPool(url, lookUpConnections, options.onError);
+  return {
+    pool,
+    orm: bindOrm(pool),
+    lookUp: makeLookUp(lookUpPool),
+    async close() {
+      await Promise.all([pool.end(), lookUpPool.end()]);
+    },
+  };
+}
+
+const lookUpConnections = 4;
+
+function openPool(url: string, size: number, onError: (error: Error) => void): AccountPool {
+  const pool = new AccountPool({
     connectionString: url,
-    max: options.poolSize,
+    max: size,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
     application_name: 'workbook-data-service',
   });
   // An idle connection that breaks must not end the process: the pool opens another.
-  pool.on('error', options.onError);
+  pool.on('error', onError);
   // Nor must one that breaks while a transaction holds it: its statement fails, and that is enough.
-  pool.on('connect', (client) => client.on('error', options.onError));
-  return { pool, orm: bindOrm(pool), lookUp: makeLookUp(pool), close: () => pool.end() };
+  pool.on('connect', (client) => client.on('error', onError));
+  return pool;
 }
 
 const lostConnection = new Set([

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { acrossAccounts } from './whoseRows.ts';
 
 /**
  * A look-up by one or two texts that requests make on their way, many at the same time. Its text reads the keys from
@@ -32,7 +33,7 @@ const mostKeys = 100;
 
 /**
  * Asks for what came in at the same moment, or while the last answers were on their way, in one statement: under load a
- * round trip serves many requests. Nothing is remembered: a look-up is always sent after it was asked for.
+ * round trip serves many requests, of any accounts. Nothing is remembered: a look-up is always sent after it was asked for.
  */
 export function makeLookUp(pool: pg.Pool): LookUp {
   const lanes = new Map<string, Lane>();
@@ -48,11 +49,13 @@ export function makeLookUp(pool: pg.Pool): LookUp {
     const asked = [...keys.values()];
     const first = asked.map((same) => same[0] as Waiting);
     try {
-      const { rows } = await pool.query<{ n: string }>({
-        name: lookup.name,
-        text: lookup.text,
-        values: [first.map(({ a }) => a), first.map(({ b }) => b)],
-      });
+      const { rows } = await acrossAccounts(() =>
+        pool.query<{ n: string }>({
+          name: lookup.name,
+          text: lookup.text,
+          values: [first.map(({ a }) => a), first.map(({ b }) => b)],
+        }),
+      );
       const found = new Map(rows.map((row) => [Number(row.n), row]));
       asked.forEach((same, i) => {
         for (const one of same) one.resolve(found.get(i + 1) ?? null);

@@ -67,6 +67,8 @@ export interface SessionUser {
   userName: string | null;
   accountId: string;
   accountName: string;
+  /** All accounts that the user owns or is a member of. */
+  accountIds: string[];
   known: boolean;
   revoked: boolean;
 }
@@ -74,6 +76,8 @@ export interface SessionUser {
 const sessionUser: Lookup<SessionUser> = {
   name: 'session_user',
   text: `SELECT k.n, u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName",
+                ARRAY(SELECT o.id FROM accounts o WHERE o.owner_id = u.id
+                      UNION SELECT w.account_id FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = u.id ORDER BY 1) AS "accountIds",
                 s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked
          FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(jti, user_id, n) JOIN users u ON u.id = k.user_id
          JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default'

@@ -31,8 +31,8 @@ describe('the contract and what is built', () => {
   });
 
   it('do not start apart: an operation without a handler, a handler without an operation', () => {
-    const plant = { services: api.running.services, contract } as unknown as Parameters<typeof makeApp>[0];
-    const metrics = makeMetrics(api.running.services);
+    const plant = { services: api.services, contract } as unknown as Parameters<typeof makeApp>[0];
+    const metrics = makeMetrics(api.services);
     const handlers = Object.fromEntries(contract.operations.map(({ id }) => [id, async () => ({ status: 200 })]));
     const { getMe: _, ...fewer } = handlers;
     expect(() => makeApp(plant, fewer as never, metrics)).toThrow(/operation getMe has no handler/);

@@ -21,7 +21,7 @@ const withQuery = (path: string, query: string) => `${path}${path.includes('?') 
 
 /** A session whose time is over, signed as the service signs. */
 async function expiredSession({ api, owner }: World): Promise<string> {
-  return signSessionToken(api.running.services.sessionKey, {
+  return signSessionToken(api.services.sessionKey, {
     jti: makeId('ses'),
     userId: owner.userId,
     expiresAt: new Date(Date.now() - 1000),

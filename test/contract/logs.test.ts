@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { connectTo, createTestDatabase, ok, readContract, type TestServer } from '../setup/api.ts';
 import { type ApiProcess, startApiProcess } from '../setup/apiProcess.ts';
+import { openSql } from '../setup/everybody.ts';
 import { makeForm } from './forms.ts';
 
 /** At the most talkative level, after all kinds of requests: nothing in the log that someone has sent or been given. */
@@ -18,8 +19,7 @@ const told: Record<string, string> = { secret, password, mark };
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  sql = new pg.Pool({ connectionString: database.url, max: 2 });
-  sql.on('error', () => {});
+  sql = openSql(database.url, 2);
   told['database password'] = new URL(database.url).password;
   api = await startApiProcess({
     DATABASE_URL: database.url,
@@ -108,7 +108,9 @@ describe('the log', () => {
       body: `{"title":"${mark} accident"}`,
     });
     expect(answer.status).toBe(500);
-    await sql.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'workbook-data-service'");
+    await sql.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'workbook-data-service' AND datname = current_database()",
+    );
     await server.fetch('/api/v1/me', { token: told.token ?? '' });
   });
 

@@ -48,7 +48,7 @@ async function makePoorOwner({ api }: World): Promise<{ session: string; source:
   const { account_id: accountId } = ok(await person.client.GET('/api/v1/me'));
   const workbook = await makeWorkbook(person.client, 'Spent');
   const { path } = await makeSampleSource({ api, owner: person, workbook }, {});
-  const { services } = api.running;
+  const { services } = api;
   const { remaining } = await readCredits(services.db.pool, accountId);
   const actor = { name: 'test', userId: null, credential: 'none', requestId: 'req_test' };
   await commit(
@@ -117,7 +117,7 @@ export const sourceCases: Partial<Record<ImplementedOperation, Partial<Record<Pr
     }),
     expired: changed(async (_, world) => {
       const { upload_id: id } = await makeSlot(world);
-      const { pathname, search } = new URL(slotAddress(world.api.running.services, { id, expiresAt: new Date(Date.now() - 5_000) }));
+      const { pathname, search } = new URL(slotAddress(world.api.services, { id, expiresAt: new Date(Date.now() - 5_000) }));
       return { path: `${pathname}${search}` };
     }),
     'unsupported-media': changed(async (_, world) => ({ path: (await makeSlot(world, 'sales.xls')).path })),

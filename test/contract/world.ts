@@ -105,7 +105,7 @@ export interface JobSeed {
 export async function makeJob(api: TestApi, seed: JobSeed): Promise<string> {
   const id = makeId('job');
   return commit(
-    api.running.services,
+    api.services,
     service,
     (tx) => insertJob(tx, { id, kind: 'recompute', status: 'running', workflowId: `test-${id}`, createdAt: tx.at, ...seed }),
     async () => id,

@@ -17,7 +17,7 @@ let services: Services;
 let owner: Person;
 beforeAll(async () => {
   api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  ({ services } = api.running);
+  ({ services } = api);
   owner = await api.signUp();
 });
 afterAll(() => api.stop());

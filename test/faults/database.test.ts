@@ -4,7 +4,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { createKeeper, type Keeper } from '../../scripts/embedded/keeper.ts';
 import { type RunningPostgres, startPostgres } from '../../scripts/embedded/postgres.ts';
@@ -12,6 +12,7 @@ import type { Running } from '../../scripts/embedded/running.ts';
 import { openDatabase } from '../../store/pg/database.ts';
 import { migrateDatabase } from '../../store/pg/migrate.ts';
 import { type ApiProcess, startApiProcess } from '../setup/apiProcess.ts';
+import { openSql } from '../setup/everybody.ts';
 
 /** PostgreSQL is killed under load, with everything about durability as it is in production. */
 
@@ -34,8 +35,7 @@ beforeAll(async () => {
   const db = openDatabase(postgres.url, { poolSize: 2, onError: () => {} });
   await migrateDatabase(db);
   await db.close();
-  sql = new pg.Pool({ connectionString: postgres.url, max: 2 });
-  sql.on('error', () => {});
+  sql = openSql(postgres.url, 2);
   api = await startApiProcess({
     DATABASE_URL: postgres.url,
     TEMPORAL_ADDRESS: inject('temporalAddress'),

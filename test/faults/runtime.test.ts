@@ -45,7 +45,7 @@ async function startReady(dataDir: string): Promise<Product> {
 }
 
 async function query(product: Product, sql: string): Promise<unknown[]> {
-  const client = new pg.Client({ connectionString: readRuntimeFile(product).databaseUrl });
+  const client = new pg.Client({ connectionString: readRuntimeFile(product).databaseUrl, options: '-c svc.accounts=*' });
   await client.connect();
   return client
     .query(sql)

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   // What a cancelled job writes down too late is swept.
-  await expireThings(world.api.running.services, () => {});
+  await expireThings(world.api.services, () => {});
   expect(await countLeft(world)).toMatchObject({ 'unfinished jobs': 0, 'job drafts': 0, claims: 0, 'blob drafts': 0 });
   await world.stop();
 });

@@ -159,7 +159,7 @@ describe('a form', () => {
     const waiting = deaf.fetch(path, { method: 'POST', token: world.owner.session, headers, body: makeForm(good) });
     const find = () => world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE finished_at IS NULL');
     await expect.poll(async () => (await find()).rowCount).toBe(1);
-    await failIngest(world.api.running.services, (await find()).rows[0]?.id ?? '');
+    await failIngest(world.api.services, (await find()).rows[0]?.id ?? '');
     const answer = await waiting;
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5']);
     const again = [await sendForm(good, headers), await sendForm(good, headers)];

@@ -27,12 +27,7 @@ const makeFile = (rows = 3) => {
   return makeXlsx({ S: [...bare(rows), [`P9${counter}`, '別', counter]] });
 };
 const write = <T>(change: (tx: Tx) => Promise<T>): Promise<T> =>
-  commit(
-    world.api.running.services,
-    { name: 'test', userId: null, credential: 'none', requestId: 'req_test' },
-    change,
-    async (result) => result,
-  );
+  commit(world.api.services, { name: 'test', userId: null, credential: 'none', requestId: 'req_test' }, change, async (result) => result);
 const listJobs = async (workbookId: string) =>
   (await world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE workbook_id = $1 ORDER BY id', [workbookId])).rows.map(
     ({ id }) => id,

@@ -218,7 +218,7 @@ describe('formulas', () => {
     ]);
     const kept = async (name: string) => {
       const key = set.find(({ table }) => table === name)?.code_ref as string;
-      const { blobs, engine } = world.api.running.services;
+      const { blobs, engine } = world.api.services;
       const opened = await blobs.open([key]);
       try {
         return await engine.use(async (connection) => {

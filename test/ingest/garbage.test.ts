@@ -11,7 +11,7 @@ afterAll(() => world.stop());
 
 /** Files of a workbook that the collection would take, once they are old enough. */
 async function listGarbage(workbookId: string): Promise<{ files: number; garbage: string[] }> {
-  const { blobs, db } = world.api.running.services;
+  const { blobs, db } = world.api.services;
   const { rows } = await world.api.sql.query<{ account_id: string }>('SELECT account_id FROM workbooks WHERE id = $1', [workbookId]);
   const keys: string[] = [];
   for await (const { key } of blobs.list(`${rows[0]?.account_id}/${workbookId}`)) if (isCollected(key)) keys.push(key);

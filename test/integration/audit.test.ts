@@ -27,13 +27,13 @@ const readLog = async (workbookId: string, limit = 1000) =>
 const isValid = async (workbookId: string) => (await readLog(workbookId, 1)).chain_valid;
 const rename = async (workbookId: string, title: string) =>
   ok(await owner.client.PATCH('/api/v1/workbooks/{workbook_id}', { params: { path: { workbook_id: workbookId } }, body: { title } }));
-const isAccountValid = () => isChainValid(api.running.services.db, accountId, api.running.services.auditPads);
+const isAccountValid = () => isChainValid(api.services.db, accountId, api.services.auditPads);
 
 const actor: Actor = { name: '佐藤 "the" \\ test', userId: null, credential: 'none', requestId: makeId('req') };
 /** As later endpoints will write: through the one helper. */
 const note = (scope: string, notes: Notes) =>
   commit(
-    api.running.services,
+    api.services,
     { ...actor, requestId: makeId('req') },
     async (tx) => tx.note(scope, notes),
     async (_, marks) => marks.get(scope),
@@ -101,9 +101,9 @@ describe('the audit log', () => {
 
   it('is false under another key', async () => {
     const id = await makeWorkbook(owner.client, 'Keyed');
-    const { inner, outer } = api.running.services.auditPads;
-    expect(await isChainValid(api.running.services.db, id, { inner: outer, outer: inner })).toBe(false);
-    expect(await isChainValid(api.running.services.db, id, { inner, outer })).toBe(true);
+    const { inner, outer } = api.services.auditPads;
+    expect(await isChainValid(api.services.db, id, { inner: outer, outer: inner })).toBe(false);
+    expect(await isChainValid(api.services.db, id, { inner, outer })).toBe(true);
   });
 
   it('holds no title, no password, no token and no value that someone has sent', async () => {
@@ -150,7 +150,7 @@ describe('the numbers of ops, entries and events', () => {
       });
     const fail = () =>
       commit(
-        api.running.services,
+        api.services,
         actor,
         async (tx) => {
           tx.note(id, { ops: [{ kind: 'never' }], audit: [{ action: 'never', target: 't' }], events: [event()] });
@@ -196,7 +196,7 @@ describe('the numbers of ops, entries and events', () => {
     const [a, b] = [await makeWorkbook(owner.client, 'A'), await makeWorkbook(owner.client, 'B')];
     const both = (first: string, second: string) =>
       commit(
-        api.running.services,
+        api.services,
         actor,
         async (tx) => {
           tx.note(first, { audit: [{ action: 'both', target: first }] });
@@ -366,7 +366,7 @@ describe('tampering by SQL', () => {
 describe('a hundred thousand entries', () => {
   it('are verified inside PostgreSQL, and one altered among them is found', async () => {
     const id = await makeWorkbook(owner.client, 'Long');
-    const { inner, outer } = api.running.services.auditPads;
+    const { inner, outer } = api.services.auditPads;
     const audit = Array.from({ length: 1000 }, (_, i) => ({
       action: 'rows.upsert',
       target: `table ${i}`,
@@ -391,7 +391,7 @@ describe('a hundred thousand entries', () => {
     const times: number[] = [];
     for (let i = 0; i < 3; i++) {
       const before = performance.now();
-      expect(await isChainValid(api.running.services.db, id, { inner, outer })).toBe(true);
+      expect(await isChainValid(api.services.db, id, { inner, outer })).toBe(true);
       times.push(performance.now() - before);
     }
     const log = await readLog(id, 1);

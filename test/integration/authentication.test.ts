@@ -78,18 +78,18 @@ describe('rule 1: the data plane takes a bearer token', () => {
     const forged = {
       'signed with another key': await signed(Buffer.alloc(32, 7)),
       'signed with the plain secret': await signed(Buffer.from(api.config.secret)),
-      'another algorithm': await signed(Buffer.concat([api.running.services.sessionKey, Buffer.alloc(32)]), 'HS512'),
+      'another algorithm': await signed(Buffer.concat([api.services.sessionKey, Buffer.alloc(32)]), 'HS512'),
       'no algorithm': `${encode({ alg: 'none', typ: 'JWT' })}.${payload}.`,
       'no algorithm, old signature': `${encode({ alg: 'none' })}.${payload}.${signature}`,
       'another user': `${header}.${encode({ ...known, sub: world.stranger.userId })}.${signature}`,
       'a longer life': `${header}.${encode({ ...known, exp: claims.exp * 2 })}.${signature}`,
-      'our key, but a session that never was': await signed(api.running.services.sessionKey),
+      'our key, but a session that never was': await signed(api.services.sessionKey),
       'our key, no jti': await new SignJWT({ ...claims, jti: undefined })
         .setProtectedHeader({ alg: 'HS256' })
-        .sign(api.running.services.sessionKey),
+        .sign(api.services.sessionKey),
       'our key, another issuer': await new SignJWT({ ...claims, iss: 'x' })
         .setProtectedHeader({ alg: 'HS256' })
-        .sign(api.running.services.sessionKey),
+        .sign(api.services.sessionKey),
       'no JWT': createHmac('sha256', 'x').digest('base64url'),
     };
     for (const [what, text] of Object.entries(forged)) {

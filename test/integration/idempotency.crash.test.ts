@@ -1,11 +1,12 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { findFreePort } from '../../scripts/embedded/ports.ts';
 import { createTestDatabase } from '../setup/api.ts';
 import { type ApiProcess, startApiProcess } from '../setup/apiProcess.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../setup/databaseProxy.ts';
+import { openSql } from '../setup/everybody.ts';
 
 /** The API is killed at any moment, also between an effect and its answer: asking again with the same key is safe. */
 
@@ -18,8 +19,7 @@ let session: string;
 
 beforeAll(async () => {
   database = await createTestDatabase();
-  sql = new pg.Pool({ connectionString: database.url, max: 2 });
-  sql.on('error', () => {});
+  sql = openSql(database.url, 2);
   proxy = await startDatabaseProxy(database.url);
   env = {
     DATABASE_URL: proxy.url,

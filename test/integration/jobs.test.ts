@@ -52,10 +52,10 @@ describe('a job', () => {
       result: { recomputed: ['売上'] },
       finished_at: expect.any(String),
     });
-    await updateJob(api.running.services.db.orm, running, { status: 'failed', error: 'the file has no sheets', finishedAt: new Date() });
+    await updateJob(api.services.db.orm, running, { status: 'failed', error: 'the file has no sheets', finishedAt: new Date() });
     expect(ok(await get(owner.client, running))).toMatchObject({ status: 'failed', error: 'the file has no sheets' });
     // What has ended stays as it ended.
-    await updateJob(api.running.services.db.orm, running, { status: 'running' });
+    await updateJob(api.services.db.orm, running, { status: 'running' });
     expect(ok(await get(owner.client, running)).status).toBe('failed');
   });
 
@@ -108,7 +108,7 @@ describe('cancelling', () => {
   it('asks the workflow to stop and answers when it has', async () => {
     const workflowId = `test-cancel-${unknownId('job')}-${Date.now()}`;
     const job = await seedJob({ workflowId });
-    const { client } = await api.running.services.temporal();
+    const { client } = await api.services.temporal();
     // Nobody works on this queue: the workflow runs until it is told to stop.
     const handle = await client.workflow.start('expireThings', {
       workflowId,
@@ -122,7 +122,7 @@ describe('cancelling', () => {
       })
       .toBe(true);
     // As the workflow does at its end.
-    await updateJob(api.running.services.db.orm, job, { status: 'failed', error: 'cancelled', finishedAt: new Date() });
+    await updateJob(api.services.db.orm, job, { status: 'failed', error: 'cancelled', finishedAt: new Date() });
     expect(ok(await answer)).toMatchObject({ status: 'failed', error: 'cancelled' });
     expect(await auditOf(job)).toEqual(['job.cancelled']);
     await handle.terminate();

@@ -174,7 +174,7 @@ describe('logging out', () => {
     const token = await issuer.sign({ sub: 'u-late', exp });
     const before = await me(token);
     if (before.response.ok) await api.as(token).POST('/api/auth/logout');
-    await deleteExpired(api.running.services.db, () => {});
+    await deleteExpired(api.services.db, () => {});
     expect((await me(token)).response.status).toBe(401);
   });
 });
@@ -187,7 +187,7 @@ describe('the issuer’s keys', () => {
   afterEach(() => trust(issuer.url));
 
   /** Another issuer for the server that is running: starting one for each would take long. */
-  const trust = (url: string) => Object.assign(api.running.services.config, { oidc: { issuer: url, audience } });
+  const trust = (url: string) => Object.assign(api.services.config, { oidc: { issuer: url, audience } });
 
   it('may change', async () => {
     const fresh = await startIssuer();

@@ -120,7 +120,7 @@ describe('a session', () => {
   it('of a logged-out user does not come back when old rows are swept', async () => {
     const { session_token } = (await (await logIn({})).json()) as { session_token: string };
     await api.as(session_token).POST('/api/auth/logout');
-    await deleteExpired(api.running.services.db, () => {});
+    await deleteExpired(api.services.db, () => {});
     refused(await api.as(session_token).GET('/api/v1/me'), 401, 'unauthenticated');
   });
 

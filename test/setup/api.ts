@@ -9,7 +9,9 @@ import type { paths } from '../../schema/contract.ts';
 import { loadServiceConfig, type ServiceConfig } from '../../store/config.ts';
 import { openDatabase } from '../../store/pg/database.ts';
 import { migrateDatabase } from '../../store/pg/migrate.ts';
+import type { Services } from '../../store/services.ts';
 import { findContractBreaches } from './contractCheck.ts';
+import { forEverybody, openSql } from './everybody.ts';
 
 export type ApiClient = Client<paths>;
 
@@ -35,6 +37,8 @@ export interface TestServer {
 export interface TestApi extends TestServer {
   config: ServiceConfig;
   running: RunningApi;
+  /** Its services, for calling what lies below requests. */
+  services: Services;
   /** Straight to the database, for looking behind the API and for tampering. */
   sql: pg.Pool;
   contract: Contract;
@@ -115,8 +119,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
   const running = await startApi(config);
   const url = `http://127.0.0.1:${running.port}`;
   const checked = await readContract();
-  const sql = new pg.Pool({ connectionString: database.url, max: 4 });
-  sql.on('error', () => {});
+  const sql = openSql(database.url, 4);
   const clients = connectTo(url, checked);
   const others = new Set<() => Promise<void>>();
   let people = 0;
@@ -125,6 +128,7 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
     url,
     config,
     running,
+    services: forEverybody(running.services),
     sql,
     contract: checked,
     ...clients,

@@ -80,7 +80,7 @@ describe("a row's history", () => {
     for (const [type, texts] of samples) {
       for (const text of texts) {
         const value = text === null ? 'NULL' : quoteText(text);
-        const [[written]] = (await api.running.services.engine.use(async (connection) =>
+        const [[written]] = (await api.services.engine.use(async (connection) =>
           (
             await connection.runAndReadAll(`SELECT CAST(json_array(${jsonExpression(`CAST(${value} AS ${type})`, type)}) AS VARCHAR)`)
           ).getRows(),

@@ -57,7 +57,7 @@ const actor: Actor = { name: 'test', userId: null, credential: 'none', requestId
 export async function openTestStore(env: Record<string, string> = {}): Promise<TestStore> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-store-'));
   const api = await startTestApi({ SVC_RATE_LIMITS: 'off', SVC_DATA_DIR: dataDir, ...env });
-  const { services } = api.running;
+  const { services } = api;
   const owner = await api.signUp();
   const principal = await authenticate(services, owner.session);
   const stop = async () => {

@@ -148,7 +148,7 @@ describe('undo', () => {
     const small = ok(await table.upsert([{ __svc_row_id: ids[7], n: -7 }]));
     const { rows } = await api.sql.query<{ id: string }>("SELECT id FROM tables WHERE name = 'folded'");
     const limits = { ...compactionLimits, tail: 0, deltas: 1 };
-    expect(await compactTable(api.running.services, rows[0]?.id ?? '', { heartbeat() {} }, limits)).toBe('compacted');
+    expect(await compactTable(api.services, rows[0]?.id ?? '', { heartbeat() {} }, limits)).toBe('compacted');
     const before = await table.read({ limit: 2000 });
     const told = ok(await table.history(ids[7] as number)).changes.map(({ kind, cells }) => [kind, cells.map((cell) => cell.column)]);
     expect(told).toEqual([

@@ -22,7 +22,7 @@ let services: Services;
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
   api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  ({ services } = api.running);
+  ({ services } = api);
   owner = await api.signUp('Owner');
   accountId = ok(await owner.client.GET('/api/v1/me')).account_id;
   worker = await startWorker(api.config);

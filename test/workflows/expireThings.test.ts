@@ -29,7 +29,7 @@ beforeAll(async () => {
   owner = await api.signUp('Owner');
   accountId = ok(await owner.client.GET('/api/v1/me')).account_id;
   worker = await startWorker(api.config);
-  ({ client } = await api.running.services.temporal());
+  ({ client } = await api.services.temporal());
 });
 afterAll(async () => {
   await worker.stop();
@@ -71,7 +71,7 @@ describe('the schedule', () => {
   it('stays one when many workers start, and keeps its pause', async () => {
     const handle = client.schedule.getHandle(expireSchedule());
     await handle.pause('by the test');
-    const temporal = await api.running.services.temporal();
+    const temporal = await api.services.temporal();
     await Promise.all(Array.from({ length: 5 }, () => ensureSchedules(temporal, api.config)));
     const all: string[] = [];
     for await (const { scheduleId } of client.schedule.list()) all.push(scheduleId);

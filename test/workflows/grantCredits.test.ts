@@ -17,7 +17,7 @@ let owner: Person;
 let worker: Service;
 beforeAll(async () => {
   api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  ({ services } = api.running);
+  ({ services } = api);
   owner = await api.signUp();
   worker = await startWorker(api.config);
 });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const temporal = async () => (await world.api.running.services.temporal()).client;
+const temporal = async () => (await world.api.services.temporal()).client;
 
 async function handleOf(jobId: string) {
   const { rows } = await world.api.sql.query<{ workflow_id: string }>('SELECT workflow_id FROM jobs WHERE id = $1', [jobId]);

@@ -1,0 +1,28 @@
+import { findAccountOf } from '../store/pg/accounts.ts';
+import { acrossAccounts, inAccounts } from '../store/pg/whoseRows.ts';
+import type { Services } from '../store/services.ts';
+
+type Run = (...args: never[]) => Promise<unknown>;
+type RunForOne = (id: string, ...more: never[]) => Promise<unknown>;
+
+/** Activities about one job or table, named by their first argument: they see the rows of its account. Of one that is gone, none. */
+export function inAccountOf<T extends Record<string, RunForOne>>(services: Services, what: 'jobs' | 'tables', activities: T): T {
+  return wrapAll(activities, (run: RunForOne) => async (id: string, ...more: never[]) => {
+    const accountId = await findAccountOf(services.db, what, id);
+    return inAccounts(accountId === null ? [] : [accountId], () => run(id, ...more));
+  });
+}
+
+/** Activities that look after everybody's rows. */
+export function forEverybody<T extends Record<string, Run>>(activities: T): T {
+  return wrapAll(
+    activities,
+    (run: Run) =>
+      (...args) =>
+        acrossAccounts(() => run(...args)),
+  );
+}
+
+function wrapAll<T extends object, One>(activities: T, wrap: (run: One) => One): T {
+  return Object.fromEntries(Object.entries(activities).map(([name, run]) => [name, wrap(run as One)])) as T;
+}

@@ -1,0 +1,27 @@
+import pg from 'pg';
+import { bindOrm } from '../../store/pg/database.ts';
+import { accountsInForce, acrossAccounts } from '../../store/pg/whoseRows.ts';
+import type { Services } from '../../store/services.ts';
+
+/** Straight to the database, past the wall between accounts: for looking behind the API, and for tampering. */
+export function openSql(connectionString: string, max: number): pg.Pool {
+  const sql = new pg.Pool({ connectionString, max, options: '-c svc.accounts=*' });
+  sql.on('error', () => {});
+  return sql;
+}
+
+/**
+ * The same services for tests that call what lies below requests and activities: where these would have said whose rows
+ * the work is about, it is about everybody's.
+ */
+export function forEverybody(services: Services): Services {
+  const { pool } = services.db;
+  const wide = Object.create(pool, {
+    accounts: { value: () => accountsInForce() || '*' },
+    connect: {
+      value: (callback: never) => (accountsInForce() ? pool.connect(callback) : acrossAccounts(async () => pool.connect(callback))),
+    },
+    connectForTransaction: { value: () => pool.connectForTransaction() },
+  }) as typeof pool;
+  return { ...services, db: { ...services.db, pool: wide, orm: bindOrm(wide) } };
+}
