@@ -4,6 +4,7 @@ import { asTableAt, searchTables } from '../../activities/discovery/searchTables
 import { traceLineage, traceRow } from '../../activities/discovery/traceLineage.ts';
 import { visibleColumns } from '../../activities/rows/upsertRows.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
+import { requireSequence } from '../../core/ids/ids.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import type { components } from '../../schema/contract.ts';
 import { findTables } from '../../store/pg/discovery.ts';
@@ -70,7 +71,7 @@ export function makeDiscoveryHandlers({
     async getRowLineage({ principal, params }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const at = await requireTable(services, workbook.id, params.name);
-      const rowId = Number(params.row_id);
+      const rowId = requireSequence(params.row_id, 'row in this table');
       const { cells, truncated } = await traceRow(services, principal, at, rowId);
       return { status: 200, body: { name: at.table.name, row_id: rowId, cells, inputs: [], truncated } };
     },

@@ -3,6 +3,7 @@ import { diffTable } from '../../activities/rows/diffTable.ts';
 import { requireNamedVersion } from '../../activities/rows/findVersion.ts';
 import { readRowHistory } from '../../activities/rows/rowHistory.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
+import { requireSequence } from '../../core/ids/ids.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
 
@@ -12,7 +13,7 @@ export function makeHistoryHandlers({ services }: Plant): Handlers<'getRowHistor
     async getRowHistory({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const at = await requireTable(services, workbook.id, params.name);
-      const rowId = Number(params.row_id);
+      const rowId = requireSequence(params.row_id, 'row in this table');
       const { changes, nextCursor } = await readRowHistory(services, principal, at, rowId, {
         cursor: query.cursor,
         limit: query.limit ?? 100,

@@ -1,5 +1,6 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { applyUndo, prepareUndo } from '../../activities/rows/undoOp.ts';
+import { requireSequence } from '../../core/ids/ids.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { listOps } from '../../store/pg/ops.ts';
 import type { Handlers } from '../http/call.ts';
@@ -21,7 +22,7 @@ export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoO
 
     async undoOp(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
-      const opId = Number(call.params.op_id);
+      const opId = requireSequence(call.params.op_id, 'op in this workbook');
       return commitEdit(
         services,
         call,
