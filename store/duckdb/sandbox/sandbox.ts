@@ -9,7 +9,7 @@ import { foldName } from '../../../core/sql/names.ts';
 import type { Relation } from '../relation.ts';
 import { type CageChoice, openCage } from './openCage.ts';
 import { childProblem, goneProblem, requireOk } from './outcomes.ts';
-import { type GivenParams, matchParams, readParams } from './params.ts';
+import { findParamProblems, type GivenParams, readParams } from './params.ts';
 import { ProcessPool } from './pool.ts';
 import { type QueryProcess, startProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
@@ -136,7 +136,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       const params = readParams(query.params);
       return withProcess(query.accountId, query.sql, async (process) => {
         const deadlineMs = Date.now() + query.timeoutMs;
-        const known = query.known ?? describeTables(query.relations);
+        const known = describeKnown(query.known, query.relations);
         const relations =
           query.known || query.relations.length <= maxUnchecked
             ? query.relations
@@ -160,8 +160,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         }
         const { analysis, columns } = reply.value;
         if (analysis.outcome !== 'ok') return { valid: false, errors: analysis.errors, columns: [] };
-        if (given) matchParams(analysis.parameters, given);
-        return { valid: true, errors: [], columns };
+        const unmatched = given ? findParamProblems(analysis.parameters, given) : [];
+        const errors = unmatched.map((message) => ({ message, line: null, column: null }));
+        return { valid: errors.length === 0, errors, columns: errors.length === 0 ? columns : [] };
       });
     },
     async close() {
@@ -173,6 +174,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 const describeTables = (relations: Pick<Relation, 'name' | 'columns'>[]): KnownTable[] =>
   relations.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
+
+/** With the columns of those that are there: only then a word such as `user` can be told from a column. */
+function describeKnown(known: KnownTable[] | undefined, relations: Relation[]): KnownTable[] {
+  const described = describeTables(relations);
+  const byName = new Map(described.map((table) => [foldName(table.name), table]));
+  return known?.map((table) => byName.get(foldName(table.name)) ?? table) ?? described;
+}
 
 /** The parser, too, runs on text of strangers: in the process, and bounded. */
 async function check(process: QueryProcess, sql: string, tables: KnownTable[]): Promise<Replies['check']> {
