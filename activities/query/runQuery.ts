@@ -13,7 +13,8 @@ import { openRelation } from '../tables/openTable.ts';
 export interface QueryWanted {
   sql: string;
   params: unknown[] | Record<string, unknown> | null;
-  limit: number;
+  /** How many of the first rows are wanted as JSON at once. */
+  jsonRows: number;
   timeoutMs: number;
   /** A version label or snapshot id; null: the current state. */
   at: string | null;
@@ -122,7 +123,7 @@ async function runOver(
       relations: opened.map(({ relation }) => relation),
       known: source.names.map((name) => ({ name })),
       pathOf: blobs.pathOf,
-      pageLimit: wanted.limit,
+      pageLimit: wanted.jsonRows,
       timeoutMs: wanted.timeoutMs,
       keepResult: true,
       ...resultLimits,

@@ -90,6 +90,38 @@ describe('query', () => {
     expect(read(await run({ sql: 'SELECT $who AS who', params: { who: "o'x" } })).rows).toEqual([{ who: "o'x" }]);
   });
 
+  it('keeps every digit of a parameter, or refuses it', async () => {
+    const sql = 'SELECT count(*) AS n FROM 売上 WHERE 数 = $1';
+    expect(read(await run({ sql, params: ['9223372036854775807'] })).rows).toEqual([{ n: 1 }]);
+    expect(read(await run({ sql, params: ['9223372036854775806'] })).rows).toEqual([{ n: 0 }]);
+    const problem = refused(await run({ sql, params: [2 ** 63] }), 422, 'validation-failed');
+    expect(problem.errors).toEqual([{ pointer: '/params/0', detail: expect.stringContaining('give it as a string') }]);
+  });
+
+  it('reads a page of any size, as long as nobody wants it as one text', async () => {
+    const sql = "SELECT i, repeat('x', 20000) AS x FROM range(2500) r(i)";
+    const post = (format: string) =>
+      api.fetch(`${path()}/query`, {
+        method: 'POST',
+        token: owner.session,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ sql, format, limit: 2500 }),
+      });
+    refused(await run({ sql, limit: 2500 }), 400, 'query-too-large');
+    const ndjson = await post('ndjson');
+    expect(ndjson.status).toBe(200);
+    expect((await ndjson.text()).length).toBeGreaterThan(50_000_000);
+    // As JSON the page comes as it is read, and a reader who leaves ends it.
+    const address = `/api/v1/results/${ndjson.headers.get('x-svc-result-id')}?limit=2500`;
+    const whole = (await (await api.fetch(address, { token: owner.session })).json()) as QueryResult;
+    expect([whole.row_count, whole.rows.length, whole.rows.at(-1)?.i]).toEqual([2500, 2500, 2499]);
+    for (let i = 0; i < 12; i += 1) {
+      const left = await fetch(`${api.url}${address}`, { headers: { authorization: `Bearer ${owner.session}` } });
+      await left.body?.cancel();
+    }
+    expect((await api.fetch(address.replace('2500', '1'), { token: owner.session })).status).toBe(200);
+  });
+
   it('refuses what is not a SELECT over its own tables, and says why', async () => {
     for (const sql of [
       "SELECT * FROM read_csv('/etc/passwd')",
@@ -101,6 +133,11 @@ describe('query', () => {
     ]) {
       const problem = refused(await run({ sql }), 400, 'query-refused');
       expect(problem.detail).not.toContain('/blobs');
+    }
+    // As a word of its own, and beside a table that has no such column.
+    for (const word of ['current_user', 'user', 'session_user', 'current_role', 'current_catalog', 'current_schema']) {
+      refused(await run({ sql: `SELECT ${word}` }), 400, 'query-refused');
+      refused(await run({ sql: `SELECT 品目 FROM 売上 WHERE ${word} <> ''` }), 400, 'query-refused');
     }
     refused(await run({ sql: 'SELECT 品名 FROM 売上' }), 400, 'query-failed');
     refused(await run({ sql: 'SELECT 1' }, stranger), 404, 'not-found');
