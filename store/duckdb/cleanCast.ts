@@ -59,7 +59,8 @@ function castText(sql: string, to: ColumnType): CleanCast {
     case 'BIGINT':
       return checked(sql, value, unlike(String.raw`[+-]?\d+(\.0*)?`));
     case 'DOUBLE':
-      return checked(sql, value, unlike(String.raw`[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`));
+      // What is too large becomes infinite, which is another value.
+      return checked(sql, value, `${unlike(String.raw`[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`)} OR isinf(${value})`);
     case 'DECIMAL': {
       // Zeros beyond the scale lose nothing; other digits would be rounded away.
       const fraction = to.scale === 0 ? '0*' : String.raw`\d{0,${to.scale}}0*`;
