@@ -45,6 +45,11 @@ describe('resource bombs', () => {
       'a pivot of many values',
       `PIVOT (SELECT i FROM range(1000000) r(i)) ON i IN (${Array.from({ length: 5000 }, (_, i) => i).join(', ')}) USING list(i)`,
     ],
+    ['a number padded by its format', "SELECT printf('%1000000000d', 1)"],
+    ['a list made longer', 'SELECT list_resize([1], 2000000000)'],
+    ['a long bit string', "SELECT bitstring('1', 2000000000)"],
+    ['ranges as long as another says', 'SELECT count(*) FROM range(100000) a(i), LATERAL (SELECT * FROM range(a.i * 1000)) b'],
+    ['texts compared letter by letter', "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000))"],
     ['JSON that grows', "SELECT json_group_array(repeat('x', 100000)) FROM range(100000)"],
     ['a huge number of columns', `SELECT ${Array.from({ length: 50_000 }, (_, i) => `${i} AS c${i}`).join(', ')}`],
   ])('%s', async (_, sql) => {
