@@ -213,11 +213,27 @@ describe('garbage', () => {
     const id = await own.makeLargeTable('t', 50);
     await own.upsert('t', [{ n: 1 }]);
     ok(await own.owner.client.POST(`${base}/versions`, { params: { path: { workbook_id: own.workbook.id } }, body: { label: 'v' } }));
-    await store.api.sql.query(
-      `INSERT INTO results (id, account_id, workbook_id, user_id, blob_key, columns, row_count, tables, masked_columns, created_at, expires_at)
-       VALUES ('res_1', $1, $2, $3, 'k', '[]', 0, '[]', '[]', now(), now() - interval '1 minute')`,
-      [own.workbook.accountId, own.workbook.id, own.owner.userId],
-    );
+    const run = async () => {
+      const body = { sql: 'SELECT count(*) AS n FROM t' };
+      return (
+        ok(await own.owner.client.POST(`${base}/query`, { params: { path: { workbook_id: own.workbook.id } }, body })) as { id: string }
+      ).id;
+    };
+    const readResult = (result_id: string) => own.owner.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id } } });
+    const [old, young] = [await run(), await run()];
+    const expire = (interval: string) =>
+      store.api.sql.query('UPDATE results SET expires_at = now() - $2::interval WHERE id = $1', [old, interval]);
+    await expire('1 minute');
+    await ageBlobs(own);
+    await collect();
+    await ageNotes();
+    expect(await collect()).toMatchObject({ removed: 1 });
+    expect((await listBlobs(own)).filter((key) => key.includes('/results/')).map((key) => key.split('/')[3])).toEqual([young]);
+    ok(await readResult(young));
+    // That it was there and is over is known for longer than itself.
+    expect(await expireThings(own.services, () => {})).toMatchObject({ results: 0 });
+    refused(await readResult(old), 410, 'expired');
+    await expire('8 days');
     const opened = await own.services.blobs.open(await listBlobs(own));
     const path = opened.pathOf((await listBlobs(own))[0] as string);
     opened.release();
