@@ -46,6 +46,13 @@ describe('query', () => {
     );
     expect(next.rows.map((row) => row.品目)).toEqual(['品2', '品3', '品4', '品5', '品6']);
     expect(next.next_offset).toBeNull();
+    expect(next.expires_at).toBe(answer.expires_at);
+    expect(Math.abs(Date.parse(answer.expires_at) - Date.now() - 24 * 3_600_000)).toBeLessThan(60_000);
+    const arrow = await api.fetch(`/api/v1/results/${answer.id}?limit=3&offset=5`, {
+      token: owner.session,
+      headers: { accept: 'application/vnd.apache.arrow.stream' },
+    });
+    expect([...(tableFromIPC(new Uint8Array(await arrow.arrayBuffer())).getChild('品目') ?? [])]).toEqual(['品5', '品6']);
     refused(await stranger.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id: answer.id } } }), 404, 'not-found');
     await api.sql.query("UPDATE results SET expires_at = now() - interval '1 second' WHERE id = $1", [answer.id]);
     refused(await owner.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id: answer.id } } }), 410, 'expired');
@@ -142,6 +149,46 @@ describe('query', () => {
     refused(await run({ sql: 'SELECT 品名 FROM 売上' }), 400, 'query-failed');
     refused(await run({ sql: 'SELECT 1' }, stranger), 404, 'not-found');
     refused(await run({ sql: 'SELECT 1', at: 'no such label' }), 404, 'not-found');
+  });
+
+  it('reads the tables of a label or a snapshot as they were, and no others', async () => {
+    const base = '/api/v1/workbooks/{workbook_id}' as const;
+    const { id } = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: 'at' } }));
+    const params = { path: { workbook_id: id } };
+    const table = (name: string) => ({ path: { workbook_id: id, name } });
+    const make = async (name: string, column: string, value: string) => {
+      ok(await owner.client.POST(`${base}/tables`, { params, body: { name, columns: [{ name: column }] } }));
+      ok(await owner.client.POST(rowsPath, { params: table(name), body: { expected_version: 1, rows: [{ [column]: value }] } }));
+    };
+    await make('kept', 'a', 'old');
+    await make('gone', 'b', 'gone');
+    const { snapshot_id } = ok(await owner.client.POST(`${base}/versions`, { params, body: { label: '締め 1/2' } }));
+    ok(await owner.client.POST(rowsPath, { params: table('kept'), body: { expected_version: 2, rows: [{ __svc_row_id: 1, a: 'new' }] } }));
+    ok(
+      await owner.client.PATCH(`${base}/artifacts/{name}/columns/{column}`, {
+        params: { path: { workbook_id: id, name: 'kept', column: 'a' } },
+        body: { new_name: 'renamed', expected_version: 3 },
+      }),
+    );
+    ok(await owner.client.DELETE(`${base}/tables/{name}`, { params: { ...table('gone'), query: { expected_version: '2' } } }));
+    await make('gone', 'other', 'again');
+    await make('later', 'c', 'later');
+    const query = (sql: string, at?: string) =>
+      owner.client.POST(queryPath, { params, body: { sql, ...(at === undefined ? {} : { at }) } as never });
+    for (const at of ['締め 1/2', snapshot_id]) {
+      expect(read(await query('SELECT * FROM kept, gone', at))).toMatchObject({
+        columns: [{ name: 'a' }, { name: '__svc_row_id' }, { name: 'b' }, { name: '__svc_row_id_2' }],
+        rows: [{ a: 'old', b: 'gone' }],
+        tables: [
+          { name: 'kept', edit_version: 2 },
+          { name: 'gone', edit_version: 2 },
+        ],
+      });
+      refused(await query('SELECT * FROM later', at), 400, 'query-refused');
+      refused(await query('SELECT renamed FROM kept', at), 400, 'query-failed');
+    }
+    expect(read(await query('SELECT renamed, other FROM kept, gone')).rows).toEqual([{ renamed: 'new', other: 'again' }]);
+    refused(await run({ sql: 'SELECT 1', at: snapshot_id }), 404, 'not-found');
   });
 
   it('never passes off a part as the whole: a query that fails late fails', async () => {

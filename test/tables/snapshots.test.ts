@@ -311,6 +311,14 @@ describe('a named version', () => {
       [book.id],
     );
     expect(rows.map((row) => row.kind)).toEqual(['version.commit', 'version.commit', 'version.revert']);
+    const { rows: events } = await store.api.sql.query(
+      "SELECT data FROM outbox WHERE scope = $1 AND type = 'snapshot.committed' ORDER BY seq",
+      [book.id],
+    );
+    expect(events.map(({ data }) => [data.snapshot_id === made.snapshot_id, data.label])).toEqual([
+      [true, label],
+      [false, 'second'],
+    ]);
   });
 
   it('stands for the tables of its moment, those deleted since too, by label or snapshot id', async () => {
