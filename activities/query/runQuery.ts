@@ -16,6 +16,8 @@ export interface QueryWanted {
   /** How many of the first rows are wanted as JSON at once. */
   jsonRows: number;
   timeoutMs: number;
+  /** Ends the query: nobody wants its result any more. */
+  signal?: AbortSignal;
   /** A version label or snapshot id; null: the current state. */
   at: string | null;
 }
@@ -125,6 +127,7 @@ async function runOver(
       pathOf: blobs.pathOf,
       pageLimit: wanted.jsonRows,
       timeoutMs: wanted.timeoutMs,
+      ...(wanted.signal ? { signal: wanted.signal } : {}),
       keepResult: true,
       ...resultLimits,
     });

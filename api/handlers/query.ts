@@ -31,7 +31,7 @@ export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'v
   };
 
   return {
-    async runQuery({ principal, params, body }) {
+    async runQuery({ principal, params, body, abandoned }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const page = { limit: body.limit ?? 1000, offset: 0 };
       const format = body.format ?? 'json';
@@ -42,6 +42,7 @@ export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'v
         jsonRows: format === 'json' ? page.limit : 0,
         timeoutMs: body.timeout_ms ?? 30_000,
         at: body.at ?? null,
+        signal: abandoned,
       });
       return format === 'json' ? answerJson(answer.result, page, answer.pageJson, answer.elapsedMs) : stream(answer.result, page, format);
     },

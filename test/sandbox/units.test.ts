@@ -41,6 +41,7 @@ describe('parameters', () => {
     [{ 'a/b': Number.NaN }, '/params/a~1b'],
     [{ x: 'a\ud800' }, '/params/x'],
     [[undefined], '/params/0'],
+    [{ a: 1, $A: 2 }, '/params/$A'],
     [[2 ** 53], '/params/0'],
     [{ n: [1, -(2 ** 63)] }, '/params/n'],
   ] as [unknown[] | Record<string, unknown>, string][])('%j is refused', (params, pointer) => {

@@ -191,6 +191,22 @@ describe('query', () => {
     refused(await run({ sql: 'SELECT 1', at: snapshot_id }), 404, 'not-found');
   });
 
+  it('ends with its caller, and makes room for the next', async () => {
+    const state = async () => (await api.running.services.sandbox()).state;
+    const leave = new AbortController();
+    const left = fetch(`${api.url}${path()}/query`, {
+      method: 'POST',
+      signal: leave.signal,
+      headers: { authorization: `Bearer ${owner.session}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ sql: 'SELECT count(*) FROM range(1000000000000)', timeout_ms: 60_000 }),
+    }).catch(() => 'left');
+    await expect.poll(async () => (await state()).busy).toBe(1);
+    leave.abort();
+    expect(await left).toBe('left');
+    await expect.poll(async () => (await state()).busy, { timeout: 5_000 }).toBe(0);
+    expect(read(await run({ sql: 'SELECT 1 AS n' })).rows).toEqual([{ n: 1 }]);
+  });
+
   it('never passes off a part as the whole: a query that fails late fails', async () => {
     const late = "SELECT CASE WHEN 数 = 2900 THEN CAST('x' || 数 AS BIGINT) ELSE 数 END AS n FROM 売上, range(100) ORDER BY __svc_row_id";
     const problem = refused(await run({ sql: late.replace(' ORDER BY __svc_row_id', '') }), 400, 'query-failed');

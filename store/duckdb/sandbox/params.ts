@@ -13,8 +13,11 @@ export function readParams(given: GivenParams | undefined): Params {
     : Object.entries(given ?? {}).map(([name, value]) => [name.replace(/^\$/, ''), value, name]);
   if (entries.length > maxParams) throw invalid([{ pointer: '/params', detail: `There are more than ${maxParams} parameters.` }]);
   const problems: ProblemItem[] = [];
-  for (const [, value, key] of entries) {
-    const detail = findProblem(value);
+  const names = new Set<string>();
+  for (const [name, value, key] of entries) {
+    // As the engine compares them.
+    const isTwice = names.size === names.add(name.toLowerCase()).size;
+    const detail = isTwice ? `$${name} is given twice.` : findProblem(value);
     if (detail !== null) problems.push({ pointer: `/params/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail });
   }
   if (problems.length > 0) throw invalid(problems);

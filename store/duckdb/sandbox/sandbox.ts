@@ -48,6 +48,8 @@ export interface SandboxQuery {
   pathOf(key: string): string;
   pageLimit: number;
   timeoutMs: number;
+  /** Ends the query, with its process. */
+  signal?: AbortSignal;
   /** Of the whole result. */
   maxRows: number;
   maxBytes: number;
@@ -142,7 +144,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
             ? query.relations
             : await onlyUsed(process, query.sql, query.relations, known);
         const resultPath = query.keepResult ? join(workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
-        return runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath });
+        return untilAborted(query.signal, process, () =>
+          runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath }),
+        );
       });
     },
     async validate({ accountId, sql, params, relations }) {
@@ -174,6 +178,24 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 const describeTables = (relations: Pick<Relation, 'name' | 'columns'>[]): KnownTable[] =>
   relations.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
+
+/** A query cannot be asked to stop as surely as its process can be ended. */
+async function untilAborted<T>(signal: AbortSignal | undefined, process: QueryProcess, work: () => Promise<T>): Promise<T> {
+  if (signal?.aborted) throw givenUp();
+  const stop = () => process.kill();
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await work();
+  } catch (error) {
+    throw signal?.aborted ? givenUp() : error;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+function givenUp(): DomainError {
+  return new DomainError('query-failed', 'The query was given up before it had ended.', 'Send it again, and wait for the answer.');
+}
 
 /** With the columns of those that are there: only then a word such as `user` can be told from a column. */
 function describeKnown(known: KnownTable[] | undefined, relations: Relation[]): KnownTable[] {
