@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
@@ -166,6 +166,21 @@ describe('the pool', () => {
   it('replaces a process after its share of requests, and goes on', async () => {
     const small = await world.open({ processes: 1, maxServed: 3 });
     for (let i = 0; i < 12; i += 1) expect(await world.rows(small, `SELECT ${i} AS i`)).toEqual([{ i }]);
+    await small.close();
+  });
+
+  it('replaces a process that has handed on a large result, and no other', async () => {
+    const small = await world.open({ processes: 1 });
+    const keep = (sql: string) => world.run(small, sql, { keepResult: true, pageLimit: 1 });
+    const { resultFile } = await keep('SELECT * FROM range(1000)');
+    const folders = async () => (await readdir(dirname(resultFile as string))).filter((name) => name.startsWith('child-'));
+    await expect.poll(async () => (await folders()).length).toBe(2);
+    const before = await folders();
+    await keep('SELECT * FROM range(1000)');
+    expect(await folders()).toEqual(before);
+    await keep("SELECT repeat('x', 20000) || i AS x FROM range(2500) r(i)");
+    await expect.poll(async () => (await folders()).filter((name) => before.includes(name)).length).toBe(1);
+    expect(await world.rows(small, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
     await small.close();
   });
 

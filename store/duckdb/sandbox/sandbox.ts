@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
@@ -95,6 +95,11 @@ export interface SandboxOptions {
 
 const parseTimeoutMs = 5_000;
 const bindTimeoutMs = 5_000;
+/**
+ * What a process has handed on stays in its memory until its garbage is collected, which nothing hurries: after a result of
+ * this size it is replaced, so that the next query has all the memory that one may use.
+ */
+const largeResultBytes = 32 * 1024 * 1024;
 /** With more tables than this, it is worth asking first which of them the query reads. */
 const maxUnchecked = 16;
 
@@ -144,9 +149,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
             ? query.relations
             : await onlyUsed(process, query.sql, query.relations, known);
         const resultPath = query.keepResult ? join(workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
-        return untilAborted(query.signal, process, () =>
+        const result = await untilAborted(query.signal, process, () =>
           runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath }),
         );
+        if (resultPath !== null && (await stat(resultPath)).size > largeResultBytes) process.served = Number.POSITIVE_INFINITY;
+        return result;
       });
     },
     async validate({ accountId, sql, params, relations }) {
