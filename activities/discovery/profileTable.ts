@@ -87,20 +87,39 @@ async function readTopValues(connection: DuckDBConnection, column: RelationColum
   return reader.getRows().map(([text]) => JSON.parse(text as string) as { value: unknown; count: number });
 }
 
-/** Equal bins between the least and the greatest value, of numbers and times. */
+/** Equal bins between the least and the greatest value, of numbers and times; one bin where they are the same. */
 async function readHistogram(connection: DuckDBConnection, { type }: RelationColumn): Promise<ColumnProfile['histogram']> {
-  if (!numeric.test(type) && !temporal.test(type)) return [];
-  const x = numeric.test(type) ? 'CAST(v AS DOUBLE)' : 'epoch(CAST(v AS TIMESTAMP))';
+  const scale = chooseScale(type);
+  if (!scale) return [];
+  // The distance between two doubles may be more than a double holds; that of their halves is not.
   const reader = await connection.runAndReadAll(
-    `WITH points AS (SELECT ${x} AS x FROM svc_profile WHERE v IS NOT NULL), ends AS (SELECT min(x) AS lo, max(x) AS hi FROM points WHERE isfinite(x))
-     SELECT lo, hi, CAST(least(${bins - 1}, floor((x - lo) / (hi - lo) * ${bins})) AS INTEGER) AS bin, CAST(count(*) AS DOUBLE)
-     FROM points, ends WHERE isfinite(x) AND hi > lo GROUP BY ALL ORDER BY bin`,
+    `WITH points AS (SELECT ${scale.sql} AS x FROM svc_profile WHERE v IS NOT NULL), ends AS (SELECT min(x) AS lo, max(x) AS hi FROM points WHERE isfinite(x)),
+       shares AS (SELECT lo, hi, CASE WHEN hi = lo THEN 0 WHEN isfinite(hi - lo) THEN (x - lo) / (hi - lo) ELSE (x / 2 - lo / 2) / (hi / 2 - lo / 2) END AS share
+         FROM points, ends WHERE isfinite(x))
+     SELECT lo, hi, CAST(least(${bins - 1}, floor(share * ${bins})) AS INTEGER) AS bin, CAST(count(*) AS DOUBLE) FROM shares GROUP BY ALL ORDER BY bin`,
   );
   const rows = reader.getRows() as [number, number, number, number][];
   const [first] = rows;
   if (!first) return [];
+  const [lo, hi] = first;
+  if (lo === hi) return [{ from: scale.show(lo), to: scale.show(hi), count: first[3] }];
   const counts = new Map(rows.map(([, , bin, count]) => [bin, count]));
-  const edge = (i: number) => first[0] + ((first[1] - first[0]) * i) / bins;
-  const show = (i: number) => (numeric.test(type) ? edge(i) : new Date(edge(i) * 1000).toISOString().slice(0, 19));
-  return Array.from({ length: bins }, (_, i) => ({ from: show(i), to: show(i + 1), count: counts.get(i) ?? 0 }));
+  const edge = (i: number) => scale.show(lo * (1 - i / bins) + hi * (i / bins));
+  return Array.from({ length: bins }, (_, i) => ({ from: edge(i), to: edge(i + 1), count: counts.get(i) ?? 0 }));
+}
+
+/** How values of a type lie on a line, and how a place on it is shown; null for those that do not. */
+function chooseScale(type: string): { sql: string; show(x: number): number | string } | null {
+  if (numeric.test(type)) return { sql: 'CAST(v AS DOUBLE)', show: (x) => x };
+  if (type === 'TIME') return { sql: 'CAST(epoch_us(v) AS DOUBLE)', show: (us) => showInstant(us).slice('1970-01-01T'.length) };
+  if (temporal.test(type)) return { sql: 'CAST(epoch_us(CAST(v AS TIMESTAMP)) AS DOUBLE)', show: showInstant };
+  return null;
+}
+
+/** Microseconds since 1970, as timestamps are shown everywhere. */
+function showInstant(us: number): string {
+  const whole = Math.round(us);
+  const seconds = Math.floor(whole / 1e6);
+  const fraction = whole - seconds * 1e6;
+  return `${new Date(seconds * 1000).toISOString().slice(0, 19)}${fraction === 0 ? '' : `.${String(fraction).padStart(6, '0')}`}`;
 }

@@ -41,11 +41,12 @@ export async function searchTables(
     accountId: accountFilter(principal),
     reach: principal.reach,
     terms,
+    state: 'active',
     after: null,
     limit: mostCandidates,
   });
   const hits: Hit[] = [];
-  for (const table of candidates.filter((candidate) => candidate.state === 'active')) {
+  for (const table of candidates) {
     const { visible } = await visibleColumns(services, principal, asTableAt(table));
     const match = rankTable(terms, {
       name: table.name,

@@ -1,4 +1,5 @@
 import {
+  deleteLostLogs,
   deleteOldManifests,
   deleteOldVersions,
   forgetGarbage,
@@ -13,10 +14,16 @@ import { inAccount } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 
-/** Versions past their time, then the manifests that only they needed. Their files go with the blobs that nothing refers to. */
+/**
+ * Versions past their time, then the manifests that only they needed, and the logs of tables that can never come back.
+ * Their files go with the blobs that nothing refers to.
+ */
 export async function collectVersions(services: Services, pulse: Pulse): Promise<{ versions: number; manifests: number }> {
   const { pool } = services.db;
-  return { versions: await deleteOldVersions(pool, pulse.heartbeat), manifests: await deleteOldManifests(pool, pulse.heartbeat) };
+  const versions = await deleteOldVersions(pool, pulse.heartbeat);
+  const manifests = await deleteOldManifests(pool, pulse.heartbeat);
+  await deleteLostLogs(pool, pulse.heartbeat);
+  return { versions, manifests };
 }
 
 const graceMs = 24 * 3_600_000;
@@ -32,7 +39,7 @@ export interface CollectedBlobs {
 
 /**
  * Removes blobs that nothing has referred to for a day. A blob is first only noted; it goes when a later run, a day on,
- * finds it so again, and nothing has come to refer to it by the moment it is removed.
+ * finds it so again, and by the moment it is removed nothing has come to refer to it or has put it again.
  */
 export async function collectBlobs(services: Services, after: string, pulse: Pulse): Promise<CollectedBlobs> {
   const workbooks = await listWorkbookKeys(services.db.pool, after, workbooksAtATime);
@@ -69,8 +76,7 @@ async function collectWorkbook(services: Services, workbook: WorkbookKey, pulse:
   for (const key of due) {
     pulse.heartbeat();
     if (await isReferred(pool, workbook.id, key)) continue;
-    await services.blobs.remove(key);
-    removed += 1;
+    if (await services.blobs.removeOld(key, new Date(now - graceMs))) removed += 1;
   }
   await forgetGarbage(pool, due);
   return { removed, suspected: unreferred.length - removed };

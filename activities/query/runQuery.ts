@@ -13,8 +13,11 @@ import { openRelation } from '../tables/openTable.ts';
 export interface QueryWanted {
   sql: string;
   params: unknown[] | Record<string, unknown> | null;
-  limit: number;
+  /** How many of the first rows are wanted as JSON at once. */
+  jsonRows: number;
   timeoutMs: number;
+  /** Ends the query: nobody wants its result any more. */
+  signal?: AbortSignal;
   /** A version label or snapshot id; null: the current state. */
   at: string | null;
 }
@@ -124,8 +127,9 @@ async function runOver(
       relations: opened.map(({ relation }) => relation),
       known: source.names.map((name) => ({ name })),
       pathOf: blobs.pathOf,
-      pageLimit: wanted.limit,
+      pageLimit: wanted.jsonRows,
       timeoutMs: wanted.timeoutMs,
+      ...(wanted.signal ? { signal: wanted.signal } : {}),
       keepResult: true,
       ...resultLimits,
     });

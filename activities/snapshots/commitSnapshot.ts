@@ -11,6 +11,7 @@ import {
 } from '../../store/pg/snapshots.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId } from '../../store/services.ts';
+import { dotsRefused, isDots } from '../tables/createTable.ts';
 import { VersionMoved } from '../tables/editTable.ts';
 
 export interface CommittedSnapshot {
@@ -50,7 +51,8 @@ export async function commitVersion(
 /** The label as it will be kept. One that looks like a snapshot's id could not be told from it where either may be given. */
 export function checkLabel(text: string): string {
   const label = text.trim();
-  const why = label === '' ? 'must not be blank' : isId(label, 'snp') ? 'has the form of a snapshot id' : null;
+  const why =
+    label === '' ? 'must not be blank' : isId(label, 'snp') ? 'has the form of a snapshot id' : isDots(label) ? dotsRefused : null;
   if (why === null) return label;
   throw new DomainError('validation-failed', `The label ${why}.`, 'Choose a label that people can read.', {
     errors: [{ pointer: '/label', detail: why }],

@@ -1,4 +1,4 @@
-import { text as readText } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import { requireWorkbook } from '../../activities/access.ts';
 import { requireResult, streamResult } from '../../activities/query/readResult.ts';
 import { runQuery } from '../../activities/query/runQuery.ts';
@@ -6,6 +6,7 @@ import { validateQuery } from '../../activities/query/validateQuery.ts';
 import type { ResultRecord } from '../../store/pg/results.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
+import { wrapStream } from '../http/wrapStream.ts';
 import { formatTypes, type StreamFormat } from '../presenters/formats.ts';
 import { presentResultHead, presentResultHeaders } from '../presenters/results.ts';
 
@@ -20,28 +21,29 @@ export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'v
     headers: presentResultHeaders(result),
     raw: { type: formatTypes[format], data: await streamResult(services, result, page, format) },
   });
-  const answerJson = (result: ResultRecord, page: Page, rowsJson: string, elapsedMs: number) => {
-    const head = JSON.stringify(presentResultHead(result, page, elapsedMs));
+  const answerJson = (result: ResultRecord, page: Page, rows: string | Readable, elapsedMs: number) => {
+    const head = `${JSON.stringify(presentResultHead(result, page, elapsedMs)).slice(0, -1)},"rows":`;
     return {
       status: 200 as const,
       headers: presentResultHeaders(result),
-      raw: { type: 'application/json', data: `${head.slice(0, -1)},"rows":${rowsJson}}` },
+      raw: { type: 'application/json', data: typeof rows === 'string' ? `${head}${rows}}` : wrapStream(head, rows, '}') },
     };
   };
 
   return {
-    async runQuery({ principal, params, body }) {
+    async runQuery({ principal, params, body, abandoned }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const limit = body.limit ?? 1000;
+      const page = { limit: body.limit ?? 1000, offset: 0 };
+      const format = body.format ?? 'json';
       const answer = await runQuery(services, principal, workbook, {
         sql: body.sql,
         params: body.params ?? null,
-        limit,
+        // The other formats are written from the kept result.
+        jsonRows: format === 'json' ? page.limit : 0,
         timeoutMs: body.timeout_ms ?? 30_000,
         at: body.at ?? null,
+        signal: abandoned,
       });
-      const page = { limit, offset: 0 };
-      const format = body.format ?? 'json';
       return format === 'json' ? answerJson(answer.result, page, answer.pageJson, answer.elapsedMs) : stream(answer.result, page, format);
     },
 
@@ -56,7 +58,7 @@ export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'v
       const type = accepts('application/json', formatTypes.ndjson, formatTypes.arrow);
       if (type === formatTypes.ndjson) return stream(result, page, 'ndjson');
       if (type === formatTypes.arrow) return stream(result, page, 'arrow');
-      return answerJson(result, page, await readText(await streamResult(services, result, page, 'json')), 0);
+      return answerJson(result, page, await streamResult(services, result, page, 'json'), 0);
     },
   };
 }

@@ -48,6 +48,8 @@ export interface Call<Id extends OperationId> {
   accepts(...types: string[]): string | null;
   /** The caller's network address. */
   address: string;
+  /** Aborted when the caller goes away before the answer: work that is for nobody else can end. */
+  abandoned: AbortSignal;
   /** For requests that have no principal yet. */
   idempotencyScope(scope: string): void;
   /** Who is written down as having done it. */

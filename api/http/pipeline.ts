@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { authenticate, unauthenticated } from '../../activities/identity/authenticate.ts';
 import { awaitJob, mayFareBetter } from '../../activities/jobs/awaitJob.ts';
@@ -177,6 +178,15 @@ interface Input {
   repeatable: Repeatable | null;
 }
 
+function watchCaller(response: ServerResponse): AbortSignal {
+  const watch = new AbortController();
+  if (response.destroyed) watch.abort();
+  response.once('close', () => {
+    if (!response.writableEnded) watch.abort();
+  });
+  return watch.signal;
+}
+
 function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Trace, input: Input): Call<Id> {
   const { repeatable } = input;
   const guard =
@@ -198,6 +208,9 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
     body: input.body?.value,
     requestId: trace.requestId,
     address: ctx.ip,
+    get abandoned(): AbortSignal {
+      return watchCaller(ctx.res);
+    },
     accepts: (...types: string[]) => ctx.accepts(...types) || null,
     idempotencyScope(scope: string) {
       if (repeatable) repeatable.scope = scope;

@@ -5,7 +5,7 @@ export interface BlobStore {
   /** Where to write a new file before `put`: on the same file system as the store's own files, so that a rename suffices. */
   draft(): Promise<string>;
   /**
-   * Makes a finished local file durable; the file is taken over. The same content gives the same key, and its time of
+   * Makes a finished local file durable; the file is taken over, also when that fails. The same content gives the same key, and its time of
    * last change starts anew, so that garbage collection does not take what has just been put.
    */
   put(prefix: string, localPath: string, ext: string): Promise<{ key: string; size: number; sha256: string }>;
@@ -16,6 +16,8 @@ export interface BlobStore {
   exists(key: string): Promise<boolean>;
   /** No error when there is none. */
   remove(key: string): Promise<void>;
+  /** Removes it unless it was put since, by whoever has the same content; says whether it did. */
+  removeOld(key: string, olderThan: Date): Promise<boolean>;
   /** Everything below a prefix (all of it for ''), for garbage collection. What has no key of this form is not ours. */
   list(prefix: string): AsyncIterable<{ key: string; size: number; modifiedAt: Date }>;
   /** Removes what writers left behind that ended in the middle; returns how many. */

@@ -57,6 +57,16 @@ export async function moveFile(from: string, to: string, draft: () => Promise<st
   }
 }
 
+/** Work that a local file is given away to: whatever goes wrong, nobody else will clear it away. */
+export async function takeOver<T>(localPath: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await rm(localPath, { force: true });
+    throw error;
+  }
+}
+
 /** Files directly in a folder whose time of last change is before `olderThan`; returns how many there were. */
 export async function removeOldFiles(folder: string, olderThan: Date): Promise<number> {
   let removed = 0;

@@ -4,7 +4,7 @@ import { mkdir, opendir, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BlobError, type BlobStore, type OpenedBlobs } from './blobStore.ts';
-import { errorCode, hashFile, makeFolder, moveFile, readVerified, removeOldFiles, syncPath } from './files.ts';
+import { errorCode, hashFile, makeFolder, moveFile, readVerified, removeOldFiles, syncPath, takeOver } from './files.ts';
 import { checkPrefix, makeKey, parseKey, tryParseKey } from './keys.ts';
 
 /** Names that begin with a dot are never part of a key. */
@@ -29,14 +29,16 @@ class FolderStore implements BlobStore {
   }
 
   /** The order is what makes it safe: content, then name, then the folder that holds the name. */
-  async put(prefix: string, localPath: string, ext: string): Promise<{ key: string; size: number; sha256: string }> {
-    const { sha256, size } = await hashFile(localPath);
-    const key = makeKey(prefix, sha256, ext);
-    const now = new Date();
-    await utimes(localPath, now, now);
-    await syncPath(localPath);
-    await this.moveIn(localPath, this.pathOf(key));
-    return { key, size, sha256 };
+  put(prefix: string, localPath: string, ext: string): Promise<{ key: string; size: number; sha256: string }> {
+    return takeOver(localPath, async () => {
+      const { sha256, size } = await hashFile(localPath);
+      const key = makeKey(prefix, sha256, ext);
+      const now = new Date();
+      await utimes(localPath, now, now);
+      await syncPath(localPath);
+      await this.moveIn(localPath, this.pathOf(key));
+      return { key, size, sha256 };
+    });
   }
 
   async open(keys: string[]): Promise<OpenedBlobs> {
@@ -55,6 +57,13 @@ class FolderStore implements BlobStore {
 
   async remove(key: string): Promise<void> {
     await rm(this.pathOf(key), { force: true });
+  }
+
+  async removeOld(key: string, olderThan: Date): Promise<boolean> {
+    const info = await stat(this.pathOf(key)).catch(() => null);
+    if (info && info.mtime >= olderThan) return false;
+    await this.remove(key);
+    return true;
   }
 
   async *list(prefix: string): AsyncGenerator<{ key: string; size: number; modifiedAt: Date }> {

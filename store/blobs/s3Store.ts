@@ -10,7 +10,7 @@ import {
 } from '@aws-sdk/client-s3';
 import { BlobError, type BlobStore, type OpenedBlobs } from './blobStore.ts';
 import { FileCache } from './fileCache.ts';
-import { hashFile, readVerified } from './files.ts';
+import { hashFile, readVerified, takeOver } from './files.ts';
 import { checkPrefix, makeKey, parseKey, tryParseKey } from './keys.ts';
 import { createS3Client, defaultOptions, explainError, isNotFound, type S3Config, type S3Options } from './s3Client.ts';
 import { downloadFile, type S3Object, uploadFile } from './s3Transfer.ts';
@@ -49,13 +49,15 @@ class S3Store implements BlobStore {
     return this.cache.draft();
   }
 
-  async put(prefix: string, localPath: string, ext: string): Promise<{ key: string; size: number; sha256: string }> {
-    const { sha256, size } = await hashFile(localPath);
-    const key = makeKey(prefix, sha256, ext);
-    await guard('writing', () => uploadFile(this.client, this.objectOf(key), localPath, size, this.options));
-    // What was written is mostly read soon. It is stored already: a cache that cannot take it is no failure.
-    await this.cache.adopt(localPath, parseKey(key).name, size).catch(() => rm(localPath, { force: true }));
-    return { key, size, sha256 };
+  put(prefix: string, localPath: string, ext: string): Promise<{ key: string; size: number; sha256: string }> {
+    return takeOver(localPath, async () => {
+      const { sha256, size } = await hashFile(localPath);
+      const key = makeKey(prefix, sha256, ext);
+      await guard('writing', () => uploadFile(this.client, this.objectOf(key), localPath, size, this.options));
+      // What was written is mostly read soon. It is stored already: a cache that cannot take it is no failure.
+      await this.cache.adopt(localPath, parseKey(key).name, size).catch(() => rm(localPath, { force: true }));
+      return { key, size, sha256 };
+    });
   }
 
   async open(keys: string[]): Promise<OpenedBlobs> {
@@ -81,22 +83,20 @@ class S3Store implements BlobStore {
   }
 
   async exists(key: string): Promise<boolean> {
-    const { bucket, path } = this.objectOf(key);
-    return guard('looking', async () => {
-      try {
-        await this.client.send(new HeadObjectCommand({ Bucket: bucket, Key: path }));
-        return true;
-      } catch (error) {
-        if (isNotFound(error)) return false;
-        throw error;
-      }
-    });
+    return (await this.findTime(key)) !== null;
   }
 
   async remove(key: string): Promise<void> {
     const { bucket, path } = this.objectOf(key);
     await guard('removing', () => this.client.send(new DeleteObjectCommand({ Bucket: bucket, Key: path })));
     await this.cache.forget(parseKey(key).name);
+  }
+
+  async removeOld(key: string, olderThan: Date): Promise<boolean> {
+    const changedAt = await this.findTime(key);
+    if (changedAt && changedAt >= olderThan) return false;
+    await this.remove(key);
+    return true;
   }
 
   async *list(prefix: string): AsyncGenerator<{ key: string; size: number; modifiedAt: Date }> {
@@ -119,6 +119,20 @@ class S3Store implements BlobStore {
   async close(): Promise<void> {
     await this.cache.close();
     this.client.destroy();
+  }
+
+  /** When it was put; null when there is none. */
+  private findTime(key: string): Promise<Date | null> {
+    const { bucket, path } = this.objectOf(key);
+    return guard('looking', async () => {
+      try {
+        const { LastModified } = await this.client.send(new HeadObjectCommand({ Bucket: bucket, Key: path }));
+        return LastModified ?? new Date(0);
+      } catch (error) {
+        if (isNotFound(error)) return null;
+        throw error;
+      }
+    });
   }
 
   /** Parts of uploads that never ended are seen by nobody and paid for all the same. */

@@ -14,8 +14,10 @@ export interface DiscoveryFilter {
   /** Tokens and keys see one account; sessions see all their user is part of. */
   accountId: string | null;
   reach: Reach;
-  /** Every one of these must occur somewhere; none: all tables. */
+  /** Every one of these must occur somewhere, in any width or composition of its characters; none: all tables. */
   terms: string[];
+  /** Absent: in any. */
+  state?: 'active' | 'archived';
   /** The workbook, name and id after which the page begins. */
   after: [string, string, string] | null;
   limit: number;
@@ -46,8 +48,9 @@ export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promis
        AND (a.owner_id = $1 OR m.user_id IS NOT NULL) AND (w.visibility = 'workspace' OR w.owner_id = $1)
        AND ($2::text IS NULL OR w.account_id = $2)
        AND ($3::text IS NULL OR w.id = $3) AND ($4::text IS NULL OR w.workspace_id = $4)
-       AND (SELECT coalesce(bool_and(concat_ws(E'\\n', t.name, t.description, c.names, f.source) ILIKE pattern), true) FROM unnest($5::text[]) AS pattern)
+       AND (SELECT coalesce(bool_and(normalize(concat_ws(E'\\n', t.name, t.description, c.names, f.source), NFKC) ILIKE pattern), true) FROM unnest($5::text[]) AS pattern)
        AND ($6::text IS NULL OR (t.workbook_id, t.name, t.id) > ($6, $7, $8))
+       AND ($10::text IS NULL OR t.state = $10)
      ORDER BY t.workbook_id, t.name, t.id LIMIT $9`,
     [
       filter.userId,
@@ -59,6 +62,7 @@ export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promis
       filter.after?.[1] ?? null,
       filter.after?.[2] ?? null,
       filter.limit,
+      filter.state ?? null,
     ],
   );
   return rows;

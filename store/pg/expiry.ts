@@ -43,8 +43,8 @@ export async function deleteExpired(db: Database, onBatch: () => void, blobs?: B
     jobs: await rows('jobs', "finished_at < now() - interval '7 days'"),
     job_drafts: await rows('job_drafts', 'NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = job_drafts.job_id AND finished_at IS NULL)'),
     uploads: await rows('uploads', "expires_at < now() - interval '7 days'"),
-    // Their files are collected as blobs that nothing refers to.
-    results: await rows('results', 'expires_at < now()'),
+    // Their files are collected from the moment they expire; for a while longer it can be said that they have.
+    results: await rows('results', "expires_at < now() - interval '7 days'"),
     workbooks: blobs ? await purgeWorkbooks(db, blobs, onBatch) : 0,
   };
 }

@@ -24,7 +24,7 @@ const referredKeys = `
   UNION
   SELECT f.key FROM tables t JOIN log_files f ON f.table_id = t.id WHERE t.workbook_id = $1
   UNION
-  SELECT blob_key FROM results WHERE workbook_id = $1
+  SELECT blob_key FROM results WHERE workbook_id = $1 AND expires_at > now()
   UNION
   SELECT unnest(ARRAY[l.provenance_key, l.kept_key]) FROM tables t JOIN landings l ON l.table_id = t.id WHERE t.workbook_id = $1
   UNION
@@ -78,6 +78,21 @@ export async function deleteOldManifests(pool: pg.Pool, onBatch: () => void): Pr
      )`,
     onBatch,
   );
+}
+
+/** A deleted table without a version can never come back, and nobody can ask for its history. */
+const lostTables = `
+  SELECT id FROM tables t
+  WHERE t.deleted_at < now() - ${keptFor} AND NOT EXISTS (SELECT 1 FROM table_versions v WHERE v.table_id = t.id)`;
+
+/** What the rows of such tables were, in the log and in files that were made of it. */
+export async function deleteLostLogs(pool: pg.Pool, onBatch: () => void): Promise<void> {
+  for (const table of ['row_log', 'log_files', 'annotations'])
+    await deleteInBatches(
+      pool,
+      `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE table_id IN (${lostTables}) LIMIT ${batch}))`,
+      onBatch,
+    );
 }
 
 export interface WorkbookKey {

@@ -133,11 +133,12 @@ export async function insertNamedVersion(
   return row ?? null;
 }
 
+/** Labels are kept without blanks around them, and found by what they were given as. */
 export async function findNamedVersion(orm: Orm, workbookId: string, label: string): Promise<NamedVersion | null> {
   const [row] = await orm
     .select()
     .from(namedVersions)
-    .where(and(eq(namedVersions.workbookId, workbookId), eq(namedVersions.label, label)));
+    .where(and(eq(namedVersions.workbookId, workbookId), eq(namedVersions.label, label.trim())));
   return row ?? null;
 }
 

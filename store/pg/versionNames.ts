@@ -21,6 +21,6 @@ export async function findLabelledSnapshot(orm: Orm, workbookId: string, label: 
   const [row] = await orm
     .select({ snapshotId: namedVersions.snapshotId })
     .from(namedVersions)
-    .where(and(eq(namedVersions.workbookId, workbookId), eq(namedVersions.label, label)));
+    .where(and(eq(namedVersions.workbookId, workbookId), eq(namedVersions.label, label.trim())));
   return row?.snapshotId ?? null;
 }

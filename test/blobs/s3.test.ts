@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DomainError } from '../../core/errors.ts';
@@ -180,6 +180,7 @@ describe.each(s3Servers)('$name', (kind) => {
         expect(error).toBeInstanceOf(DomainError);
         expect(error).toMatchObject({ code: 'unavailable', status: 503 });
       }
+      expect(await readdir(dirname(await store.draft()))).toEqual([]);
       await proxy.start();
       const opened = await store.open([key]);
       expect((await readFile(opened.pathOf(key))).length).toBe(1000);

@@ -109,6 +109,22 @@ export function testStore(name: string, setUp: () => Promise<{ config: StoreConf
       await expect(store.read(key)).rejects.toMatchObject({ kind: 'missing', key });
     });
 
+    it('removes what is old, and not what was put since', async () => {
+      const key = await putBytes(store, 'acc_4/wb_3', randomBytes(10));
+      expect(await store.removeOld(key, new Date(Date.now() - 3_600_000))).toBe(false);
+      expect(await store.exists(key)).toBe(true);
+      expect(await store.removeOld(key, new Date(Date.now() + 3_600_000))).toBe(true);
+      expect(await store.exists(key)).toBe(false);
+      expect(await store.removeOld(key, new Date())).toBe(true);
+    });
+
+    it('leaves no local file behind when it cannot keep it', async () => {
+      const draft = await store.draft();
+      await writeFile(draft, 'x');
+      await expect(store.put('acc_4/wb_4', draft, 'not an extension')).rejects.toThrow();
+      expect(await readdir(dirname(draft))).toEqual([]);
+    });
+
     it('says which blob is missing among several', async () => {
       const there = await putBytes(store, 'acc_4/wb_2', randomBytes(10));
       const missing = missingKey('acc_4/wb_2');

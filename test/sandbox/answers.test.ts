@@ -133,4 +133,15 @@ describe('validation', () => {
       columns: [{ name: 'a' }, { name: 'b', type: 'BIGINT' }],
     });
   });
+
+  it('tells of parameters that would be refused', async () => {
+    expect(await validate('SELECT $1 AS a', [])).toEqual({
+      valid: false,
+      errors: [{ message: 'The query uses $1, which is not given.', line: null, column: null }],
+      columns: [],
+    });
+    expect((await validate('SELECT $1 AS a', [1, 2])).errors.map(({ message }) => message)).toEqual([
+      '$2 is given, but the query does not use it.',
+    ]);
+  });
 });

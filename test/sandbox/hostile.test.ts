@@ -54,6 +54,17 @@ const files = [
   "EXPORT DATABASE '/out/all'",
   'INSTALL httpfs',
   "LOAD '/out/evil.duckdb_extension'",
+  "FROM 'x.json'",
+  "FROM 'hf://datasets/x/y.parquet'",
+  'FROM "file:///etc/passwd"',
+  "FROM '/dev/stdin'",
+  "FROM '-'",
+  "FROM read_ndjson_auto('/etc/passwd')",
+  "FROM delta_scan('/in')",
+  "FROM sqlite_scan('/in/x.db', 't')",
+  'FROM 売上 t, LATERAL (FROM read_text(t.店))',
+  "SELECT [x for x in (SELECT content FROM read_text('/etc/passwd'))]",
+  "SELECT * FROM 売上 ASOF JOIN 'x.csv' USING (店)",
 ];
 
 const catalogs = [
@@ -89,6 +100,20 @@ const catalogs = [
   'SELECT stats(金額) FROM 売上',
   'SELECT * FROM (WITH duckdb_views AS (SELECT 1) FROM duckdb_views), duckdb_views',
   'WITH pg_views AS (SELECT * FROM pg_views) SELECT * FROM pg_views',
+  'FROM duckdb_prepared_statements()',
+  'FROM pragma_version()',
+  'FROM pragma_user_agent()',
+  "FROM storage_info('給与')",
+  'FROM (SHOW DATABASES)',
+  'DESCRIBE SELECT * FROM 給与',
+  'SELECT * FROM sqlite_schema',
+  '(WITH duckdb_settings AS (SELECT 1) FROM duckdb_settings) UNION ALL FROM duckdb_settings',
+  'WITH RECURSIVE duckdb_settings AS (SELECT * FROM duckdb_settings) FROM duckdb_settings',
+  'WITH RECURSIVE x AS (FROM pg_tables UNION ALL FROM x) FROM x',
+  'WITH a AS (FROM b), b AS (SELECT 1) FROM a',
+  "SELECT CAST('給与' AS regclass)",
+  "SELECT CAST('x' AS main.pg_class)",
+  'SELECT * FROM (FROM 売上) AS pg_class, pg_tables',
 ];
 
 const settings = [
@@ -117,6 +142,16 @@ const settings = [
   'SELECT * FROM enable_logging()',
   'SELECT * FROM force_checkpoint()',
   'CALL enable_profiling()',
+  'SELECT current_user FROM 売上',
+  "SELECT 店 FROM 売上 WHERE session_user <> ''",
+  'SELECT current_catalog, * FROM 売上 JOIN 店舗 USING (店)',
+  "SELECT list_transform([1], lambda x: getvariable('x'))",
+  "SELECT [getenv(x) for x in ['HOME']]",
+  "SELECT list_aggr(['HOME'], 'getenv')",
+  'FROM icu_calendar_names()',
+  'FROM pg_timezone_names()',
+  'CREATE SECRET s (TYPE s3)',
+  'SET SESSION x = 1',
 ];
 
 const byName = [
@@ -132,6 +167,14 @@ const byName = [
   "EXECUTE x('a')",
   'PREPARE x AS SELECT 1',
   'SELECT list_transform([1], lambda x: (SELECT sql FROM duckdb_views()))',
+  "EXECUTE IMMEDIATE 'SELECT 1'",
+  'FROM test_all_types()',
+  'FROM repeat_row(1, 2, num_rows = 3)',
+  'FROM arrow_scan(1, 2, 3)',
+  'FROM python_map_function()',
+  'SELECT COLUMNS(c -> (SELECT true FROM duckdb_tables())) FROM 売上',
+  'PIVOT 売上 ON 店 IN (FROM duckdb_settings()) USING count(*)',
+  'UNPIVOT duckdb_settings ON COLUMNS(*)',
 ];
 
 const others = [
@@ -139,6 +182,10 @@ const others = [
   'SELECT * FROM wb_01JXQ2V7M0Z8K4T5R6W9A1B201.売上',
   'SELECT * FROM "foreign.parquet"',
   'SELECT * FROM other.main.給与',
+  'SELECT * FROM (WITH 隣の売上 AS (SELECT 1) SELECT 2), 隣の売上',
+  'WITH x AS (SELECT * FROM 隣の売上) SELECT 1',
+  'SELECT (SELECT count(*) FROM 隣の売上)',
+  'FROM 売上 WHERE EXISTS (FROM 隣の売上)',
 ];
 
 const statements = [
@@ -198,7 +245,7 @@ const groups: [string, string[]][] = Object.entries({
 });
 
 it('is a fair collection', () => {
-  expect(groups.flatMap(([, list]) => list).length).toBeGreaterThanOrEqual(120);
+  expect(groups.flatMap(([, list]) => list).length).toBeGreaterThanOrEqual(190);
 });
 
 describe.each(groups)('%s', (_, list) => {

@@ -1,5 +1,5 @@
 import { readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
@@ -45,6 +45,11 @@ describe('resource bombs', () => {
       'a pivot of many values',
       `PIVOT (SELECT i FROM range(1000000) r(i)) ON i IN (${Array.from({ length: 5000 }, (_, i) => i).join(', ')}) USING list(i)`,
     ],
+    ['a number padded by its format', "SELECT printf('%1000000000d', 1)"],
+    ['a list made longer', 'SELECT list_resize([1], 2000000000)'],
+    ['a long bit string', "SELECT bitstring('1', 2000000000)"],
+    ['ranges as long as another says', 'SELECT count(*) FROM range(100000) a(i), LATERAL (SELECT * FROM range(a.i * 1000)) b'],
+    ['texts compared letter by letter', "SELECT levenshtein(repeat('a', 200000), repeat('b', 200000))"],
     ['JSON that grows', "SELECT json_group_array(repeat('x', 100000)) FROM range(100000)"],
     ['a huge number of columns', `SELECT ${Array.from({ length: 50_000 }, (_, i) => `${i} AS c${i}`).join(', ')}`],
   ])('%s', async (_, sql) => {
@@ -161,6 +166,21 @@ describe('the pool', () => {
   it('replaces a process after its share of requests, and goes on', async () => {
     const small = await world.open({ processes: 1, maxServed: 3 });
     for (let i = 0; i < 12; i += 1) expect(await world.rows(small, `SELECT ${i} AS i`)).toEqual([{ i }]);
+    await small.close();
+  });
+
+  it('replaces a process that has handed on a large result, and no other', async () => {
+    const small = await world.open({ processes: 1 });
+    const keep = (sql: string) => world.run(small, sql, { keepResult: true, pageLimit: 1 });
+    const { resultFile } = await keep('SELECT * FROM range(1000)');
+    const folders = async () => (await readdir(dirname(resultFile as string))).filter((name) => name.startsWith('child-'));
+    await expect.poll(async () => (await folders()).length).toBe(2);
+    const before = await folders();
+    await keep('SELECT * FROM range(1000)');
+    expect(await folders()).toEqual(before);
+    await keep("SELECT repeat('x', 20000) || i AS x FROM range(2500) r(i)");
+    await expect.poll(async () => (await folders()).filter((name) => before.includes(name)).length).toBe(1);
+    expect(await world.rows(small, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
     await small.close();
   });
 

@@ -32,6 +32,7 @@ describe('parameters', () => {
     expect(readParams(undefined)).toEqual({});
     expect(readParams([1, 'a', [null, 2]])).toEqual({ 1: 1, 2: 'a', 3: [null, 2] });
     expect(readParams({ $a: true, b: null })).toEqual({ a: true, b: null });
+    expect(readParams([2 ** 53 - 1, 0.1, 1e300])).toEqual({ 1: 2 ** 53 - 1, 2: 0.1, 3: 1e300 });
   });
 
   it.each([
@@ -40,6 +41,9 @@ describe('parameters', () => {
     [{ 'a/b': Number.NaN }, '/params/a~1b'],
     [{ x: 'a\ud800' }, '/params/x'],
     [[undefined], '/params/0'],
+    [{ a: 1, $A: 2 }, '/params/$A'],
+    [[2 ** 53], '/params/0'],
+    [{ n: [1, -(2 ** 63)] }, '/params/n'],
   ] as [unknown[] | Record<string, unknown>, string][])('%j is refused', (params, pointer) => {
     expect(() => readParams(params)).toThrow(
       expect.objectContaining({ code: 'validation-failed', extras: { errors: [expect.objectContaining({ pointer })] } }),

@@ -173,6 +173,18 @@ describe('a filter that is no expression over the table', () => {
     const table = await world.makeTable('filtered\nhere', [{ name: 'name' }, { name: 'amount', type: 'BIGINT' }]);
     ok(await table.upsert([{ name: 'x', amount: 1 }]));
   });
+
+  it.each(['x', '1.5', '0x1', '1e0', ' 1', '+1', '01', '0', '-1', 'NaN', '9007199254740993', '99999999999999999999'])(
+    'is 404 for a row or an op with the number %j',
+    async (number) => {
+      const table = driveTable(world.owner, world.workbookId, 'columns');
+      const row = { params: { path: { ...table.path, row_id: number } } };
+      refused(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', row), 404, 'not-found');
+      refused(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/history', row), 404, 'not-found');
+      const op = { params: { path: { workbook_id: world.workbookId, op_id: number } } };
+      refused(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/ops/{op_id}/undo', op), 404, 'not-found');
+    },
+  );
 });
 
 describe('values that do not fit', () => {

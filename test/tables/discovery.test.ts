@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
+import { mintToken } from '../setup/credentials.ts';
 
 let api: TestApi;
 let owner: Person;
@@ -65,6 +66,59 @@ describe('search', () => {
     expect((await search(owner, '____')).results).toEqual([]);
   });
 
+  it('finds what is written in other widths, and in either', async () => {
+    const make = (name: string, column: string) =>
+      owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
+        params: { path: { workbook_id: workbookId } },
+        body: { name, columns: [{ name: column }] },
+      });
+    ok(await make('ｶﾞｽ料金', '㈱会社'));
+    ok(await make('ＡＢＣ表', 'か\u3099く'));
+    const found = async (q: string) => (await search(owner, q)).results.map((hit) => hit.name);
+    for (const q of ['ｶﾞｽ', 'ガス', 'ガス料金 株', '(株)会社', '㈱']) expect(await found(q)).toEqual(['ｶﾞｽ料金']);
+    for (const q of ['ＡＢＣ', 'abc', 'ＡＢＣ表', 'がく', 'か\u3099く']) expect(await found(q)).toEqual(['ＡＢＣ表']);
+    for (const name of ['ｶﾞｽ料金', 'ＡＢＣ表'])
+      ok(
+        await owner.client.DELETE('/api/v1/workbooks/{workbook_id}/tables/{name}', {
+          params: { path: { workbook_id: workbookId, name }, query: { expected_version: 'null' } },
+        }),
+      );
+  });
+
+  it('reaches as far as the credential, and into no private workbook of others', async () => {
+    const other = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '私' } }));
+    const path = { workbook_id: other.id };
+    ok(
+      await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
+        params: { path },
+        body: { name: '売上極秘', columns: [{ name: 'a' }] },
+      }),
+    );
+    const member = await api.signUp();
+    ok(
+      await owner.client.POST('/api/control/workspaces/{workspace_id}/users', {
+        params: { path: { workspace_id: other.workspace_id } },
+        body: { email: member.email, role: 'viewer' },
+      }),
+    );
+    const names = async (who: Pick<Person, 'client'>) => [
+      (ok(await who.client.GET('/api/v1/search', { params: { query: { q: '極秘' } } })) as { results: { name: string }[] }).results.map(
+        (hit) => hit.name,
+      ),
+      ok(await who.client.GET('/api/v1/me/data')).artifacts.filter(({ name }) => name === '売上極秘').length,
+    ];
+    expect(await names(member)).toEqual([['売上極秘'], 1]);
+    ok(await owner.client.PATCH('/api/v1/workbooks/{workbook_id}', { params: { path }, body: { visibility: 'private' } }));
+    expect(await names(member)).toEqual([[], 0]);
+    expect(await names(owner)).toEqual([['売上極秘'], 1]);
+    const pinned = async (resource: string) => ({
+      client: api.as((await mintToken(owner.client, { scopes: ['workbooks:read'], resource })).text),
+    });
+    expect(await names(await pinned(`workbook:${other.id}`))).toEqual([['売上極秘'], 1]);
+    expect(await names(await pinned(`workbook:${workbookId}`))).toEqual([[], 0]);
+    ok(await owner.client.DELETE('/api/v1/workbooks/{workbook_id}', { params: { path } }));
+  });
+
   it('shows nothing of others', async () => {
     expect((await search(stranger, '売上')).results).toEqual([]);
     expect(ok(await stranger.client.GET('/api/v1/me/data')).artifacts).toEqual([]);
@@ -107,6 +161,57 @@ describe('profile', () => {
     expect(amount?.histogram.reduce((sum, bin) => sum + bin.count, 0)).toBe(100);
     expect(date).toMatchObject({ min: '2024-01-01', max: '2024-01-28', distinct: 28 });
     expect(date?.histogram.reduce((sum, bin) => sum + bin.count, 0)).toBe(100);
+  });
+
+  const profileOf = async (name: string, type: string, values: unknown[]) => {
+    const path = { workbook_id: workbookId, name };
+    ok(
+      await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
+        params: { path: { workbook_id: workbookId } },
+        body: { name, columns: [{ name: 'v', type }] },
+      }),
+    );
+    const rows = values.map((v) => ({ v }));
+    const body = { expected_version: 1, rows };
+    ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params: { path }, body }));
+    const { columns } = ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/profile', { params: { path } }));
+    return columns[0] as (typeof columns)[number];
+  };
+
+  it.each([
+    ['numbers as far apart as can be', 'DOUBLE', [1.7e308, -1.7e308, 0], -1.7e308, 1.7e308],
+    ['numbers as near as can be', 'DOUBLE', [0, 5e-324], 0, 5e-324],
+    ['the largest whole numbers', 'BIGINT', ['-9223372036854775808', '9223372036854775807'], -(2 ** 63), 2 ** 63],
+    ['the largest decimals', 'DECIMAL(38,0)', ['-9'.padEnd(39, '9'), '9'.repeat(38)], -1e38, 1e38],
+    [
+      'moments within a second',
+      'TIMESTAMP',
+      ['2024-01-01T00:00:00.1', '2024-01-01T00:00:00.2'],
+      '2024-01-01T00:00:00.100000',
+      '2024-01-01T00:00:00.200000',
+    ],
+    ['all of time', 'DATE', ['0001-01-01', '9999-12-31'], '0001-01-01T00:00:00', '9999-12-31T00:00:00'],
+    ['times of day', 'TIME', ['00:00:00', '23:59:59.5'], '00:00:00', '23:59:59.500000'],
+  ])('counts every value once in bins that can be told apart: %s', async (name, type, values, from, to) => {
+    const { histogram } = await profileOf(name, type, values);
+    expect(histogram.length).toBe(20);
+    expect(histogram.reduce((sum, bin) => sum + bin.count, 0)).toBe(values.length);
+    expect([histogram[0]?.from, histogram[0]?.count, histogram.at(-1)?.to, histogram.at(-1)?.count]).toEqual([from, 1, to, 1]);
+    for (const [i, bin] of histogram.entries()) if (i > 0) expect(bin.from).toEqual(histogram[i - 1]?.to);
+  });
+
+  it('knows columns of one value, and of none', async () => {
+    const one = await profileOf('one value', 'DATE', ['2024-04-01', '2024-04-01', null]);
+    expect(one).toMatchObject({ distinct: 1, histogram: [{ from: '2024-04-01T00:00:00', to: '2024-04-01T00:00:00', count: 2 }] });
+    const none = await profileOf('no value', 'BIGINT', [null, null]);
+    expect(none).toMatchObject({ null_share: 1, distinct: 0, min: null, max: null, mean: null, top_values: [], histogram: [] });
+    const json = await profileOf('json', 'JSON', [{ a: '👨‍👩‍👧‍👦' }, { a: '👨‍👩‍👧‍👦' }, [1]]);
+    expect(json).toMatchObject({
+      distinct: 2,
+      min: null,
+      top_values: [{ value: { a: '👨‍👩‍👧‍👦' }, count: 2 }, { count: 1 }],
+      histogram: [],
+    });
   });
 
   it('of an empty table has no figures to show', async () => {

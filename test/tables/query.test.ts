@@ -46,6 +46,13 @@ describe('query', () => {
     );
     expect(next.rows.map((row) => row.品目)).toEqual(['品2', '品3', '品4', '品5', '品6']);
     expect(next.next_offset).toBeNull();
+    expect(next.expires_at).toBe(answer.expires_at);
+    expect(Math.abs(Date.parse(answer.expires_at) - Date.now() - 24 * 3_600_000)).toBeLessThan(60_000);
+    const arrow = await api.fetch(`/api/v1/results/${answer.id}?limit=3&offset=5`, {
+      token: owner.session,
+      headers: { accept: 'application/vnd.apache.arrow.stream' },
+    });
+    expect([...(tableFromIPC(new Uint8Array(await arrow.arrayBuffer())).getChild('品目') ?? [])]).toEqual(['品5', '品6']);
     refused(await stranger.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id: answer.id } } }), 404, 'not-found');
     await api.sql.query("UPDATE results SET expires_at = now() - interval '1 second' WHERE id = $1", [answer.id]);
     refused(await owner.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id: answer.id } } }), 410, 'expired');
@@ -90,6 +97,38 @@ describe('query', () => {
     expect(read(await run({ sql: 'SELECT $who AS who', params: { who: "o'x" } })).rows).toEqual([{ who: "o'x" }]);
   });
 
+  it('keeps every digit of a parameter, or refuses it', async () => {
+    const sql = 'SELECT count(*) AS n FROM 売上 WHERE 数 = $1';
+    expect(read(await run({ sql, params: ['9223372036854775807'] })).rows).toEqual([{ n: 1 }]);
+    expect(read(await run({ sql, params: ['9223372036854775806'] })).rows).toEqual([{ n: 0 }]);
+    const problem = refused(await run({ sql, params: [2 ** 63] }), 422, 'validation-failed');
+    expect(problem.errors).toEqual([{ pointer: '/params/0', detail: expect.stringContaining('give it as a string') }]);
+  });
+
+  it('reads a page of any size, as long as nobody wants it as one text', async () => {
+    const sql = "SELECT i, repeat('x', 20000) AS x FROM range(2500) r(i)";
+    const post = (format: string) =>
+      api.fetch(`${path()}/query`, {
+        method: 'POST',
+        token: owner.session,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ sql, format, limit: 2500 }),
+      });
+    refused(await run({ sql, limit: 2500 }), 400, 'query-too-large');
+    const ndjson = await post('ndjson');
+    expect(ndjson.status).toBe(200);
+    expect((await ndjson.text()).length).toBeGreaterThan(50_000_000);
+    // As JSON the page comes as it is read, and a reader who leaves ends it.
+    const address = `/api/v1/results/${ndjson.headers.get('x-svc-result-id')}?limit=2500`;
+    const whole = (await (await api.fetch(address, { token: owner.session })).json()) as QueryResult;
+    expect([whole.row_count, whole.rows.length, whole.rows.at(-1)?.i]).toEqual([2500, 2500, 2499]);
+    for (let i = 0; i < 12; i += 1) {
+      const left = await fetch(`${api.url}${address}`, { headers: { authorization: `Bearer ${owner.session}` } });
+      await left.body?.cancel();
+    }
+    expect((await api.fetch(address.replace('2500', '1'), { token: owner.session })).status).toBe(200);
+  });
+
   it('refuses what is not a SELECT over its own tables, and says why', async () => {
     for (const sql of [
       "SELECT * FROM read_csv('/etc/passwd')",
@@ -102,9 +141,70 @@ describe('query', () => {
       const problem = refused(await run({ sql }), 400, 'query-refused');
       expect(problem.detail).not.toContain('/blobs');
     }
+    // As a word of its own, and beside a table that has no such column.
+    for (const word of ['current_user', 'user', 'session_user', 'current_role', 'current_catalog', 'current_schema']) {
+      refused(await run({ sql: `SELECT ${word}` }), 400, 'query-refused');
+      refused(await run({ sql: `SELECT 品目 FROM 売上 WHERE ${word} <> ''` }), 400, 'query-refused');
+    }
     refused(await run({ sql: 'SELECT 品名 FROM 売上' }), 400, 'query-failed');
     refused(await run({ sql: 'SELECT 1' }, stranger), 404, 'not-found');
     refused(await run({ sql: 'SELECT 1', at: 'no such label' }), 404, 'not-found');
+  });
+
+  it('reads the tables of a label or a snapshot as they were, and no others', async () => {
+    const base = '/api/v1/workbooks/{workbook_id}' as const;
+    const { id } = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: 'at' } }));
+    const params = { path: { workbook_id: id } };
+    const table = (name: string) => ({ path: { workbook_id: id, name } });
+    const make = async (name: string, column: string, value: string) => {
+      ok(await owner.client.POST(`${base}/tables`, { params, body: { name, columns: [{ name: column }] } }));
+      ok(await owner.client.POST(rowsPath, { params: table(name), body: { expected_version: 1, rows: [{ [column]: value }] } }));
+    };
+    await make('kept', 'a', 'old');
+    await make('gone', 'b', 'gone');
+    const { snapshot_id } = ok(await owner.client.POST(`${base}/versions`, { params, body: { label: '締め 1/2' } }));
+    ok(await owner.client.POST(rowsPath, { params: table('kept'), body: { expected_version: 2, rows: [{ __svc_row_id: 1, a: 'new' }] } }));
+    ok(
+      await owner.client.PATCH(`${base}/artifacts/{name}/columns/{column}`, {
+        params: { path: { workbook_id: id, name: 'kept', column: 'a' } },
+        body: { new_name: 'renamed', expected_version: 3 },
+      }),
+    );
+    ok(await owner.client.DELETE(`${base}/tables/{name}`, { params: { ...table('gone'), query: { expected_version: '2' } } }));
+    await make('gone', 'other', 'again');
+    await make('later', 'c', 'later');
+    const query = (sql: string, at?: string) =>
+      owner.client.POST(queryPath, { params, body: { sql, ...(at === undefined ? {} : { at }) } as never });
+    for (const at of ['締め 1/2', snapshot_id]) {
+      expect(read(await query('SELECT * FROM kept, gone', at))).toMatchObject({
+        columns: [{ name: 'a' }, { name: '__svc_row_id' }, { name: 'b' }, { name: '__svc_row_id_2' }],
+        rows: [{ a: 'old', b: 'gone' }],
+        tables: [
+          { name: 'kept', edit_version: 2 },
+          { name: 'gone', edit_version: 2 },
+        ],
+      });
+      refused(await query('SELECT * FROM later', at), 400, 'query-refused');
+      refused(await query('SELECT renamed FROM kept', at), 400, 'query-failed');
+    }
+    expect(read(await query('SELECT renamed, other FROM kept, gone')).rows).toEqual([{ renamed: 'new', other: 'again' }]);
+    refused(await run({ sql: 'SELECT 1', at: snapshot_id }), 404, 'not-found');
+  });
+
+  it('ends with its caller, and makes room for the next', async () => {
+    const state = async () => (await api.running.services.sandbox()).state;
+    const leave = new AbortController();
+    const left = fetch(`${api.url}${path()}/query`, {
+      method: 'POST',
+      signal: leave.signal,
+      headers: { authorization: `Bearer ${owner.session}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ sql: 'SELECT count(*) FROM range(1000000000000)', timeout_ms: 60_000 }),
+    }).catch(() => 'left');
+    await expect.poll(async () => (await state()).busy).toBe(1);
+    leave.abort();
+    expect(await left).toBe('left');
+    await expect.poll(async () => (await state()).busy, { timeout: 5_000 }).toBe(0);
+    expect(read(await run({ sql: 'SELECT 1 AS n' })).rows).toEqual([{ n: 1 }]);
   });
 
   it('never passes off a part as the whole: a query that fails late fails', async () => {

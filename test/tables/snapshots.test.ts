@@ -292,6 +292,11 @@ describe('a named version', () => {
     refused(await book.label(label), 409, 'name-taken');
     refused(await book.label('  '), 422, 'validation-failed');
     refused(await book.label(made.snapshot_id), 422, 'validation-failed');
+    for (const dots of ['.', '..']) refused(await book.label(dots), 422, 'validation-failed');
+    // Blanks around a label are no part of it, however it comes.
+    refused(await book.label(` ${label} `), 409, 'name-taken');
+    expect(ok(await book.version(` ${label} `))).toEqual(made);
+    expect((await resolveAt(store.services, book.id, ` ${label} `)).snapshotId).toBe(made.snapshot_id);
     expect(ok(await book.version(label))).toEqual(made);
     expect((await book.list()).snapshots.map((each) => each.versions)).toEqual([[], [label]]);
     await book.upsert('売上', [{ a: '2' }]);
@@ -306,6 +311,14 @@ describe('a named version', () => {
       [book.id],
     );
     expect(rows.map((row) => row.kind)).toEqual(['version.commit', 'version.commit', 'version.revert']);
+    const { rows: events } = await store.api.sql.query(
+      "SELECT data FROM outbox WHERE scope = $1 AND type = 'snapshot.committed' ORDER BY seq",
+      [book.id],
+    );
+    expect(events.map(({ data }) => [data.snapshot_id === made.snapshot_id, data.label])).toEqual([
+      [true, label],
+      [false, 'second'],
+    ]);
   });
 
   it('stands for the tables of its moment, those deleted since too, by label or snapshot id', async () => {

@@ -151,6 +151,28 @@ describe('garbage', () => {
     expect((await own.readContent(id)).rows.length).toBe(10);
   });
 
+  it('is not a file that is put again while it is looked at', async () => {
+    const own = await store.another();
+    const again = async () => {
+      const draft = await own.services.blobs.draft();
+      await writeFile(draft, 'sent before, and sent again');
+      return own.services.blobs.put(`${own.workbook.accountId}/${own.workbook.id}/sources`, draft, 'csv');
+    };
+    const { key } = await again();
+    await ageBlobs(own);
+    expect((await collectBlobs(store.services, '', quiet)).suspected).toBe(1);
+    await ageNotes();
+    // Its sender is between the file and the transaction that will refer to it.
+    const list: BlobStore['list'] = async function* (prefix) {
+      yield* own.services.blobs.list(prefix);
+      if (key.startsWith(prefix)) await again();
+    };
+    const blobs = Object.create(own.services.blobs, { list: { value: list } }) as BlobStore;
+    expect(await collectBlobs({ ...own.services, blobs }, '', quiet)).toMatchObject({ removed: 0 });
+    expect(await own.services.blobs.exists(key)).toBe(true);
+    await own.services.blobs.remove(key);
+  });
+
   it('are tables that were deleted, unless a snapshot holds them; those come back', async () => {
     const own = await store.another();
     const { client } = own.owner;
@@ -159,6 +181,15 @@ describe('garbage', () => {
     const { id: snapshot_id } = ok(await client.POST(`${base}/snapshots`, { params: { path }, body: { summary: 's' } }));
     const gone = await own.makeLargeTable('gone', 5);
     await own.upsert('kept', [{ n: 1 }]);
+    const large = Array.from({ length: 1100 }, (_, n) => ({ n }));
+    const { row_ids } = ok(
+      await client.POST(`${base}/tables/{name}/rows`, {
+        params: { path: { ...path, name: 'gone' } },
+        body: { expected_version: null, rows: large },
+      }),
+    );
+    const rows = row_ids.map((__svc_row_id) => ({ __svc_row_id, n: 1 }));
+    for (const edit of [rows, rows.slice(0, 1)]) await own.upsert('gone', edit);
     for (const name of ['kept', 'gone'])
       ok(await client.DELETE(`${base}/tables/{name}`, { params: { path: { ...path, name }, query: { expected_version: 'null' } } }));
     await store.api.sql.query("UPDATE tables SET deleted_at = deleted_at - interval '31 days' WHERE workbook_id = $1", [own.workbook.id]);
@@ -168,6 +199,10 @@ describe('garbage', () => {
     await collect();
     expect([await own.listVersions(kept), await own.listVersions(gone)]).toEqual([[1], []]);
     expect((await listBlobs(own)).map((key) => key.split('/')[2])).toEqual([kept]);
+    // Nothing of what its rows were is left, and all of what the other's were.
+    const counted = async (table: string, id: string) =>
+      (await store.api.sql.query(`SELECT count(*)::int AS n FROM ${table} WHERE table_id = $1`, [id])).rows[0].n;
+    expect([await counted('row_log', gone), await counted('log_files', gone), await counted('row_log', kept)]).toEqual([0, 0, 1]);
     ok(await client.POST(`${base}/snapshots/{snapshot_id}/restore`, { params: { path: { ...path, snapshot_id } } }));
     expect((await own.readContent(kept)).rows.length).toBe(5);
     expect(await own.currentVersion(kept)).toBe(3);
@@ -178,11 +213,27 @@ describe('garbage', () => {
     const id = await own.makeLargeTable('t', 50);
     await own.upsert('t', [{ n: 1 }]);
     ok(await own.owner.client.POST(`${base}/versions`, { params: { path: { workbook_id: own.workbook.id } }, body: { label: 'v' } }));
-    await store.api.sql.query(
-      `INSERT INTO results (id, account_id, workbook_id, user_id, blob_key, columns, row_count, tables, masked_columns, created_at, expires_at)
-       VALUES ('res_1', $1, $2, $3, 'k', '[]', 0, '[]', '[]', now(), now() - interval '1 minute')`,
-      [own.workbook.accountId, own.workbook.id, own.owner.userId],
-    );
+    const run = async () => {
+      const body = { sql: 'SELECT count(*) AS n FROM t' };
+      return (
+        ok(await own.owner.client.POST(`${base}/query`, { params: { path: { workbook_id: own.workbook.id } }, body })) as { id: string }
+      ).id;
+    };
+    const readResult = (result_id: string) => own.owner.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id } } });
+    const [old, young] = [await run(), await run()];
+    const expire = (interval: string) =>
+      store.api.sql.query('UPDATE results SET expires_at = now() - $2::interval WHERE id = $1', [old, interval]);
+    await expire('1 minute');
+    await ageBlobs(own);
+    await collect();
+    await ageNotes();
+    expect(await collect()).toMatchObject({ removed: 1 });
+    expect((await listBlobs(own)).filter((key) => key.includes('/results/')).map((key) => key.split('/')[3])).toEqual([young]);
+    ok(await readResult(young));
+    // That it was there and is over is known for longer than itself.
+    expect(await expireThings(own.services, () => {})).toMatchObject({ results: 0 });
+    refused(await readResult(old), 410, 'expired');
+    await expire('8 days');
     const opened = await own.services.blobs.open(await listBlobs(own));
     const path = opened.pathOf((await listBlobs(own))[0] as string);
     opened.release();

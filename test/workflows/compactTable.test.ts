@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startCompaction } from '../../activities/compaction/startCompaction.ts';
 import { startWorker } from '../../activities/worker.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
@@ -83,6 +84,41 @@ describe('compactTable', () => {
       ),
     ).toEqual(['segment', 'log']);
     await keepHistory('sweepTables', handle);
+  });
+
+  it('terminated in the middle holds up no reader and costs no row, and the next one does the rest', async () => {
+    const id = await store.makeTable('terminated', [{ name: 'a', type: 'BIGINT' }]);
+    for (let i = 0; i < 3; i += 1)
+      await store.upsert(
+        'terminated',
+        Array.from({ length: 400 }, (_, n) => ({ a: n })),
+      );
+    const whole = await store.readContent(id);
+    const table = { id, workbookId: store.workbook.id, accountId: store.workbook.accountId };
+    const files = async () => {
+      const keys: string[] = [];
+      for await (const { key } of store.services.blobs.list(`${table.accountId}/${table.workbookId}/${id}`)) keys.push(key);
+      return keys;
+    };
+    const { client } = await store.services.temporal();
+    // With the table's own row locked, the compaction waits between its files and the swap.
+    const holder = await store.api.sql.connect();
+    try {
+      await holder.query('BEGIN');
+      await holder.query('SELECT 1 FROM tables WHERE id = $1 FOR UPDATE', [id]);
+      await startCompaction(store.services, table);
+      expect((await eventually(files, (keys) => keys.length > 0)).length).toBe(1);
+      await client.workflow.getHandle(`compact-${id}`).terminate('by an operator');
+      expect(await store.readContent(id)).toEqual(whole);
+    } finally {
+      await holder.query('ROLLBACK');
+      holder.release();
+    }
+    await startCompaction(store.services, table);
+    expect((await client.workflow.getHandle(`compact-${id}`).result()).at(-1)).toBe('nothing');
+    expect(await layersOf(id)).toEqual(['segment', 'log']);
+    expect(await store.readContent(id)).toEqual(whole);
+    for (const version of [2, 3]) expect((await store.readContent(id, version)).rows.length).toBe(400 * (version - 1));
   });
 
   it('runs by the clock', async () => {

@@ -13,8 +13,11 @@ export function readParams(given: GivenParams | undefined): Params {
     : Object.entries(given ?? {}).map(([name, value]) => [name.replace(/^\$/, ''), value, name]);
   if (entries.length > maxParams) throw invalid([{ pointer: '/params', detail: `There are more than ${maxParams} parameters.` }]);
   const problems: ProblemItem[] = [];
-  for (const [, value, key] of entries) {
-    const detail = findProblem(value);
+  const names = new Set<string>();
+  for (const [name, value, key] of entries) {
+    // As the engine compares them.
+    const isTwice = names.size === names.add(name.toLowerCase()).size;
+    const detail = isTwice ? `$${name} is given twice.` : findProblem(value);
     if (detail !== null) problems.push({ pointer: `/params/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail });
   }
   if (problems.length > 0) throw invalid(problems);
@@ -28,10 +31,19 @@ function findProblem(value: unknown): string | null {
       null
     );
   if (value === null || typeof value === 'boolean') return null;
-  if (typeof value === 'number') return Number.isFinite(value) ? null : 'A number must be finite.';
+  if (typeof value === 'number') return findNumberProblem(value);
   if (typeof value !== 'string') return 'A parameter is text, a number, true, false, null, or a list of those.';
   if (value.includes('\0')) return 'Text must not hold U+0000.';
   return value.isWellFormed() ? null : 'Text must not hold lone surrogates.';
+}
+
+/** From here on a number is written with an exponent, and nobody expects each of its digits to count. */
+const roundFrom = 1e21;
+
+function findNumberProblem(value: number): string | null {
+  if (!Number.isFinite(value)) return 'A number must be finite.';
+  const isExact = !Number.isInteger(value) || Number.isSafeInteger(value) || Math.abs(value) >= roundFrom;
+  return isExact ? null : 'The number is beyond 2^53 as a JSON number and may have lost digits; give it as a string.';
 }
 
 /** Every parameter of the query must be given, and nothing else. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
@@ -9,7 +9,7 @@ import { foldName } from '../../../core/sql/names.ts';
 import type { Relation } from '../relation.ts';
 import { type CageChoice, openCage } from './openCage.ts';
 import { childProblem, goneProblem, requireOk } from './outcomes.ts';
-import { type GivenParams, matchParams, readParams } from './params.ts';
+import { findParamProblems, type GivenParams, readParams } from './params.ts';
 import { ProcessPool } from './pool.ts';
 import { type QueryProcess, startProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
@@ -48,6 +48,8 @@ export interface SandboxQuery {
   pathOf(key: string): string;
   pageLimit: number;
   timeoutMs: number;
+  /** Ends the query, with its process. */
+  signal?: AbortSignal;
   /** Of the whole result. */
   maxRows: number;
   maxBytes: number;
@@ -93,6 +95,11 @@ export interface SandboxOptions {
 
 const parseTimeoutMs = 5_000;
 const bindTimeoutMs = 5_000;
+/**
+ * What a process has handed on stays in its memory until its garbage is collected, which nothing hurries: after a result of
+ * this size it is replaced, so that the next query has all the memory that one may use.
+ */
+const largeResultBytes = 32 * 1024 * 1024;
 /** With more tables than this, it is worth asking first which of them the query reads. */
 const maxUnchecked = 16;
 
@@ -136,13 +143,17 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       const params = readParams(query.params);
       return withProcess(query.accountId, query.sql, async (process) => {
         const deadlineMs = Date.now() + query.timeoutMs;
-        const known = query.known ?? describeTables(query.relations);
+        const known = describeKnown(query.known, query.relations);
         const relations =
           query.known || query.relations.length <= maxUnchecked
             ? query.relations
             : await onlyUsed(process, query.sql, query.relations, known);
         const resultPath = query.keepResult ? join(workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
-        return runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath });
+        const result = await untilAborted(query.signal, process, () =>
+          runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath }),
+        );
+        if (resultPath !== null && (await stat(resultPath)).size > largeResultBytes) process.served = Number.POSITIVE_INFINITY;
+        return result;
       });
     },
     async validate({ accountId, sql, params, relations }) {
@@ -160,8 +171,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         }
         const { analysis, columns } = reply.value;
         if (analysis.outcome !== 'ok') return { valid: false, errors: analysis.errors, columns: [] };
-        if (given) matchParams(analysis.parameters, given);
-        return { valid: true, errors: [], columns };
+        const unmatched = given ? findParamProblems(analysis.parameters, given) : [];
+        const errors = unmatched.map((message) => ({ message, line: null, column: null }));
+        return { valid: errors.length === 0, errors, columns: errors.length === 0 ? columns : [] };
       });
     },
     async close() {
@@ -173,6 +185,31 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 const describeTables = (relations: Pick<Relation, 'name' | 'columns'>[]): KnownTable[] =>
   relations.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
+
+/** A query cannot be asked to stop as surely as its process can be ended. */
+async function untilAborted<T>(signal: AbortSignal | undefined, process: QueryProcess, work: () => Promise<T>): Promise<T> {
+  if (signal?.aborted) throw givenUp();
+  const stop = () => process.kill();
+  signal?.addEventListener('abort', stop, { once: true });
+  try {
+    return await work();
+  } catch (error) {
+    throw signal?.aborted ? givenUp() : error;
+  } finally {
+    signal?.removeEventListener('abort', stop);
+  }
+}
+
+function givenUp(): DomainError {
+  return new DomainError('query-failed', 'The query was given up before it had ended.', 'Send it again, and wait for the answer.');
+}
+
+/** With the columns of those that are there: only then a word such as `user` can be told from a column. */
+function describeKnown(known: KnownTable[] | undefined, relations: Relation[]): KnownTable[] {
+  const described = describeTables(relations);
+  const byName = new Map(described.map((table) => [foldName(table.name), table]));
+  return known?.map((table) => byName.get(foldName(table.name)) ?? table) ?? described;
+}
 
 /** The parser, too, runs on text of strangers: in the process, and bounded. */
 async function check(process: QueryProcess, sql: string, tables: KnownTable[]): Promise<Replies['check']> {
