@@ -42,7 +42,7 @@ export async function requireWorkbook(
   needed: BaseRole,
 ): Promise<VisibleWorkbook> {
   const workbook = isId(workbookId, 'wb')
-    ? await findVisibleWorkbook(services.db.pool, { id: workbookId, userId: principal.userId, accountId: accountFilter(principal) })
+    ? await findVisibleWorkbook(services.db, { id: workbookId, userId: principal.userId, accountId: accountFilter(principal) })
     : null;
   if (!workbook) throw notFound('workbook');
   if (!reachesWorkbook(principal.reach, workbook)) throw outsideReach(principal, 'The workbook');

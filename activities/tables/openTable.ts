@@ -16,7 +16,7 @@ export async function requireTable(
   name: string,
   preferred: 'active' | 'archived' = 'active',
 ): Promise<TableAt> {
-  const at = await findCurrentTable(services.db.pool, workbookId, name, preferred);
+  const at = await findCurrentTable(services.db, workbookId, name, preferred);
   if (at) return at;
   const names = (await listTables(services.db.orm, { workbookId, limit: 1000 })).map((table) => table.name);
   const near = nearestName(name, names);

@@ -33,12 +33,12 @@ async function readSince(services: Services, at: TableAt, kept: TailFile): Promi
   if (kept.versionUid === at.versionUid) return { json: null };
   // Above the layer that is open, which is the last.
   const range = { layer: at.layers.length, after: kept.editVersion, upTo: at.editVersion };
-  const { floor, uid, json } = await readNewestEntries(services.db.pool, at.table.id, [range], null);
+  const { floor, uid, json } = await readNewestEntries(services.db.keyed, at.table.id, [range], null);
   return uid === kept.versionUid && floor <= kept.editVersion ? { json } : null;
 }
 
 async function readLogText(services: Services, at: TableAt, ranges: LogRange[], selection: RowSelection | null): Promise<string | null> {
-  const { floor, json } = await readNewestEntries(services.db.pool, at.table.id, ranges, selection);
+  const { floor, json } = await readNewestEntries(services.db.keyed, at.table.id, ranges, selection);
   if (ranges.every((range) => range.after >= floor)) return json;
   const entries = await readLogLayers(services, at, selection);
   return entries.length === 0 ? null : JSON.stringify(entries.map(({ rowId, op, layer, cells }) => [rowId, op, layer, cells]));
@@ -51,7 +51,7 @@ async function readLogText(services: Services, at: TableAt, ranges: LogRange[], 
 export async function readLogLayers(services: Services, at: TableAt, selection: RowSelection | null): Promise<LayeredEntry[]> {
   const ranges = listLogRanges(at);
   if (ranges.length === 0) return [];
-  const { floor, entries } = await listNewestEntries(services.db.pool, at.table.id, ranges, selection);
+  const { floor, entries } = await listNewestEntries(services.db.keyed, at.table.id, ranges, selection);
   const newest = new Map(entries.map((entry) => [entry.rowId, entry]));
   for (const { layer, after, upTo } of ranges.filter((range) => range.after < floor)) {
     const files = await listLogFiles(services.db.orm, at.table.id, { after, upTo: Math.min(upTo, floor) }, spanOf(selection));

@@ -229,7 +229,10 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
       change: (tx: Tx) => Promise<T>,
       present: (result: T, marks: Map<string, Marks>) => AnyReply,
     ): Promise<AnyReply> {
-      return commit(plant.services, actor, guard(change), (result, marks, tx) => keep(tx, repeatable, present(result, marks)));
+      if (repeatable)
+        return commit(plant.services, actor, guard(change), (result, marks, tx) => keep(tx, repeatable, present(result, marks)));
+      const { result, marks } = await commit(plant.services, actor, change);
+      return present(result, marks);
     },
     get file(): SentFile {
       if (input.body?.file) return input.body.file;

@@ -20,7 +20,7 @@ const few = { rows: 8, cells: 1_000 };
  */
 export async function findRows(engine: Engine, path: string, rowIds: number[], columns: number): Promise<Map<number, FoundRow>> {
   const isFew = rowIds.length <= few.rows && rowIds.length * columns <= few.cells;
-  const found = isFew ? await findFewRows(path, rowIds, { id: rowIdColumn, isWanted }) : null;
+  const found = isFew ? findFewRows(path, rowIds, { id: rowIdColumn, isWanted }) : null;
   const rows = found ?? (await engine.use((connection) => scanRows(connection, path, rowIds)));
   return new Map([...rows].map(([rowId, row]) => [rowId, asFound(row)]));
 }

@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, openSync } from 'node:fs';
 import { type Chunk, type RowGroup, readFooter } from './footers.ts';
 import { openPage, readBytes, readPlain } from './pages.ts';
 import { rankAt, valueAt } from './runs.ts';
@@ -9,21 +9,20 @@ import { Unreadable } from './valueText.ts';
  * that anew each time; here only the bytes of the row are looked up. The rows of a file are in the order of their ids. Null
  * when the file holds what only an engine can read.
  */
-export async function findRows(
+export function findRows(
   path: string,
   ids: number[],
   columns: { id: string; isWanted(name: string): boolean },
-): Promise<Map<number, Record<string, string | null>> | null> {
-  const file = await open(path, 'r');
+): Map<number, Record<string, string | null>> | null {
+  const file = openSync(path, 'r');
   try {
-    const groups = await readFooter(path, file, columns.isWanted, columns.id);
+    const groups = readFooter(path, file, columns.isWanted, columns.id);
     const found = new Map<number, Record<string, string | null>>();
     for (const group of groups) {
       const within = ids.filter((id) => id >= group.minId && id <= group.maxId);
       if (within.length === 0) continue;
-      for (const [id, place] of await placeIds(file, group, within, columns.id)) {
-        const texts = await Promise.all(group.chunks.map((chunk) => readText(file, chunk, place)));
-        found.set(id, Object.fromEntries(group.chunks.map(({ name }, i) => [name, texts[i] ?? null])));
+      for (const [id, place] of placeIds(file, group, within, columns.id)) {
+        found.set(id, Object.fromEntries(group.chunks.map((chunk) => [chunk.name, readText(file, chunk, place)])));
       }
     }
     return found;
@@ -31,18 +30,18 @@ export async function findRows(
     if (error instanceof Unreadable) return null;
     throw error;
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
 /** Where in a group the rows stand. Most groups miss no id, and then it can be told without looking. */
-async function placeIds(file: FileHandle, group: RowGroup, ids: number[], idName: string): Promise<Map<number, number>> {
+function placeIds(file: number, group: RowGroup, ids: number[], idName: string): Map<number, number> {
   if (group.maxId - group.minId + 1 === group.rows) return new Map(ids.map((id) => [id, id - group.minId]));
   const chunk = group.chunks.find(({ name }) => name === idName);
   if (!chunk) throw new Unreadable('no row ids');
-  const page = await openPage(file, chunk, chunk.pagesAt);
+  const page = openPage(file, chunk, chunk.pagesAt);
   if (page.rows !== group.rows || !page.isPlain || !page.isFull || chunk.width !== 8) throw new Unreadable('row ids in another form');
-  const values = await readBytes(file, page.valuesAt, page.end);
+  const values = readBytes(file, page.valuesAt, page.end);
   const places = new Map<number, number>();
   for (const id of ids) {
     let [low, high] = [0, group.rows - 1];
@@ -57,21 +56,21 @@ async function placeIds(file: FileHandle, group: RowGroup, ids: number[], idName
 }
 
 /** The text of a chunk's value in a row. */
-async function readText(file: FileHandle, chunk: Chunk, row: number): Promise<string | null> {
-  let page = await openPage(file, chunk, chunk.pagesAt);
+function readText(file: number, chunk: Chunk, row: number): string | null {
+  let page = openPage(file, chunk, chunk.pagesAt);
   let place = row;
   while (place >= page.rows) {
     place -= page.rows;
-    page = await openPage(file, chunk, page.end);
+    page = openPage(file, chunk, page.end);
   }
   if (!page.isFull) {
-    const { isSet, before } = rankAt(await readBytes(file, page.levelsAt, page.valuesAt), place);
+    const { isSet, before } = rankAt(readBytes(file, page.levelsAt, page.valuesAt), place);
     if (!isSet) return null;
     place = before;
   }
-  if (page.isPlain) return chunk.textOf(await readPlain(file, chunk, page, place));
+  if (page.isPlain) return chunk.textOf(readPlain(file, chunk, page, place));
   if (chunk.dictionaryAt === null) throw new Unreadable('a dictionary is missing');
-  const dictionary = await openPage(file, chunk, chunk.dictionaryAt);
-  const packed = await readBytes(file, page.valuesAt, page.end);
-  return chunk.textOf(await readPlain(file, chunk, dictionary, valueAt(packed.subarray(1), packed[0] ?? 0, place)));
+  const dictionary = openPage(file, chunk, chunk.dictionaryAt);
+  const packed = readBytes(file, page.valuesAt, page.end);
+  return chunk.textOf(readPlain(file, chunk, dictionary, valueAt(packed.subarray(1), packed[0] ?? 0, place)));
 }

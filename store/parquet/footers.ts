@@ -1,6 +1,6 @@
-import type { FileHandle } from 'node:fs/promises';
+import { fstatSync } from 'node:fs';
 import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
-import type { Page } from './pages.ts';
+import { type Page, readBytes } from './pages.ts';
 import { type TextOf, textOf, Unreadable } from './valueText.ts';
 
 /** A column within a row group: where its pages lie, and how its values are stored. */
@@ -33,17 +33,17 @@ const known = new Map<string, RowGroup[]>();
 const mostKnown = 500;
 
 /** Files never change, so a footer is read once, and the one that was used longest ago is forgotten. */
-export async function readFooter(path: string, file: FileHandle, isWanted: (name: string) => boolean, idName: string): Promise<RowGroup[]> {
+export function readFooter(path: string, file: number, isWanted: (name: string) => boolean, idName: string): RowGroup[] {
   const before = known.get(path);
   if (before) {
     known.delete(path);
     known.set(path, before);
     return before;
   }
-  const { size } = await file.stat();
-  let tail = await readTail(file, size, Math.min(size, guessedBytes));
+  const { size } = fstatSync(file);
+  let tail = readBytes(file, Math.max(0, size - guessedBytes), size);
   const needed = tail.readUInt32LE(tail.length - trailerBytes) + trailerBytes;
-  if (needed > tail.length) tail = await readTail(file, size, needed);
+  if (needed > tail.length) tail = readBytes(file, size - needed, size);
   const { schema, row_groups } = parquetMetadata(tail, { geoparquet: false });
   const leaves = schema.filter((element) => element.type !== undefined);
   const groups = row_groups.map(({ columns, num_rows }): RowGroup => {
@@ -58,11 +58,6 @@ export async function readFooter(path: string, file: FileHandle, isWanted: (name
   if (known.size >= mostKnown) known.delete(known.keys().next().value as string);
   known.set(path, groups);
   return groups;
-}
-
-async function readTail(file: FileHandle, size: number, length: number): Promise<Buffer> {
-  const { buffer } = await file.read(Buffer.allocUnsafe(length), 0, length, size - length);
-  return buffer;
 }
 
 function describeChunk(meta: ColumnMetaData, element: SchemaElement): Chunk {

@@ -1,4 +1,4 @@
-import type { FileHandle } from 'node:fs/promises';
+import { readSync } from 'node:fs';
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
 import type { Chunk } from './footers.ts';
 import { rankAt } from './runs.ts';
@@ -24,10 +24,10 @@ const kinds = { data: 0, dictionary: 2 };
 const headBytes = 512;
 
 /** The page that begins at a position. */
-export async function openPage(file: FileHandle, chunk: Chunk, at: number): Promise<Page> {
+export function openPage(file: number, chunk: Chunk, at: number): Page {
   const known = chunk.pages.get(at);
   if (known) return known;
-  const head = await readBytes(file, at, Math.min(at + headBytes, chunk.end));
+  const head = readBytes(file, at, Math.min(at + headBytes, chunk.end));
   const reader = { view: new DataView(head.buffer, head.byteOffset, head.length), offset: 0 };
   const { field_1: kind, field_3: size, field_5: data, field_7: dictionary } = deserializeTCompactProtocol(reader);
   const bodyAt = at + reader.offset;
@@ -52,19 +52,19 @@ export async function openPage(file: FileHandle, chunk: Chunk, at: number): Prom
 const betweenMarks = 256;
 
 /** The bytes of the value at a place among those that are not null. */
-export async function readPlain(file: FileHandle, chunk: Chunk, page: Page, place: number): Promise<Buffer> {
+export function readPlain(file: number, chunk: Chunk, page: Page, place: number): Buffer {
   const { width } = chunk;
   if (width !== null) return readBytes(file, page.valuesAt + place * width, page.valuesAt + (place + 1) * width);
   if (chunk.type === 'BOOLEAN') {
     const at = page.valuesAt + (place >> 3);
-    const [byte = 0] = await readBytes(file, at, at + 1);
+    const [byte = 0] = readBytes(file, at, at + 1);
     return Buffer.of((byte >> (place & 7)) & 1);
   }
-  page.marks ??= markTexts(await readBytes(file, page.valuesAt, page.end));
+  page.marks ??= markTexts(readBytes(file, page.valuesAt, page.end));
   const mark = Math.floor(place / betweenMarks);
   const from = page.valuesAt + (page.marks[mark] as number);
   const to = mark + 1 < page.marks.length ? page.valuesAt + (page.marks[mark + 1] as number) : page.end;
-  const texts = await readBytes(file, from, to);
+  const texts = readBytes(file, from, to);
   let at = 0;
   for (let i = mark * betweenMarks; i < place; i += 1) at += 4 + texts.readUInt32LE(at);
   return texts.subarray(at + 4, at + 4 + texts.readUInt32LE(at));
@@ -80,9 +80,12 @@ function markTexts(texts: Buffer): number[] {
   return marks;
 }
 
-export async function readBytes(file: FileHandle, from: number, to: number): Promise<Buffer> {
+/**
+ * While the process waits: these are a few bytes, of files that were written or read a moment ago and so are in memory. To ask
+ * for each of them in the background takes ten times as long.
+ */
+export function readBytes(file: number, from: number, to: number): Buffer {
   const bytes = Buffer.allocUnsafe(to - from);
-  const { bytesRead } = await file.read(bytes, 0, bytes.length, from);
-  if (bytesRead !== bytes.length) throw new Error('the file ends too early');
+  if (readSync(file, bytes, 0, bytes.length, from) !== bytes.length) throw new Error('the file ends too early');
   return bytes;
 }

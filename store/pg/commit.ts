@@ -76,16 +76,26 @@ const begin = (accounts: string) =>
 // lived through both was served by one run of the server, so a crash in between cannot go unnoticed.
 const commitAndFlush = `COMMIT; SELECT pg_logical_emit_message(true, 'flush', '')`;
 
+export interface Committed<T> {
+  result: T;
+  marks: Map<string, Marks>;
+}
+
+type Finish<T, R> = (result: T, marks: Map<string, Marks>, tx: Tx) => Promise<R>;
+
 /**
  * The one way to write. `change` does its statements and says with `tx.note` what it did; then the journal is written,
- * `finish` may add what needs the journal's numbers, and the caller hears of it when it is on disk.
+ * `finish` may add what needs the journal's numbers, and the caller hears of it when it is on disk. Statements that need
+ * nothing of the answer to the one before are sent right behind it: the beginning with the first, the journal with the end.
  */
+export function commit<T>(committer: Committer, actor: Actor, change: (tx: Tx) => Promise<T>): Promise<Committed<T>>;
+export function commit<T, R>(committer: Committer, actor: Actor, change: (tx: Tx) => Promise<T>, finish: Finish<T, R>): Promise<R>;
 export async function commit<T, R>(
   { db, auditPads }: Committer,
   actor: Actor,
   change: (tx: Tx) => Promise<T>,
-  finish: (result: T, marks: Map<string, Marks>, tx: Tx) => Promise<R>,
-): Promise<R> {
+  finish?: Finish<T, R>,
+): Promise<R | Committed<T>> {
   let accounts = db.pool.accounts();
   let client: pg.PoolClient;
   try {
@@ -95,7 +105,9 @@ export async function commit<T, R>(
   }
   let broken: Error | undefined;
   try {
-    await client.query(begin(accounts));
+    const begun = client.query(begin(accounts));
+    // Whoever waits for the next statement hears of its failure, too.
+    begun.catch(() => {});
     const journal = new Map<string, Notes[]>();
     const tx: Tx = {
       orm: bindOrm(client),
@@ -114,14 +126,22 @@ export async function commit<T, R>(
       },
     };
     const result = await change(tx);
+    await begun;
     const marks = new Map<string, Marks>();
-    // Heads are locked in one order everywhere, so that two changes cannot wait for each other.
-    for (const scope of [...journal.keys()].sort()) {
+    const write = async (scope: string) => {
       marks.set(scope, await writeJournal(tx, auditPads, scope, journal.get(scope) ?? []));
+    };
+    // Heads are locked in one order everywhere, so that two changes cannot wait for each other.
+    const scopes = [...journal.keys()].sort();
+    for (const scope of finish ? scopes : scopes.slice(0, -1)) await write(scope);
+    if (finish) {
+      const answer = await finish(result, marks, tx);
+      await client.query(commitAndFlush);
+      return answer;
     }
-    const answer = await finish(result, marks, tx);
-    await client.query(commitAndFlush);
-    return answer;
+    // Behind a journal that fails, this end takes everything back.
+    await Promise.all([...scopes.slice(-1).map(write), client.query(commitAndFlush)]);
+    return { result, marks };
   } catch (error) {
     try {
       await client.query('ROLLBACK');

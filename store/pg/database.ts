@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { DomainError } from '../../core/errors.ts';
 import { AccountPool } from './accountPool.ts';
 import { type LookUp, makeLookUp } from './lookups.ts';
+import { accountsInForce, everybodys } from './whoseRows.ts';
 
 export type Orm = NodePgDatabase;
 
@@ -10,8 +11,12 @@ export interface Database {
   /** Its statements see the rows of the accounts that the work is for. */
   pool: AccountPool;
   orm: Orm;
+  /** The same for statements that go by keys and are sent often: they are planned once. */
+  keyed: AccountPool;
   /** Finds out who asks, for many requests at a time, and so across accounts. */
   lookUp: LookUp;
+  /** Finds what requests are about, for several at a time, among the rows of the accounts that they are for. */
+  lookUpOwn: LookUp;
   close(): Promise<void>;
 }
 
@@ -21,27 +26,32 @@ export function bindOrm(client: pg.Pool | pg.PoolClient): Orm {
 }
 
 export function openDatabase(url: string, options: { poolSize: number; onError: (error: Error) => void }): Database {
-  const pool = openPool(url, options.poolSize, options.onError);
-  // Of its own: connections would have to be told anew, twice in each request, if both took turns on them.
-  const lookUpPool = openPool(url, lookUpConnections, options.onError);
+  const pool = openPool(url, { max: options.poolSize }, options.onError);
+  // Of their own: connections would have to be told anew, twice in each request, if both took turns on them.
+  const [lookUpPool, keyed] = [openPool(url, byKey(4), options.onError), openPool(url, byKey(8), options.onError)];
   return {
     pool,
+    keyed,
     orm: bindOrm(pool),
-    lookUp: makeLookUp(lookUpPool),
+    lookUp: makeLookUp(lookUpPool, () => everybodys),
+    lookUpOwn: makeLookUp(keyed, accountsInForce),
     async close() {
-      await Promise.all([pool.end(), lookUpPool.end()]);
+      await Promise.all([pool, lookUpPool, keyed].map((each) => each.end()));
     },
   };
 }
 
-const lookUpConnections = 4;
+/** Planning a statement anew for each number of keys would take longer than doing it. */
+const byKey = (max: number) => ({ max, options: '-c plan_cache_mode=force_generic_plan' });
 
-function openPool(url: string, size: number, onError: (error: Error) => void): AccountPool {
+function openPool(url: string, settings: { max: number; options?: string }, onError: (error: Error) => void): AccountPool {
   const pool = new AccountPool({
     connectionString: url,
-    max: size,
+    ...settings,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
+    // What is sent without waiting goes out at once; a transaction saves the way back and forth.
+    pipeline: true,
     application_name: 'workbook-data-service',
   });
   // An idle connection that breaks must not end the process: the pool opens another.

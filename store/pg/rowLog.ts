@@ -30,15 +30,25 @@ export interface LayeredEntry extends LogRow {
 
 /** The newest entry of each row over log layers, a later layer winning; of a part of the rows, if asked. */
 function selectNewest(tableId: string, ranges: LogRange[], selection: RowSelection | null, list: string) {
-  const kind = selection === null ? 'all' : 'ids' in selection ? 'ids' : 'range';
-  const condition = { all: '', ids: 'AND l.row_id = ANY ($5)', range: 'AND l.row_id BETWEEN $5 AND $6' }[kind];
-  const chosen = selection === null ? [] : 'ids' in selection ? [selection.ids] : [selection.min, selection.max];
+  const common = [tableId, ranges.map((range) => range.layer), ranges.map((range) => range.after), ranges.map((range) => range.upTo)];
+  const layers = 'unnest($2::integer[], $3::bigint[], $4::bigint[]) AS r(layer, after, up_to)';
+  const within = 'l.table_id = $1 AND l.edit_version > r.after AND l.edit_version <= r.up_to';
+  // Row by row, from the newest entry down: a row that was edited a thousand times costs no more than another.
+  if (selection && 'ids' in selection)
+    return {
+      kind: 'ids',
+      text: `SELECT e.* FROM unnest($5::bigint[]) AS wanted(id) CROSS JOIN LATERAL (
+               SELECT r.layer, newest.* FROM ${layers} CROSS JOIN LATERAL (
+                 SELECT ${list} FROM row_log l WHERE ${within} AND l.row_id = wanted.id ORDER BY l.edit_version DESC LIMIT 1) AS newest
+               ORDER BY r.layer DESC LIMIT 1) AS e`,
+      values: [...common, selection.ids],
+    };
   return {
-    kind,
-    text: `SELECT DISTINCT ON (l.row_id) r.layer, ${list} FROM unnest($2::integer[], $3::bigint[], $4::bigint[]) AS r(layer, after, up_to)
-           JOIN row_log l ON l.table_id = $1 AND l.edit_version > r.after AND l.edit_version <= r.up_to ${condition}
+    kind: selection === null ? 'all' : 'range',
+    text: `SELECT DISTINCT ON (l.row_id) r.layer, ${list} FROM ${layers}
+           JOIN row_log l ON ${within} ${selection === null ? '' : 'AND l.row_id BETWEEN $5 AND $6'}
            ORDER BY l.row_id, r.layer DESC, l.edit_version DESC`,
-    values: [tableId, ranges.map((range) => range.layer), ranges.map((range) => range.after), ranges.map((range) => range.upTo), ...chosen],
+    values: [...common, ...(selection === null ? [] : [selection.min, selection.max])],
   };
 }
 

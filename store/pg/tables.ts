@@ -2,7 +2,8 @@ import { and, asc, count, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm
 import type pg from 'pg';
 import { type Layer, manifests, type PlannedLayer, tableColumns, tables, tableVersions } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
-import type { Orm } from './database.ts';
+import type { Database, Orm } from './database.ts';
+import type { Lookup } from './lookups.ts';
 
 export type TableRecord = typeof tables.$inferSelect;
 
@@ -127,19 +128,25 @@ function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
   };
 }
 
+/** By workbook and name. */
+const currentTable = (preferred: 'active' | 'archived'): Lookup<CurrentRow> => ({
+  name: `current_table_${preferred}`,
+  text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
+         CROSS JOIN LATERAL (${selectCurrent}
+           WHERE t.workbook_id = k.a AND lower(t.name) = lower(k.b) AND t.deleted_at IS NULL
+           ORDER BY t.state <> '${preferred}', t.updated_at DESC LIMIT 1) AS found`,
+});
+const currentTables = { active: currentTable('active'), archived: currentTable('archived') };
+
 /** A table as it is now, with columns and layers, in one look-up: this runs before every edit and page. */
 export async function findCurrentTable(
-  pool: pg.Pool | pg.PoolClient,
+  db: Database,
   workbookId: string,
   name: string,
   preferred: 'active' | 'archived' = 'active',
 ): Promise<TableAt | null> {
-  const { rows } = await pool.query<CurrentRow>({
-    name: 'current_table',
-    text: `${selectCurrent} WHERE t.workbook_id = $1 AND lower(t.name) = lower($2) AND t.deleted_at IS NULL ORDER BY t.state <> $3, t.updated_at DESC LIMIT 1`,
-    values: [workbookId, name, preferred],
-  });
-  return rows[0] ? asTableAt(rows[0]) : null;
+  const row = await db.lookUpOwn(currentTables[preferred], workbookId, name);
+  return row && asTableAt(row);
 }
 
 export async function findCurrentTableById(pool: pg.Pool | pg.PoolClient, id: string): Promise<TableAt | null> {

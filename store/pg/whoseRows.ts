@@ -7,7 +7,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 const whose = new AsyncLocalStorage<string>();
 
 const nobodys = '';
-const everybodys = '*';
+export const everybodys = '*';
 
 /** The work is for these accounts, and sees their rows alone. */
 export function inAccounts<T>(accountIds: readonly string[], work: () => PromiseLike<T>): Promise<T> {
@@ -23,8 +23,8 @@ export function acrossAccounts<T>(work: () => PromiseLike<T>): Promise<T> {
   return runFor(everybodys, work);
 }
 
-/** Waits inside: a statement of the query builder is sent only when somebody waits for it. */
-function runFor<T>(accounts: string, work: () => PromiseLike<T>): Promise<T> {
+/** The work is for accounts as they were in force before. Waits inside: a statement of the query builder is sent only when somebody waits for it. */
+export function runFor<T>(accounts: string, work: () => PromiseLike<T>): Promise<T> {
   return whose.run(accounts, async () => await work());
 }
 

@@ -1,9 +1,9 @@
 import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm';
-import type pg from 'pg';
 import type { BaseRole } from '../../core/access/roles.ts';
 import { accounts, members, workbooks, workspaces } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
-import type { Orm } from './database.ts';
+import type { Database, Orm } from './database.ts';
+import type { Lookup } from './lookups.ts';
 
 export type WorkbookRecord = typeof workbooks.$inferSelect;
 
@@ -53,25 +53,30 @@ export async function listVisibleWorkbooks(orm: Orm, filter: WorkbookFilter): Pr
   return rows.map(({ workbook, role, customRoles }) => ({ ...workbook, role, customRoles: customRoles ?? [] }));
 }
 
-/** One of those that `listVisibleWorkbooks` lists, in a prepared statement: this runs before nearly every request's own work. */
-export async function findVisibleWorkbook(
-  pool: pg.Pool,
-  wanted: { id: string; userId: string; accountId: string | null },
-): Promise<VisibleWorkbook | null> {
-  const { rows } = await pool.query<VisibleWorkbook>({
-    name: 'visible_workbook',
-    text: `SELECT w.id, w.account_id AS "accountId", w.workspace_id AS "workspaceId", w.owner_id AS "ownerId", w.title, w.visibility,
+/** By workbook, and by user and account, the latter empty where any will do. */
+const visibleWorkbook: Lookup<VisibleWorkbook> = {
+  name: 'visible_workbook',
+  text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
+         CROSS JOIN LATERAL (SELECT split_part(k.b, ' ', 1) AS id, split_part(k.b, ' ', 2) AS account) AS asker
+         CROSS JOIN LATERAL (
+           SELECT w.id, w.account_id AS "accountId", w.workspace_id AS "workspaceId", w.owner_id AS "ownerId", w.title, w.visibility,
              w.created_at AS "createdAt", w.updated_at AS "updatedAt", w.deleted_at AS "deletedAt",
-             CASE WHEN a.owner_id = $2 THEN 'admin' ELSE m.role END AS role, coalesce(m.roles, '{}') AS "customRoles"
+             CASE WHEN a.owner_id = asker.id THEN 'admin' ELSE m.role END AS role, coalesce(m.roles, '{}') AS "customRoles"
            FROM workbooks w
            JOIN accounts a ON a.id = w.account_id AND a.deleted_at IS NULL
            JOIN workspaces s ON s.id = w.workspace_id AND s.deleted_at IS NULL
-           LEFT JOIN members m ON m.workspace_id = w.workspace_id AND m.user_id = $2
-           WHERE w.id = $1 AND w.deleted_at IS NULL AND (a.owner_id = $2 OR m.user_id = $2)
-             AND (w.visibility = 'workspace' OR w.owner_id = $2) AND ($3::text IS NULL OR w.account_id = $3)`,
-    values: [wanted.id, wanted.userId, wanted.accountId],
-  });
-  return rows[0] ?? null;
+           LEFT JOIN members m ON m.workspace_id = w.workspace_id AND m.user_id = asker.id
+           WHERE w.id = k.a AND w.deleted_at IS NULL AND (a.owner_id = asker.id OR m.user_id = asker.id)
+             AND (w.visibility = 'workspace' OR w.owner_id = asker.id) AND asker.account IN ('', w.account_id)
+           LIMIT 1) AS found`,
+};
+
+/** One of those that `listVisibleWorkbooks` lists; this comes before nearly every request's own work. */
+export async function findVisibleWorkbook(
+  db: Database,
+  wanted: { id: string; userId: string; accountId: string | null },
+): Promise<VisibleWorkbook | null> {
+  return db.lookUpOwn(visibleWorkbook, wanted.id, `${wanted.userId} ${wanted.accountId ?? ''}`);
 }
 
 export async function findWorkbook(orm: Orm, id: string): Promise<WorkbookRecord | null> {

@@ -47,7 +47,7 @@ async function readBoth(path: string, ids: number[], doubles: string[] = []) {
         ),
       ]);
   return {
-    few: spell(await findRows(path, ids, columns)),
+    few: spell(findRows(path, ids, columns)),
     engine: spell(await engine.use((connection) => scanRows(connection, path, ids))),
   };
 }
@@ -154,6 +154,6 @@ describe('a few rows of a file', () => {
     const far = await writeFile(`SELECT i AS ${rowIdColumn}, DATE '10000-01-01' AS c1 FROM range(1, 3) AS r(i)`);
     const packed = await writeFile(`SELECT i AS ${rowIdColumn} FROM range(1, 3) AS r(i)`, 'COMPRESSION zstd');
     const odd = await writeFile(`SELECT i AS ${rowIdColumn}, INTERVAL 1 DAY AS c1 FROM range(1, 3) AS r(i)`);
-    for (const path of [far, packed, odd]) expect(await findRows(path, [1], columns)).toBeNull();
+    for (const path of [far, packed, odd]) expect(findRows(path, [1], columns)).toBeNull();
   });
 });
