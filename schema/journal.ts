@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, customType, index, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
+import { bigint, boolean, index, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
+import { bytea } from './bytea.ts';
 
 const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
-const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' });
 const count = (name: string) => bigint(name, { mode: 'number' });
 
 /**

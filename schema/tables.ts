@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { bigint, index, integer, json, jsonb, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
+import { bytea } from './bytea.ts';
 import { workbooks } from './workbooks.ts';
 
 const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
@@ -226,7 +227,7 @@ export const namedVersions = pgTable(
   (t) => [primaryKey({ columns: [t.workbookId, t.label] })],
 );
 
-/** Results of queries: kept for a day as a file. */
+/** Results of queries: kept for a day. */
 export const results = pgTable(
   'results',
   {
@@ -236,7 +237,9 @@ export const results = pgTable(
       .notNull()
       .references(() => workbooks.id),
     userId: text('user_id').notNull(),
-    blobKey: text('blob_key').notNull(),
+    /** Its file: a blob or, for a small one, the bytes themselves. */
+    blobKey: text('blob_key'),
+    content: bytea('content'),
     columns: jsonb('columns').$type<{ name: string; type: string }[]>().notNull(),
     rowCount: count('row_count').notNull(),
     /** What was read: tables with their versions, and the columns that were masked. */

@@ -1,3 +1,4 @@
+import { rm, writeFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
@@ -23,15 +24,25 @@ export interface ResultPage {
   offset: number;
 }
 
+async function openResult(
+  services: Services,
+  { blobKey, content }: ResultRecord,
+): Promise<{ path: string; release(): void | Promise<void> }> {
+  if (blobKey !== null) {
+    const { pathOf, release } = await services.blobs.open([blobKey]);
+    return { path: pathOf(blobKey), release };
+  }
+  const path = await services.blobs.draft();
+  await writeFile(path, content ?? '');
+  return { path, release: () => rm(path, { force: true }) };
+}
+
 /** A page as a stream of bytes in one of the formats. */
 export function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: RowFormat): Promise<Readable> {
   return streamFile(
     services.engine,
     format,
-    async () => {
-      const { pathOf, release } = await services.blobs.open([result.blobKey]);
-      return { path: pathOf(result.blobKey), release };
-    },
+    () => openResult(services, result),
     (path) => `${selectResult(path, result.columns)} LIMIT ${page.limit} OFFSET ${page.offset}`,
   );
 }

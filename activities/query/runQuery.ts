@@ -1,3 +1,4 @@
+import { readFile, rm, stat } from 'node:fs/promises';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { foldName } from '../../core/sql/names.ts';
@@ -44,14 +45,13 @@ export async function runQuery(
   const { answer, read } = await runOverGuess(services, principal, workbook, wanted, source);
   if (answer.resultFile === null) throw new Error('the sandbox kept no result');
   const id = makeId('res');
-  const { key } = await services.blobs.put(`${workbook.accountId}/${workbook.id}/results`, answer.resultFile, 'parquet');
   const createdAt = new Date();
   const result: ResultRecord = {
     id,
     accountId: workbook.accountId,
     workbookId: workbook.id,
     userId: principal.userId,
-    blobKey: key,
+    ...(await keepFile(services, workbook, answer.resultFile)),
     columns: answer.columns,
     rowCount: answer.rowCount,
     maskedColumns: maskedAmong(
@@ -64,6 +64,19 @@ export async function runQuery(
   };
   await insertResult(services.db.orm, result);
   return { result, pageJson: answer.pageJson, more: answer.more, elapsedMs: answer.elapsedMs };
+}
+
+const inlineBytes = 65_536;
+
+/** A small result stays in the database: to write a blob for it would take longer than most queries. */
+async function keepFile(services: Services, workbook: VisibleWorkbook, path: string): Promise<Pick<ResultRecord, 'blobKey' | 'content'>> {
+  if ((await stat(path)).size > inlineBytes) {
+    const { key } = await services.blobs.put(`${workbook.accountId}/${workbook.id}/results`, path, 'parquet');
+    return { blobKey: key, content: null };
+  }
+  const content = await readFile(path);
+  await rm(path, { force: true });
+  return { blobKey: null, content };
 }
 
 interface ReadTable {
@@ -155,9 +168,9 @@ async function openSource(services: Services, workbook: VisibleWorkbook, at: str
     };
   }
   return {
-    names: await listActiveNames(services.db.pool, workbook.id),
+    names: await listActiveNames(services.db.keyed, workbook.id),
     async open(names) {
-      const found = names.length === 0 ? [] : await listCurrentTables(services.db.pool, workbook.id, names);
+      const found = names.length === 0 ? [] : await listCurrentTables(services.db.keyed, workbook.id, names);
       if (found.length < names.length)
         throw new DomainError('query-failed', 'A table went away while the query was being prepared.', 'Send the query again.');
       return found;

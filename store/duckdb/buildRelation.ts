@@ -63,18 +63,20 @@ export function buildRelation(at: TableAt, log: LogTail, effects: Map<number, Co
       const limit = selection ? ` WHERE ${limitRows(selection)}` : '';
       const files = (keys: string[], extra: [number, string, string][]) =>
         readFiles(keys.map(pathOf), [[fieldIds.rowId, rowIdColumn, 'BIGINT'], ...extra], stored);
+      const changed = [...(log.file === null ? [] : [{ key: log.file, index: null }]), ...deltas];
+      // The file of a tail knows the layer of each row, a delta is one; all of them are read in one go.
+      const layer = `coalesce(${layerColumn}, [${changed.map(({ index }) => index ?? 'NULL').join(', ')}][CAST(file_index AS BIGINT) + 1])`;
+      const keys = changed.map(({ key }) => key);
       const changes = [
         ...(tail ? [`SELECT ${rowIdColumn}, ${opColumn}, ${layerColumn}${listed} FROM ${quoteName(tailName)}`] : []),
-        ...(log.file === null
+        ...(keys.length === 0
           ? []
-          : [`SELECT ${rowIdColumn}, ${opColumn}, ${layerColumn}${listed} FROM ${files([log.file], [opField, layerField])}${limit}`]),
-        ...deltas.map(
-          ({ key, index }) =>
-            `SELECT ${rowIdColumn}, ${opColumn}, ${index} AS ${layerColumn}${listed} FROM ${files([key], [opField])}${limit}`,
-        ),
+          : [`SELECT ${rowIdColumn}, ${opColumn}, ${layer} AS ${layerColumn}${listed} FROM ${files(keys, [opField, layerField])}${limit}`]),
       ];
+      // One change alone holds a row but once.
+      const isOne = keys.length + (tail ? 1 : 0) === 1;
       const base = segments.length === 0 ? null : `SELECT ${rowIdColumn}${listed} FROM ${files(segments, [])}${limit}`;
-      return finish(visible, effects, combine(base, changes, stored, listed));
+      return finish(visible, effects, combine(base, changes, isOne, stored, listed));
     },
   };
 }
@@ -135,12 +137,11 @@ function readFiles(paths: string[], service: [number, string, string][], columns
 }
 
 /** Later layers win by row id. */
-function combine(base: string | null, changes: string[], stored: ColumnRecord[], listed: string): string {
+function combine(base: string | null, changes: string[], isOne: boolean, stored: ColumnRecord[], listed: string): string {
   if (changes.length === 0) return base ?? selectNothing(stored);
-  const newest =
-    changes.length === 1
-      ? changes[0]
-      : `SELECT * FROM (${changes.join(' UNION ALL ')}) QUALIFY row_number() OVER (PARTITION BY ${rowIdColumn} ORDER BY ${layerColumn} DESC) = 1`;
+  const newest = isOne
+    ? changes[0]
+    : `SELECT * FROM (${changes.join(' UNION ALL ')}) QUALIFY row_number() OVER (PARTITION BY ${rowIdColumn} ORDER BY ${layerColumn} DESC) = 1`;
   const kept = base === null ? '' : `SELECT ${rowIdColumn}${listed} FROM (${base}) ANTI JOIN changes USING (${rowIdColumn}) UNION ALL `;
   return `WITH changes AS MATERIALIZED (${newest}) ${kept}SELECT ${rowIdColumn}${listed} FROM changes WHERE ${opColumn} <> 'D'`;
 }

@@ -34,6 +34,10 @@ export async function deleteExpired(db: Database, onBatch: () => void, blobs?: B
   };
   const rows = (table: string, condition: string) =>
     sweep(`DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${batch})`);
+  // What results hold goes when they expire, files by collection; for a while longer it can be said that they have.
+  await sweep(
+    `UPDATE results SET content = NULL WHERE ctid IN (SELECT ctid FROM results WHERE expires_at < now() AND content IS NOT NULL LIMIT ${batch})`,
+  );
   return {
     idempotency_records: await rows('idempotency', 'expires_at < now()'),
     sessions: await rows('sessions', 'expires_at < now()'),
@@ -43,7 +47,6 @@ export async function deleteExpired(db: Database, onBatch: () => void, blobs?: B
     jobs: await rows('jobs', "finished_at < now() - interval '7 days'"),
     job_drafts: await rows('job_drafts', 'NOT EXISTS (SELECT 1 FROM jobs WHERE jobs.id = job_drafts.job_id AND finished_at IS NULL)'),
     uploads: await rows('uploads', "expires_at < now() - interval '7 days'"),
-    // Their files are collected from the moment they expire; for a while longer it can be said that they have.
     results: await rows('results', "expires_at < now() - interval '7 days'"),
     workbooks: blobs ? await purgeWorkbooks(db, blobs, onBatch) : 0,
   };

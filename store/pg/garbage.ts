@@ -24,7 +24,7 @@ const referredKeys = `
   UNION
   SELECT f.key FROM tables t JOIN log_files f ON f.table_id = t.id WHERE t.workbook_id = $1
   UNION
-  SELECT blob_key FROM results WHERE workbook_id = $1 AND expires_at > now()
+  SELECT blob_key FROM results WHERE workbook_id = $1 AND blob_key IS NOT NULL AND expires_at > now()
   UNION
   SELECT unnest(ARRAY[l.provenance_key, l.kept_key]) FROM tables t JOIN landings l ON l.table_id = t.id WHERE t.workbook_id = $1
   UNION

@@ -129,8 +129,22 @@ describe('a query', () => {
   });
 
   it('of the same rows twice leaves two results, each with a file of its own', async () => {
-    const ids = [(await run('SELECT 1 AS one')).id, (await run('SELECT 1 AS one')).id];
-    const { rows } = await api.sql.query<{ blob_key: string }>('SELECT DISTINCT blob_key FROM results WHERE id = ANY ($1)', [ids]);
+    const sql = 'SELECT i AS one FROM range(20000) AS r(i)';
+    const ids = [(await run(sql)).id, (await run(sql)).id];
+    const { rows } = await api.sql.query<{ blob_key: string }>(
+      'SELECT DISTINCT blob_key FROM results WHERE id = ANY ($1) AND blob_key IS NOT NULL AND content IS NULL',
+      [ids],
+    );
     expect(rows.length).toBe(2);
+  });
+
+  it('of few rows leaves its result in the database, where it is read like any other', async () => {
+    const { id } = await run("SELECT 1 AS one, 'ü' AS text UNION ALL SELECT 2, NULL ORDER BY 1");
+    const { rows } = await api.sql.query('SELECT blob_key, length(content) > 0 AS kept FROM results WHERE id = $1', [id]);
+    expect(rows).toEqual([{ blob_key: null, kept: true }]);
+    const page = ok(
+      await world.owner.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id: id }, query: { offset: 1 } } }),
+    );
+    expect(page).toHaveProperty('rows', [{ one: 2, text: null }]);
   });
 });

@@ -1,0 +1,2 @@
+ALTER TABLE "results" ALTER COLUMN "blob_key" DROP NOT NULL;--> statement-breakpoint
+ALTER TABLE "results" ADD COLUMN "content" "bytea";
