@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/access/principal.ts';
-import { castValue } from '../../core/cells/castValue.ts';
+import { castValue, Refusal } from '../../core/cells/castValue.ts';
 import { type ColumnType, formatColumnType, parseColumnType, typeNames } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { addColumnAt, endColumnAt, renameColumnAt } from '../../store/pg/columns.ts';
@@ -38,11 +38,11 @@ export async function prepareAddColumn(
   if (at.columns.length >= mostColumns)
     throw new DomainError('validation-failed', `A table has at most ${mostColumns} columns.`, 'Drop a column first.');
   const cast = castValue(type, wanted.default);
-  if (!cast.ok)
+  if (cast instanceof Refusal)
     throw new DomainError('validation-failed', `/default: ${cast.why}.`, "Give a default that fits the column's type.", {
       errors: [{ pointer: '/default', detail: cast.why }],
     });
-  const column = { id: at.table.nextColumnId, name, type: formatColumnType(type), defaultText: cast.text };
+  const column = { id: at.table.nextColumnId, name, type: formatColumnType(type), defaultText: cast };
   return {
     at,
     plan: planColumnChange('column.add', name),

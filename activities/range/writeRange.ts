@@ -1,6 +1,6 @@
 import { formatBlock, placeValues, type Scalar } from '../../core/a1/block.ts';
 import type { Principal } from '../../core/access/principal.ts';
-import { type Cast, castValue } from '../../core/cells/castValue.ts';
+import { type Cast, castValue, Refusal } from '../../core/cells/castValue.ts';
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
@@ -100,7 +100,7 @@ function castBlock(columns: TypedColumn[], masked: Set<number>, values: Scalar[]
           'Send null for its cells, or ask for a role that may see it.',
         );
       const result = castCell(column.parsed, value);
-      if (result.ok) cells[column.id] = result.text;
+      if (!(result instanceof Refusal)) cells[column.id] = result;
       else if (errors.length < mostErrors) errors.push({ pointer: `/values/${i}/${j}`, detail: result.why });
     }
     return { rowId: ids[i] ?? null, cells, given: Object.keys(cells).map(Number) };
@@ -112,12 +112,12 @@ function castBlock(columns: TypedColumn[], masked: Set<number>, values: Scalar[]
 }
 
 function castCell(type: ColumnType, value: Exclude<Scalar, null>): Cast {
-  if (value === '') return { ok: true, text: null };
+  if (value === '') return null;
   if (type.kind !== 'JSON' || typeof value !== 'string') return castValue(type, value);
   try {
     return castValue(type, JSON.parse(value));
   } catch {
-    return { ok: false, why: 'must be JSON' };
+    return new Refusal('must be JSON');
   }
 }
 

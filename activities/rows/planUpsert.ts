@@ -1,4 +1,4 @@
-import { castValue, sameValue } from '../../core/cells/castValue.ts';
+import { castValue, Refusal, sameValue } from '../../core/cells/castValue.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
@@ -63,7 +63,9 @@ export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Rec
     const cells: Cells = {};
     const ids: number[] = [];
     let rowId: number | null = null;
-    for (const [place, name] of Object.keys(row).entries()) {
+    const names = Object.keys(row);
+    for (let place = 0; place < names.length; place += 1) {
+      const name = names[place] as string;
       const value = row[name];
       if (name === rowIdColumn) {
         rowId = readRowId(i, value);
@@ -80,10 +82,10 @@ export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Rec
       }
       if (masked.has(column.id)) throw refuseMasked(column);
       const result = castValue(column.parsed, value);
-      if (!result.ok) fail(i, name, result.why);
+      if (result instanceof Refusal) fail(i, name, result.why);
       else if (cells[column.id] !== undefined) fail(i, name, 'names a column that stands in this row already (case does not count)');
       else {
-        cells[column.id] = result.text;
+        cells[column.id] = result;
         ids.push(column.id);
       }
     }

@@ -4,13 +4,17 @@ import type { ColumnType } from './columnTypes.ts';
  * A value from a request as canonical text, the form in which it is stored and in which the engine reads it. No number
  * is ever computed with: every digit that came in is kept, or the value is refused.
  */
-export type Cast = { ok: true; text: string | null } | { ok: false; why: string };
+export type Cast = string | null | Refusal;
 
-const fits = (text: string | null): Cast => ({ ok: true, text });
-const refuse = (why: string): Cast => ({ ok: false, why });
+/** Why a value does not fit. For one that does, nothing is made but its text: they come by the million. */
+export class Refusal {
+  constructor(readonly why: string) {}
+}
+
+const refuse = (why: string) => new Refusal(why);
 
 export function castValue(type: ColumnType, value: unknown): Cast {
-  if (value === null || value === undefined) return fits(null);
+  if (value === null || value === undefined) return null;
   switch (type.kind) {
     case 'VARCHAR':
       return castText(value);
@@ -34,17 +38,17 @@ export function castValue(type: ColumnType, value: unknown): Cast {
 }
 
 function castText(value: unknown): Cast {
-  if (typeof value === 'string') return fits(value);
-  if (typeof value === 'number') return lostDigits(value) ?? fits(String(value));
-  return typeof value === 'boolean' ? fits(String(value)) : refuse('must be text');
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return lostDigits(value) ?? String(value);
+  return typeof value === 'boolean' ? String(value) : refuse('must be text');
 }
 
 function castJson(value: unknown): Cast {
-  return findUnsound(value) ?? fits(JSON.stringify(value));
+  return findUnsound(value) ?? JSON.stringify(value);
 }
 
 /** The first thing in a JSON value that is not what the caller wrote, or that nobody can hold. */
-function findUnsound(value: unknown): Cast | null {
+function findUnsound(value: unknown): Refusal | null {
   if (typeof value === 'number') return lostDigits(value);
   if (typeof value === 'string')
     return value.isWellFormed() && !value.includes('\u0000') ? null : refuse('contains U+0000 or a lone surrogate');
@@ -60,7 +64,7 @@ function findUnsound(value: unknown): Cast | null {
  * A JSON number that was rounded on its way here, where that shows: a whole one beyond 2^53 with more digits than a double
  * holds for sure, or one that no double reaches.
  */
-function lostDigits(value: number): Cast | null {
+function lostDigits(value: number): Refusal | null {
   if (!Number.isFinite(value)) return refuse('is beyond what a JSON number can keep; send it as a string');
   if (!Number.isInteger(value) || Number.isSafeInteger(value)) return null;
   const [digits = ''] = value.toExponential().split('e');
@@ -78,12 +82,12 @@ function castInteger(value: unknown): Cast {
   if (typeof value === 'number') {
     if (!Number.isInteger(value)) return refuse('must be a whole number');
     return Number.isSafeInteger(value)
-      ? fits(String(value === 0 ? 0 : value))
+      ? String(value === 0 ? 0 : value)
       : refuse('is beyond 2^53 as a JSON number and may have lost digits; send it as a string');
   }
   if (typeof value !== 'string' || !/^\s*[+-]?\d{1,19}\s*$/.test(value)) return refuse('must be a whole number');
   const number = BigInt(value.trim().replace(/^\+/, ''));
-  return number >= bigintMin && number <= bigintMax ? fits(number.toString()) : refuse('is outside the range of BIGINT');
+  return number >= bigintMin && number <= bigintMax ? number.toString() : refuse('is outside the range of BIGINT');
 }
 
 function castDouble(value: unknown): Cast {
@@ -93,7 +97,7 @@ function castDouble(value: unknown): Cast {
       : typeof value === 'string' && /^\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*$/.test(value)
         ? Number(value)
         : Number.NaN;
-  return Number.isFinite(number) ? fits(String(number)) : refuse('must be a number');
+  return Number.isFinite(number) ? String(number) : refuse('must be a number');
 }
 
 /** Most decimals come as they are kept: nothing to take off, nothing to fill up. */
@@ -102,7 +106,7 @@ const plainDecimal = /^(?:0|[1-9]\d*)(?:\.(\d+))?$/;
 function castDecimal(value: unknown, precision: number, scale: number): Cast {
   if (typeof value === 'string' && value.length <= precision - scale) {
     const plain = plainDecimal.exec(value);
-    if (plain && (plain[1]?.length ?? 0) === scale) return fits(value);
+    if (plain && (plain[1]?.length ?? 0) === scale) return value;
   }
   let text: string;
   if (typeof value === 'number') {
@@ -120,7 +124,7 @@ function castDecimal(value: unknown, precision: number, scale: number): Cast {
   if (fraction.length > scale) return refuse(`has more than ${scale} digits after the point`);
   if (whole.length > precision - scale) return refuse(`has more than ${precision - scale} digits before the point`);
   const digits = `${whole || '0'}${scale > 0 ? `.${fraction.padEnd(scale, '0')}` : ''}`;
-  return fits(match[1] === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits);
+  return match[1] === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
 }
 
 function expandExponent(text: string): string {
@@ -139,9 +143,9 @@ function expandExponent(text: string): string {
 }
 
 function castBoolean(value: unknown): Cast {
-  if (typeof value === 'boolean') return fits(String(value));
+  if (typeof value === 'boolean') return String(value);
   const text = typeof value === 'string' ? value.trim().toLowerCase() : value === 1 ? 'true' : value === 0 ? 'false' : '';
-  return text === 'true' || text === 'false' ? fits(text) : refuse('must be true or false');
+  return text === 'true' || text === 'false' ? text : refuse('must be true or false');
 }
 
 const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
@@ -150,30 +154,31 @@ const timePattern = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?$/;
 function castDate(value: unknown): Cast {
   // A point in time at midnight is a date, too: spreadsheets and clients write it so.
   const text = typeof value === 'string' ? value.trim().replace(/[T ]00:00(:00(\.0+)?)?Z?$/, '') : '';
-  return isRealDate(text) ? fits(text) : refuse('must be a date such as 2024-04-01');
+  return isRealDate(text) ? text : refuse('must be a date such as 2024-04-01');
 }
 
 function castTime(value: unknown): Cast {
   const time = typeof value === 'string' ? readTime(value.trim()) : null;
-  return time === null ? refuse('must be a time such as 09:30:00') : fits(time);
+  return time === null ? refuse('must be a time such as 09:30:00') : time;
 }
 
+const noTimestamp = refuse('must be a date and time such as 2024-04-01T09:30:00');
+
 function castTimestamp(value: unknown): Cast {
-  const refusal = refuse('must be a date and time such as 2024-04-01T09:30:00');
-  if (typeof value !== 'string') return refusal;
+  if (typeof value !== 'string') return noTimestamp;
   const match = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(value.trim());
-  if (!match || !isRealDate(match[1] as string)) return refusal;
+  if (!match || !isRealDate(match[1] as string)) return noTimestamp;
   const time = readTime(match[2] ?? '00:00:00');
-  if (time === null) return refusal;
-  if (!match[3] || match[3] === 'Z') return fits(`${match[1]} ${time}`);
+  if (time === null) return noTimestamp;
+  if (!match[3] || match[3] === 'Z') return `${match[1]} ${time}`;
   // With an offset: the same instant in UTC.
   const sign = match[3].startsWith('-') ? 1 : -1;
   const [hours, minutes] = [Number(match[3].slice(1, 3)), Number(match[3].slice(-2))];
-  if (hours > 23 || minutes > 59) return refusal;
+  if (hours > 23 || minutes > 59) return noTimestamp;
   const instant = new Date(Date.parse(`${match[1]}T${time.slice(0, 8)}Z`) + sign * (hours * 60 + minutes) * 60_000);
   const year = instant.getUTCFullYear();
   if (year < 1 || year > 9999) return refuse('is outside the years 1 to 9999 in UTC');
-  return fits(`${instant.toISOString().slice(0, 19).replace('T', ' ')}${time.slice(8)}`);
+  return `${instant.toISOString().slice(0, 19).replace('T', ' ')}${time.slice(8)}`;
 }
 
 function isRealDate(text: string): boolean {

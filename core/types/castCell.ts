@@ -76,5 +76,5 @@ function asJson(value: CellValue): string | undefined {
 
 function castText(type: ColumnType, value: string | number): string | undefined {
   const cast = castValue(type, value);
-  return cast.ok && cast.text !== null ? cast.text : undefined;
+  return typeof cast === 'string' ? cast : undefined;
 }
