@@ -122,9 +122,10 @@ async function captureEdit(tables: TableRig, name: string): Promise<Statement[]>
   return statements;
 }
 
-/** The same statements one after the other on one connection, each time on top of the version before. */
+/** The same statements one after the other on one connection that is told what the service tells its own, each time on top of the version before. */
 async function replayEdits(tables: TableRig, name: string, statements: Statement[]): Promise<Edited> {
-  const client = new pg.Client({ connectionString: tables.rig.config.databaseUrl, options: '-c svc.accounts=*' });
+  const options = `-c svc.accounts=${tables.workbook.accountId} -c plan_cache_mode=force_generic_plan`;
+  const client = new pg.Client({ connectionString: tables.rig.config.databaseUrl, options });
   await client.connect();
   try {
     let { editVersion } = await tables.open(name);

@@ -61,7 +61,9 @@ export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Rec
   const cast: CastRow[] = [];
   for (const [i, row] of rows.entries()) {
     const cells: Cells = {};
-    const ids: number[] = [];
+    // Most rows of a request have the columns of the row before: they share the list.
+    let ids = given;
+    let count = 0;
     let rowId: number | null = null;
     const names = Object.keys(row);
     for (let place = 0; place < names.length; place += 1) {
@@ -86,11 +88,14 @@ export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Rec
       else if (cells[column.id] !== undefined) fail(i, name, 'names a column that stands in this row already (case does not count)');
       else {
         cells[column.id] = result;
-        ids.push(column.id);
+        if (ids[count] !== column.id) {
+          if (ids === given) ids = given.slice(0, count);
+          ids.push(column.id);
+        }
+        count += 1;
       }
     }
-    // Most rows of a request have the same columns: they share the list.
-    given = sameIds(given, ids) ? given : ids;
+    given = ids.length === count ? ids : ids.slice(0, count);
     cast.push({ rowId, cells, given });
   }
   if (errors.length === 0) return cast;
@@ -100,10 +105,6 @@ export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Rec
     'Correct the cells that `errors` lists; nothing was changed.',
     { errors },
   );
-}
-
-function sameIds(a: number[], b: number[]): boolean {
-  return a.length === b.length && a.every((id, i) => id === b[i]);
 }
 
 function refuseMasked(column: ColumnRecord): DomainError {
