@@ -6,7 +6,8 @@ import { deleteSource, dropClaim, listLanded, lockSource, type SourceRecord, upd
 import { findWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { releaseCredits } from '../credits/releaseCredits.ts';
-import { commitForJob, fail, type IngestResult, inputOf, openJob, succeed } from './job.ts';
+import { commitForJob, fail, openJob, succeed } from '../jobs/runJob.ts';
+import { type IngestResult, inputOf } from './ingestJob.ts';
 
 export interface Outcome {
   structuring: NonNullable<SourceRecord['structuring']>;

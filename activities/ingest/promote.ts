@@ -16,8 +16,9 @@ import {
 import { listTablesById, type TableAt } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { settleCredits } from '../credits/settleCredits.ts';
+import { asProblem, commitForJob, isFinal, openJob } from '../jobs/runJob.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
-import { asProblem, commitForJob, inputOf, isFinal, openJob } from './job.ts';
+import { inputOf } from './ingestJob.ts';
 import type { RawDraft } from './landRaw.ts';
 import { landTable, relandTable, type WrittenTable } from './landTables.ts';
 import { openNames, retryOnNames } from './names.ts';

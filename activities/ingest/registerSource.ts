@@ -14,7 +14,7 @@ import {
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId } from '../../store/services.ts';
 import { sourceBusy } from './endIngest.ts';
-import { type IngestInput, inputOf } from './job.ts';
+import { type IngestInput, inputOf } from './ingestJob.ts';
 import type { RecognisedFile } from './recogniseFile.ts';
 
 /** A file that has arrived and lies in the blob store. */

@@ -3,7 +3,7 @@ import { type CsvEncoding, type Delimiter, readCsv } from '../../store/csv/index
 import type { SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
-import type { IngestInput } from './job.ts';
+import type { IngestInput } from './ingestJob.ts';
 
 export type SourceFile = Pick<SourceRecord, 'blobKey' | 'format' | 'filename' | 'sha256' | 'size' | 'contentType'>;
 

@@ -14,9 +14,10 @@ import {
 import { listTablesById, reserveRows, type TableAt } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
+import { commitForJob, isFinal, openJob, reporter } from '../jobs/runJob.ts';
 import { fallBack } from './endIngest.ts';
 import { heavyWork } from './heavyWork.ts';
-import { commitForJob, inputOf, isFinal, openJob, reporter } from './job.ts';
+import { inputOf } from './ingestJob.ts';
 import type { WrittenTable } from './landTables.ts';
 import { describeFile, readGrids } from './sourceFile.ts';
 import { type TablePlace, writeTables } from './writeTables.ts';

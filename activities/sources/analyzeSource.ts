@@ -7,9 +7,9 @@ import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 import { sourceBusy } from '../ingest/endIngest.ts';
 import { heavyWork } from '../ingest/heavyWork.ts';
-import { asProblem, commitForJob, isFinal, openJob, succeed } from '../ingest/job.ts';
 import { beginSourceJob } from '../ingest/registerSource.ts';
 import { readGrids } from '../ingest/sourceFile.ts';
+import { asProblem, commitForJob, isFinal, openJob, succeed } from '../jobs/runJob.ts';
 import { failJob } from './failSourceJob.ts';
 
 /** Inside the transaction: nobody else works on the source while its job does. */

@@ -2,7 +2,7 @@ import type { JobProblem } from '../../schema/index.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
-import { commitForJob, fail, openJob } from '../ingest/job.ts';
+import { commitForJob, fail, openJob } from '../jobs/runJob.ts';
 
 const reasons: Record<'failed' | 'cancelled', JobProblem> = {
   failed: { code: 'unavailable', detail: 'The file could not be worked on just now.', suggestedFix: 'Try again in a moment.' },

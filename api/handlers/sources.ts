@@ -1,6 +1,6 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { refuseGoverned } from '../../activities/governance/refuseGoverned.ts';
-import { type IngestInput, inputOf } from '../../activities/ingest/job.ts';
+import { type IngestInput, inputOf } from '../../activities/ingest/ingestJob.ts';
 import { receiveFile } from '../../activities/ingest/receiveFile.ts';
 import { registerSource } from '../../activities/ingest/registerSource.ts';
 import { reviseSource } from '../../activities/ingest/reviseSource.ts';

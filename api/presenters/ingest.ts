@@ -1,4 +1,4 @@
-import { type IngestResult, inputOf } from '../../activities/ingest/job.ts';
+import { type IngestResult, inputOf } from '../../activities/ingest/ingestJob.ts';
 import { type DescribedSource, describeLanded, describeSources } from '../../activities/sources/describeSources.ts';
 import type { MaterializeResult } from '../../activities/sources/materializeSource.ts';
 import type { Principal } from '../../core/access/principal.ts';
