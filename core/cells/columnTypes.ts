@@ -44,6 +44,18 @@ export const typeNames = ['VARCHAR', 'BIGINT', 'DOUBLE', 'DECIMAL(p,s)', 'BOOLEA
 
 /** The type behind a name, or null when it is not on the list. `NUMERIC` alone is DECIMAL(18,3), as the engine has it. */
 export function parseColumnType(text: string): ColumnType | null {
+  const before = parsed.get(text);
+  if (before !== undefined) return before;
+  const type = readColumnType(text);
+  if (parsed.size < mostParsed) parsed.set(text, type);
+  return type;
+}
+
+/** There are few, and they are read at every edit. */
+const parsed = new Map<string, ColumnType | null>();
+const mostParsed = 1000;
+
+function readColumnType(text: string): ColumnType | null {
   const name = text.trim().toUpperCase().replace(/\s+/g, ' ');
   const plain = synonyms[name.replace(/^(VARCHAR|CHAR|TEXT|NVARCHAR|CHARACTER VARYING) ?\(\d+\)$/, '$1')];
   if (plain) return { kind: plain };

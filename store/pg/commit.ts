@@ -105,12 +105,13 @@ export async function commit<T, R>(
   }
   let broken: Error | undefined;
   try {
-    const begun = client.query(begin(accounts));
-    // Whoever waits for the next statement hears of its failure, too.
-    begun.catch(() => {});
     const journal = new Map<string, Notes[]>();
+    let orm: Orm | undefined;
     const tx: Tx = {
-      orm: bindOrm(client),
+      get orm() {
+        orm ??= bindOrm(client);
+        return orm;
+      },
       client,
       actor,
       at: new Date(),
@@ -125,7 +126,10 @@ export async function commit<T, R>(
         journal.set(scope, [...(journal.get(scope) ?? []), notes]);
       },
     };
-    const result = await change(tx);
+    const [begun, changed] = sendTogether(client, () => [client.query(begin(accounts)), change(tx)]);
+    // Whoever waits for the statement behind it hears of its failure, too.
+    begun.catch(() => {});
+    const result = await changed;
     await begun;
     const marks = new Map<string, Marks>();
     const write = async (scope: string) => {
@@ -140,7 +144,7 @@ export async function commit<T, R>(
       return answer;
     }
     // Behind a journal that fails, this end takes everything back.
-    await Promise.all([...scopes.slice(-1).map(write), client.query(commitAndFlush)]);
+    await Promise.all(sendTogether(client, () => [...scopes.slice(-1).map(write), client.query(commitAndFlush)]));
     return { result, marks };
   } catch (error) {
     try {
@@ -151,6 +155,17 @@ export async function commit<T, R>(
     throw explainDatabaseError(error);
   } finally {
     client.release(broken);
+  }
+}
+
+/** In one packet, as far as it is sent without waiting. */
+function sendTogether<T>(client: pg.PoolClient, send: () => T): T {
+  const { stream } = (client as pg.Client).connection;
+  stream.cork();
+  try {
+    return send();
+  } finally {
+    stream.uncork();
   }
 }
 
