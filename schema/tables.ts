@@ -242,6 +242,8 @@ export const results = pgTable(
     content: bytea('content'),
     columns: jsonb('columns').$type<{ name: string; type: string }[]>().notNull(),
     rowCount: count('row_count').notNull(),
+    /** How long the query took. */
+    elapsedMs: integer('elapsed_ms').notNull().default(0),
     /** What was read: tables with their versions, and the columns that were masked. */
     tables: jsonb('tables').$type<{ id: string; name: string; edit_version: number; uid: string }[]>().notNull(),
     maskedColumns: jsonb('masked_columns').$type<string[]>().notNull(),

@@ -28,7 +28,6 @@ export interface QueryAnswer {
   /** The first rows, as the text of a JSON array. */
   pageJson: string;
   more: boolean;
-  elapsedMs: number;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -54,6 +53,7 @@ export async function runQuery(
     ...(await keepFile(services, workbook, answer.resultFile)),
     columns: answer.columns,
     rowCount: answer.rowCount,
+    elapsedMs: Math.round(answer.elapsedMs),
     maskedColumns: maskedAmong(
       read.map(({ relation }) => relation),
       answer.columns,
@@ -63,7 +63,7 @@ export async function runQuery(
     expiresAt: new Date(createdAt.getTime() + dayMs),
   };
   await insertResult(services.db.orm, result);
-  return { result, pageJson: answer.pageJson, more: answer.more, elapsedMs: answer.elapsedMs };
+  return { result, pageJson: answer.pageJson, more: answer.more };
 }
 
 const inlineBytes = 65_536;

@@ -21,8 +21,8 @@ export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'v
     headers: presentResultHeaders(result),
     raw: { type: formatTypes[format], data: await streamResult(services, result, page, format) },
   });
-  const answerJson = (result: ResultRecord, page: Page, rows: string | Readable, elapsedMs: number) => {
-    const head = `${JSON.stringify(presentResultHead(result, page, elapsedMs)).slice(0, -1)},"rows":`;
+  const answerJson = (result: ResultRecord, page: Page, rows: string | Readable) => {
+    const head = `${JSON.stringify(presentResultHead(result, page)).slice(0, -1)},"rows":`;
     return {
       status: 200 as const,
       headers: presentResultHeaders(result),
@@ -44,7 +44,7 @@ export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'v
         at: body.at ?? null,
         signal: abandoned,
       });
-      return format === 'json' ? answerJson(answer.result, page, answer.pageJson, answer.elapsedMs) : stream(answer.result, page, format);
+      return format === 'json' ? answerJson(answer.result, page, answer.pageJson) : stream(answer.result, page, format);
     },
 
     async validateQuery({ principal, params, body }) {
@@ -58,7 +58,7 @@ export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'v
       const type = accepts('application/json', formatTypes.ndjson, formatTypes.arrow);
       if (type === formatTypes.ndjson) return stream(result, page, 'ndjson');
       if (type === formatTypes.arrow) return stream(result, page, 'arrow');
-      return answerJson(result, page, await streamResult(services, result, page, 'json'), 0);
+      return answerJson(result, page, await streamResult(services, result, page, 'json'));
     },
   };
 }

@@ -6,7 +6,6 @@ import { encodeNames } from './formats.ts';
 export function presentResultHead(
   result: ResultRecord,
   page: { limit: number; offset: number },
-  elapsedMs: number,
 ): Omit<components['schemas']['QueryResult'], 'rows'> {
   const next = page.offset + page.limit;
   return {
@@ -17,7 +16,7 @@ export function presentResultHead(
     masked_columns: result.maskedColumns,
     tables: result.tables.map(({ name, edit_version }) => ({ name, edit_version })),
     expires_at: result.expiresAt.toISOString(),
-    elapsed_ms: Math.round(elapsedMs),
+    elapsed_ms: result.elapsedMs,
   };
 }
 

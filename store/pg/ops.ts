@@ -1,16 +1,17 @@
-import { and, asc, count, desc, eq, gt, inArray, isNull, lt, lte, notInArray, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, getTableColumns, gt, inArray, isNull, lt, lte, notInArray, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
-import { heads, ops } from '../../schema/index.ts';
+import { heads, ops, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
 
 export type OpRecord = typeof ops.$inferSelect;
 
-/** Newest first; one more than asked for, so that the caller sees whether there are more. */
+/** Newest first; one more than asked for, so that the caller sees whether there are more. What was done to a table that is archived or gone cannot be undone. */
 export async function listOps(orm: Orm, workbookId: string, page: { before: number | null; limit: number }): Promise<OpRecord[]> {
   return orm
-    .select()
+    .select({ ...getTableColumns(ops), undoable: sql<boolean>`${ops.undoable} AND coalesce(${tables.state} = 'active', false)` })
     .from(ops)
+    .leftJoin(tables, and(eq(tables.id, ops.tableId), isNull(tables.deletedAt)))
     .where(and(eq(ops.scope, workbookId), page.before === null ? undefined : lt(ops.opId, page.before)))
     .orderBy(desc(ops.opId))
     .limit(page.limit + 1);

@@ -54,9 +54,15 @@ function selectNewest(tableId: string, ranges: LogRange[], selection: RowSelecti
 
 /**
  * Up to which version the entries of a table have been moved to files. Part of every statement that reads entries: only
- * then is it sure that what the statement did not find any more is in those files, and what it found is not.
+ * then is it sure that what the statement did not find any more is in those files, and what it found is not. Null when the
+ * table itself is not to be seen by who asks: then no entry is, and that must not pass for an empty log.
  */
-const floorOf = `(SELECT coalesce(max(up_to), 0)::float8 FROM log_files WHERE table_id = $1 AND kind = 'log')`;
+const floorOf = `(SELECT coalesce((SELECT max(up_to) FROM log_files WHERE table_id = t.id AND kind = 'log'), 0)::float8 FROM tables t WHERE t.id = $1)`;
+
+function requireFloor(floor: number | null | undefined): number {
+  if (floor == null) throw new Error('the log of a table that is not to be seen was asked for');
+  return floor;
+}
 
 /** Entries of the log, and the version up to which they are in files instead. */
 export interface EntriesAbove<T> {
@@ -68,11 +74,11 @@ async function queryAbove<T extends { rowId: number }>(
   pool: pg.Pool,
   query: { name?: string; text: string; values: unknown[] },
 ): Promise<EntriesAbove<T>> {
-  const { rows } = await pool.query<T & { floor: number }>({
+  const { rows } = await pool.query<T & { floor: number | null }>({
     ...query,
     text: `SELECT f.floor, e.* FROM (SELECT ${floorOf} AS floor) AS f LEFT JOIN (${query.text}) AS e ON true`,
   });
-  return { floor: rows[0]?.floor ?? 0, entries: rows.filter((row) => row.rowId !== null) };
+  return { floor: requireFloor(rows[0]?.floor), entries: rows.filter((row) => row.rowId !== null) };
 }
 
 export async function listNewestEntries(
@@ -96,13 +102,14 @@ export async function readNewestEntries(
   selection: RowSelection | null,
 ): Promise<{ floor: number; uid: string | null; json: string | null }> {
   const { kind, text, values } = selectNewest(tableId, ranges, selection, 'l.row_id, l.op, l.cells');
-  const { rows } = await pool.query<{ floor: number; uid: string | null; json: string | null }>({
+  const { rows } = await pool.query<{ floor: number | null; uid: string | null; json: string | null }>({
     name: `newest_text_${kind}`,
     text: `SELECT ${floorOf} AS floor, (SELECT uid FROM table_versions WHERE table_id = $1 AND edit_version = ($3::bigint[])[1]) AS uid,
              json_agg(json_build_array(row_id, op, layer, cells))::text AS json FROM (${text}) AS newest`,
     values,
   });
-  return rows[0] ?? { floor: 0, uid: null, json: null };
+  const [row] = rows;
+  return { floor: requireFloor(row?.floor), uid: row?.uid ?? null, json: row?.json ?? null };
 }
 
 /** Every entry in a range of the log, of some rows, if asked. Without cells where they are not needed. */

@@ -1,6 +1,8 @@
 import pg from 'pg';
+import type { AccountPool } from '../../store/pg/accountPool.ts';
 import { bindOrm } from '../../store/pg/database.ts';
-import { accountsInForce, acrossAccounts } from '../../store/pg/whoseRows.ts';
+import { makeLookUp } from '../../store/pg/lookups.ts';
+import { accountsInForce, acrossAccounts, everybodys } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 
 /** Straight to the database, past the wall between accounts: for looking behind the API, and for tampering. */
@@ -15,13 +17,19 @@ export function openSql(connectionString: string, max: number): pg.Pool {
  * the work is about, it is about everybody's.
  */
 export function forEverybody(services: Services): Services {
-  const { pool } = services.db;
-  const wide = Object.create(pool, {
-    accounts: { value: () => accountsInForce() || '*' },
+  const [pool, keyed] = [widen(services.db.pool), widen(services.db.keyed)];
+  const lookUpOwn = makeLookUp(keyed, accounts);
+  return { ...services, db: { ...services.db, pool, keyed, lookUpOwn, orm: bindOrm(pool) } };
+}
+
+const accounts = () => accountsInForce() || everybodys;
+
+function widen(pool: AccountPool): AccountPool {
+  return Object.create(pool, {
+    accounts: { value: accounts },
     connect: {
       value: (callback: never) => (accountsInForce() ? pool.connect(callback) : acrossAccounts(async () => pool.connect(callback))),
     },
     connectForTransaction: { value: () => pool.connectForTransaction() },
-  }) as typeof pool;
-  return { ...services, db: { ...services.db, pool: wide, orm: bindOrm(wide) } };
+  }) as AccountPool;
 }

@@ -180,6 +180,18 @@ describe('undo', () => {
 });
 
 describe('the op log', () => {
+  it('offers no undo for a table that is archived or gone', async () => {
+    const table = await world.makeTable('put_away', columns);
+    const { op_id } = ok(await table.upsert([{ a: 'x' }]));
+    const isUndoable = async () => (await world.ops({ limit: 10 })).ops.find((op) => op.op_id === op_id)?.undoable;
+    const path = { workbook_id: world.workbookId, name: 'put_away' };
+    expect(await isUndoable()).toBe(true);
+    ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/archive', { params: { path } }));
+    expect(await isUndoable()).toBe(false);
+    ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/unarchive', { params: { path } }));
+    expect(await isUndoable()).toBe(true);
+  });
+
   it('is newest first, paged by cursor or before, and says who', async () => {
     const all = await world.ops({ limit: 1000 });
     expect(all.next_cursor).toBeNull();
