@@ -58,13 +58,23 @@ export function openTailFiles(
   let folder: string | null = null;
   let last: Promise<void> = Promise.resolve();
 
+  /** Files that are given to nobody any more. */
+  let retired: { path: string; usedMs: number }[] = [];
+
+  const retire = ({ file, usedMs }: Entry): void => {
+    if (file) retired.push({ path: file.path, usedMs });
+  };
+
   const dropOld = async (): Promise<void> => {
     const old = Date.now() - keptMs;
     for (const [key, entry] of entries) {
       if (entry.making || (entry.usedMs >= old && entries.size <= mostKnown)) continue;
       entries.delete(key);
-      if (entry.file && entry.usedMs < old) await rm(entry.file.path, { force: true });
+      retire(entry);
     }
+    const due = retired.filter(({ usedMs }) => usedMs < old);
+    retired = retired.filter(({ usedMs }) => usedMs >= old);
+    for (const { path } of due) await rm(path, { force: true });
   };
 
   const make = async (at: TableAt, json: string, entry: Entry): Promise<void> => {
@@ -72,6 +82,7 @@ export function openTailFiles(
     made += 1;
     const path = join(folder, `${made}.parquet`);
     await writeTail(engine, at, json, path);
+    retire(entry);
     entry.file = { path, editVersion: at.editVersion, versionUid: at.versionUid };
     await dropOld();
   };

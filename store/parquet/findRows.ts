@@ -6,8 +6,8 @@ import { Unreadable } from './valueText.ts';
 
 /**
  * A few rows of a file by their id, as text by column name. An engine decodes a whole row group to find one row, and plans
- * that anew each time; here only the bytes of the row are looked up. The rows of a file are in the order of their ids. Null
- * when the file holds what only an engine can read.
+ * that anew each time; here only the bytes of the row are looked up. Null when the file holds what only an engine can read,
+ * or rows in another order than that of their ids.
  */
 export function findRows(
   path: string,
@@ -22,7 +22,9 @@ export function findRows(
       const within = ids.filter((id) => id >= group.minId && id <= group.maxId);
       if (within.length === 0) continue;
       for (const [id, place] of placeIds(file, group, within, columns.id)) {
-        found.set(id, Object.fromEntries(group.chunks.map((chunk) => [chunk.name, readText(file, chunk, place)])));
+        const row = Object.fromEntries(group.chunks.map((chunk) => [chunk.name, readText(file, chunk, place)]));
+        if (row[columns.id] !== String(id)) throw new Unreadable('rows in another order');
+        found.set(id, row);
       }
     }
     return found;
@@ -42,6 +44,8 @@ function placeIds(file: number, group: RowGroup, ids: number[], idName: string):
   const page = openPage(file, chunk, chunk.pagesAt);
   if (page.rows !== group.rows || !page.isPlain || !page.isFull || chunk.width !== 8) throw new Unreadable('row ids in another form');
   const values = readBytes(file, page.valuesAt, page.end);
+  group.isOrdered ??= isAscending(values);
+  if (!group.isOrdered) throw new Unreadable('rows in another order');
   const places = new Map<number, number>();
   for (const id of ids) {
     let [low, high] = [0, group.rows - 1];
@@ -53,6 +57,11 @@ function placeIds(file: number, group: RowGroup, ids: number[], idName: string):
     if (Number(values.readBigInt64LE(low * 8)) === id) places.set(id, low);
   }
   return places;
+}
+
+function isAscending(values: Buffer): boolean {
+  for (let at = 8; at < values.length; at += 8) if (values.readBigInt64LE(at) <= values.readBigInt64LE(at - 8)) return false;
+  return true;
 }
 
 /** The text of a chunk's value in a row. */

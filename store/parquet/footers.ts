@@ -24,6 +24,8 @@ export interface RowGroup {
   minId: number;
   maxId: number;
   chunks: Chunk[];
+  /** Whether its ids ascend, once that is known. */
+  isOrdered?: boolean;
 }
 
 const widths: Partial<Record<Chunk['type'], number>> = { INT32: 4, INT64: 8, DOUBLE: 8 };

@@ -154,6 +154,9 @@ describe('a few rows of a file', () => {
     const far = await writeFile(`SELECT i AS ${rowIdColumn}, DATE '10000-01-01' AS c1 FROM range(1, 3) AS r(i)`);
     const packed = await writeFile(`SELECT i AS ${rowIdColumn} FROM range(1, 3) AS r(i)`, 'COMPRESSION zstd');
     const odd = await writeFile(`SELECT i AS ${rowIdColumn}, INTERVAL 1 DAY AS c1 FROM range(1, 3) AS r(i)`);
-    for (const path of [far, packed, odd]) expect(findRows(path, [1], columns)).toBeNull();
+    const unordered = await writeFile(`SELECT 6 - i AS ${rowIdColumn}, i AS c1 FROM range(1, 6) AS r(i)`);
+    const gaps = await writeFile(`SELECT 60 - i * 9 AS ${rowIdColumn}, i AS c1 FROM range(1, 6) AS r(i)`);
+    for (const path of [far, packed, odd, unordered]) expect(findRows(path, [1], columns)).toBeNull();
+    expect(findRows(gaps, [51], columns)).toBeNull();
   });
 });
