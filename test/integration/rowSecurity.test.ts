@@ -133,16 +133,19 @@ describe('what is asked for by the id of another account', () => {
       workbook: await findWorkbook(db.orm, `workbooks_of_${theirs}`),
       tables: await listTablesById(db.pool, [tableId]),
       version: await findTableAt(db.orm, { id: tableId } as TableRecord, 1),
-      log: (await listEntries(db.pool, tableId, { after: 0, upTo: 10 })).entries,
+      log: await listEntries(db.pool, tableId, { after: 0, upTo: 10 }).then(({ entries }) => entries.length, String),
       job: await findJob(db.orm, jobId),
       tokens: (await listCredentials(db.orm, { kind: `of ${theirs}` as never }, { before: null, limit: 10 })).length,
       reserved: await reserveRows(db.pool, tableId, 5),
     });
-    const nothing = { workbook: null, tables: [], version: null, log: [], job: null, tokens: 0, reserved: 0 };
+    // An empty log would be taken for the truth.
+    const log = 'Error: the log of a table that is not to be seen was asked for';
+    const nothing = { workbook: null, tables: [], version: null, log, job: null, tokens: 0, reserved: 0 };
     expect(await inAccount(mine, look)).toEqual(nothing);
     expect(await look()).toEqual(nothing);
     expect(await inAccount(theirs, look)).toMatchObject({
       workbook: { accountId: theirs },
+      log: 1,
       job: { accountId: theirs },
       tokens: 1,
       reserved: 1,

@@ -213,14 +213,14 @@ describe('garbage', () => {
     const id = await own.makeLargeTable('t', 50);
     await own.upsert('t', [{ n: 1 }]);
     ok(await own.owner.client.POST(`${base}/versions`, { params: { path: { workbook_id: own.workbook.id } }, body: { label: 'v' } }));
-    const run = async () => {
-      const body = { sql: 'SELECT count(*) AS n FROM t' };
+    const run = async (sql = 'SELECT i, n FROM range(20000) AS r(i), (SELECT count(*) AS n FROM t)') => {
+      const body = { sql };
       return (
         ok(await own.owner.client.POST(`${base}/query`, { params: { path: { workbook_id: own.workbook.id } }, body })) as { id: string }
       ).id;
     };
     const readResult = (result_id: string) => own.owner.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id } } });
-    const [old, young] = [await run(), await run()];
+    const [old, young, small] = [await run(), await run(), await run('SELECT count(*) AS n FROM t')];
     const expire = (interval: string) =>
       store.api.sql.query('UPDATE results SET expires_at = now() - $2::interval WHERE id = $1', [old, interval]);
     await expire('1 minute');
@@ -228,11 +228,18 @@ describe('garbage', () => {
     await collect();
     await ageNotes();
     expect(await collect()).toMatchObject({ removed: 1 });
-    expect((await listBlobs(own)).filter((key) => key.includes('/results/')).map((key) => key.split('/')[3])).toEqual([young]);
+    const { rows } = await store.api.sql.query<{ blob_key: string }>('SELECT blob_key FROM results WHERE id = $1', [young]);
+    expect((await listBlobs(own)).filter((key) => key.includes('/results/'))).toEqual([rows[0]?.blob_key]);
     ok(await readResult(young));
     // That it was there and is over is known for longer than itself.
     expect(await expireThings(own.services, () => {})).toMatchObject({ results: 0 });
     refused(await readResult(old), 410, 'expired');
+    // One that has no file of its own holds nothing any more, either.
+    const kept = () => store.api.sql.query('SELECT content IS NOT NULL AS kept FROM results WHERE id = $1', [small]);
+    expect((await kept()).rows).toEqual([{ kept: true }]);
+    await store.api.sql.query('UPDATE results SET expires_at = now() WHERE id = $1', [small]);
+    await expireThings(own.services, () => {});
+    expect((await kept()).rows).toEqual([{ kept: false }]);
     await expire('8 days');
     const opened = await own.services.blobs.open(await listBlobs(own));
     const path = opened.pathOf((await listBlobs(own))[0] as string);
