@@ -62,6 +62,8 @@ if (process.argv[1] === new URL(import.meta.url).pathname) {
     const api = await startApi(loadServiceConfig());
     // Here and not at the first query: a machine on which queries cannot be shut in must be known at once.
     await api.services.sandbox();
+    // Nobody waits for it, and the first job need not either. Where it is away, who needs it will say so.
+    api.services.temporal().catch(() => {});
     return api;
   });
 }

@@ -51,6 +51,13 @@ const waitForJob = async (jobId: string) => {
 };
 const waitForStage = (jobId: string, stage: string) =>
   expect.poll(async () => (await world.getJob(jobId)).progress?.stage, { timeout: 30_000 }).toBe(stage);
+/** Registered is not started: whoever stops the API in between leaves that to the sweep. */
+const waitForStart = async (jobId: string) => {
+  const { client } = await world.api.services.temporal();
+  const { rows } = await world.api.sql.query<{ workflow_id: string }>('SELECT workflow_id FROM jobs WHERE id = $1', [jobId]);
+  const handle = client.workflow.getHandle(rows[0]?.workflow_id ?? '');
+  await expect.poll(() => handle.describe().then(() => 'started', String)).toBe('started');
+};
 const count = async (statement: string, id: string) => (await world.api.sql.query(statement, [id])).rowCount;
 
 /** One raw table, one structured one, one charge, one of each event, nothing left over. */
@@ -148,6 +155,7 @@ describe('an API that is killed', () => {
       await expect.poll(async () => (await findJob(workbookId))?.id).toBeDefined();
       const jobId = (await findJob(workbookId))?.id as string;
       const hold = stage === 'done' ? null : await holdDraft(world.api.sql, jobId, stage === 'read' ? 'raw' : 'tables');
+      await waitForStart(jobId);
       // Stopped rather than quick: it cannot answer before it is killed.
       first.child.kill('SIGSTOP');
       await startWorker();
