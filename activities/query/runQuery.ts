@@ -27,7 +27,6 @@ export interface QueryAnswer {
   result: ResultRecord;
   /** The first rows, as the text of a JSON array. */
   pageJson: string;
-  more: boolean;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -63,7 +62,7 @@ export async function runQuery(
     expiresAt: new Date(createdAt.getTime() + dayMs),
   };
   await insertResult(services.db.orm, result);
-  return { result, pageJson: answer.pageJson, more: answer.more };
+  return { result, pageJson: answer.pageJson };
 }
 
 const inlineBytes = 65_536;

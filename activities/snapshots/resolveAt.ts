@@ -40,8 +40,3 @@ export async function openTablesAt(services: Services, resolved: ResolvedAt, nam
   }
   return opened;
 }
-
-/** All tables that a query may name `at` a version label or snapshot id. */
-export async function resolveTablesAt(services: Services, workbookId: string, text: string): Promise<TableAt[]> {
-  return openTablesAt(services, await resolveAt(services, workbookId, text));
-}
