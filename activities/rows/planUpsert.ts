@@ -1,5 +1,6 @@
 import { castValue, Refusal, sameValue } from '../../core/cells/castValue.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import { GivenRow } from '../../core/cells/givenRow.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
@@ -33,7 +34,7 @@ export function columnFinder(columns: ColumnRecord[]): (name: string) => TypedCo
  * Rows of a request as canonical text by column id. Everything that is wrong is said, each with a pointer to its cell. Up
  * to millions of cells come by here: for one that is right, nothing is made but its text.
  */
-export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Record<string, unknown>[]): CastRow[] {
+export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: readonly object[]): CastRow[] {
   const find = columnFinder(visible);
   const errors: ProblemItem[] = [];
   const fail = (i: number, name: string, detail: string) => {
@@ -42,7 +43,6 @@ export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Rec
   };
   const seen = new Set<number>();
   const readRowId = (i: number, value: unknown): number | null => {
-    if (value === null) return null;
     if (!Number.isSafeInteger(value) || (value as number) < 1) fail(i, rowIdColumn, 'must be a positive whole number');
     else if (seen.has(value as number)) fail(i, rowIdColumn, 'names a row that stands in this request already');
     else seen.add(value as number);
@@ -65,10 +65,10 @@ export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: Rec
     let ids = given;
     let count = 0;
     let rowId: number | null = null;
-    const names = Object.keys(row);
+    const { names, values } = GivenRow.of(row);
     for (let place = 0; place < names.length; place += 1) {
       const name = names[place] as string;
-      const value = row[name];
+      const value = values[place];
       if (name === rowIdColumn) {
         rowId = readRowId(i, value);
         continue;

@@ -35,7 +35,7 @@ export async function prepareUpsert(
   services: Services,
   principal: Principal,
   request: EditRequest,
-  rows: Record<string, unknown>[],
+  rows: readonly object[],
 ): Promise<PreparedEdit> {
   const at = await requireTable(services, request.workbookId, request.name);
   requireEditable(at);

@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { parseRowsJson } from '../../core/cells/rowsJson.ts';
 import { DomainError } from '../../core/errors.ts';
 import { readChunks } from './chunks.ts';
 import { formType, type Operation } from './contract.ts';
@@ -35,7 +36,7 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
       `Send the body as ${operation.bodyTypes.join(' or ')}.`,
     );
   }
-  return { value: parseJson(bytes), size: bytes.length, print: bytes, file: null };
+  return { value: parseBody(bytes, operation), size: bytes.length, print: bytes, file: null };
 }
 
 async function takeForm(form: ReadForm, operation: Operation): Promise<ReadBody> {
@@ -75,14 +76,18 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseJson(bytes: Buffer): unknown {
-  refuseDeepNesting(bytes);
+function parseBody(bytes: Buffer, operation: Operation): unknown {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     throw new DomainError('malformed-request', 'The body is not UTF-8.', 'Send JSON in UTF-8.');
   }
+  return (operation.givesRows ? parseRowsJson(text) : null) ?? parseJson(text);
+}
+
+function parseJson(text: string): unknown {
+  refuseDeepNesting(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -95,21 +100,21 @@ function parseJson(bytes: Buffer): unknown {
       'Send well-formed JSON.',
     );
   }
-  // Only an escape can bring these in: the decoder above has refused them as bytes, but for the plain U+0000.
-  if (/\\u(0000|[dD][89a-fA-F])/.test(text) || text.includes('\u0000')) refuseBadText(value, '');
+  // Only an escape can bring these in: the decoder has refused the ones, the parser the other.
+  if (/\\u(0000|[dD][89a-fA-F])/.test(text)) refuseBadText(value, '');
   return value;
 }
 
 const deepest = 100;
 
 /** Whatever walks a body does so by recursion, the parser apart; no honest one is this deep. */
-function refuseDeepNesting(bytes: Buffer): void {
+function refuseDeepNesting(text: string): void {
   let depth = 0;
-  for (let at = 0; at < bytes.length; at += 1) {
-    const byte = bytes[at];
-    if (byte === signs.quote) at = endOfString(bytes, at + 1);
-    else if (byte === signs.brace || byte === signs.bracket) depth += 1;
-    else if (byte === signs.braceEnd || byte === signs.bracketEnd) depth -= 1;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === signs.quote) at = endOfString(text, at + 1);
+    else if (code === signs.brace || code === signs.bracket) depth += 1;
+    else if (code === signs.braceEnd || code === signs.bracketEnd) depth -= 1;
     if (depth > deepest)
       throw new DomainError('malformed-request', `The body is nested more than ${deepest} levels deep.`, 'Send it flatter.');
   }
@@ -117,9 +122,9 @@ function refuseDeepNesting(bytes: Buffer): void {
 
 const signs = { quote: 0x22, backslash: 0x5c, brace: 0x7b, braceEnd: 0x7d, bracket: 0x5b, bracketEnd: 0x5d } as const;
 
-function endOfString(bytes: Buffer, start: number): number {
+function endOfString(text: string, start: number): number {
   let at = start;
-  while (at < bytes.length && bytes[at] !== signs.quote) at += bytes[at] === signs.backslash ? 2 : 1;
+  while (at < text.length && text.charCodeAt(at) !== signs.quote) at += text.charCodeAt(at) === signs.backslash ? 2 : 1;
   return at;
 }
 

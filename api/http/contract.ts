@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import type { Principal } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scopes.ts';
 import type { operations } from '../../schema/contract.ts';
+import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 
 export type OperationId = keyof operations;
 
@@ -23,6 +24,8 @@ export interface Operation {
   /** Media types of the request body; empty when there is none. */
   bodyTypes: string[];
   bodyRequired: boolean;
+  /** Whether its JSON gives rows of a table, whose cells have the types of that table. */
+  givesRows: boolean;
   /** Fields of its form that are yes or no. */
   formFlags: Set<string>;
   /** Fields of its form that are one of a choice, null included. */
@@ -46,9 +49,8 @@ export const formType = 'multipart/form-data';
 const file = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
 const kinds: Record<string, Principal['kind']> = { session: 'session', accountKey: 'account_key', accessToken: 'access_token' };
 
-interface FormSchema {
-  $ref?: string;
-  properties?: Record<string, { type?: string | string[]; enum?: unknown[] }>;
+interface BodySchema {
+  properties?: Record<string, { type?: string | string[]; enum?: unknown[]; items?: BodySchema }>;
 }
 
 interface ContractOperation {
@@ -56,7 +58,7 @@ interface ContractOperation {
   'x-scopes'?: Scope[];
   security?: Record<string, string[]>[];
   parameters?: { in: string; name: string; schema?: { type?: unknown } }[];
-  requestBody?: { required?: boolean; content: Record<string, { schema?: FormSchema } | undefined> };
+  requestBody?: { required?: boolean; content: Record<string, { schema?: BodySchema } | undefined> };
 }
 
 export async function loadContract(): Promise<Contract> {
@@ -74,10 +76,10 @@ export async function loadContract(): Promise<Contract> {
     return backend;
   };
   const [quick, thorough] = await Promise.all([open(false), open(true)]);
-  return { text, operations: quick.router.getOperations().map((operation) => describeOperation(operation, definition)), quick, thorough };
+  return { text, operations: quick.router.getOperations().map(describeOperation), quick, thorough };
 }
 
-function describeOperation(backend: BackendOperation, definition: Document): Operation {
+function describeOperation(backend: BackendOperation): Operation {
   const operation = backend as unknown as ContractOperation;
   return {
     id: operation.operationId,
@@ -91,8 +93,9 @@ function describeOperation(backend: BackendOperation, definition: Document): Ope
     ),
     bodyTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
-    formFlags: listFields(operation, definition, ({ type }) => type === 'boolean'),
-    formChoices: listFields(operation, definition, (field) => field.enum?.includes(null) ?? false),
+    givesRows: describeFields(operation, 'application/json').rows?.items?.properties?.[rowIdColumn] !== undefined,
+    formFlags: listFields(operation, ({ type }) => type === 'boolean'),
+    formChoices: listFields(operation, (field) => field.enum?.includes(null) ?? false),
     queryNames: new Map(
       (operation.parameters ?? []).flatMap(({ in: place, name, schema }) =>
         place === 'query' ? [[name, { list: schema?.type === 'array' }] as const] : [],
@@ -102,14 +105,15 @@ function describeOperation(backend: BackendOperation, definition: Document): Ope
   };
 }
 
-type FormField = NonNullable<FormSchema['properties']>[string];
+type Fields = NonNullable<BodySchema['properties']>;
 
-function listFields(operation: ContractOperation, definition: Document, matches: (field: FormField) => boolean): Set<string> {
-  const given = operation.requestBody?.content[formType]?.schema;
-  const reference = given?.$ref?.split('/').at(-1);
-  const schemas = definition.components?.schemas as Record<string, FormSchema> | undefined;
-  const schema = reference ? schemas?.[reference] : given;
-  return new Set(Object.entries(schema?.properties ?? {}).flatMap(([name, field]) => (matches(field) ? [name] : [])));
+function listFields(operation: ContractOperation, matches: (field: Fields[string]) => boolean): Set<string> {
+  const fields = Object.entries(describeFields(operation, formType));
+  return new Set(fields.flatMap(([name, field]) => (matches(field) ? [name] : [])));
+}
+
+function describeFields(operation: ContractOperation, type: string): Fields {
+  return operation.requestBody?.content[type]?.schema?.properties ?? {};
 }
 
 function looksLikeEmail(text: string): boolean {

@@ -1,4 +1,6 @@
 import type { ColumnType } from './columnTypes.ts';
+import { LongNumber } from './givenRow.ts';
+import { sureDigits } from './rowsJson.ts';
 
 /**
  * A value from a request as canonical text, the form in which it is stored and in which the engine reads it. No number
@@ -40,11 +42,12 @@ export function castValue(type: ColumnType, value: unknown): Cast {
 function castText(value: unknown): Cast {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return lostDigits(value) ?? String(value);
+  if (value instanceof LongNumber) return value.text;
   return typeof value === 'boolean' ? String(value) : refuse('must be text');
 }
 
 function castJson(value: unknown): Cast {
-  return findUnsound(value) ?? JSON.stringify(value);
+  return value instanceof LongNumber ? value.text : (findUnsound(value) ?? JSON.stringify(value));
 }
 
 /** The first thing in a JSON value that is not what the caller wrote, or that nobody can hold. */
@@ -73,12 +76,11 @@ function lostDigits(value: number): Refusal | null {
     : null;
 }
 
-/** A double holds so many decimal digits, whatever they are. */
-const sureDigits = 15;
 const bigintMin = -(2n ** 63n);
 const bigintMax = 2n ** 63n - 1n;
 
-function castInteger(value: unknown): Cast {
+function castInteger(given: unknown): Cast {
+  const value = given instanceof LongNumber ? given.text : given;
   if (typeof value === 'number') {
     if (!Number.isInteger(value)) return refuse('must be a whole number');
     return Number.isSafeInteger(value)
@@ -90,7 +92,8 @@ function castInteger(value: unknown): Cast {
   return number >= bigintMin && number <= bigintMax ? number.toString() : refuse('is outside the range of BIGINT');
 }
 
-function castDouble(value: unknown): Cast {
+function castDouble(given: unknown): Cast {
+  const value = given instanceof LongNumber ? given.text : given;
   const number =
     typeof value === 'number'
       ? value
@@ -111,11 +114,11 @@ function castDecimal(value: unknown, precision: number, scale: number): Cast {
   let text: string;
   if (typeof value === 'number') {
     // What comes with more digits than a double holds for sure has been rounded on its way here.
-    text = String(value);
-    if (/e/i.test(text)) text = expandExponent(text);
+    text = expandExponent(String(value));
     if (text.replace(/^-|\.|^0+/g, '').replace(/^0+/, '').length > sureDigits)
       return refuse('has more digits than a JSON number can keep; send it as a string');
   } else if (typeof value === 'string') text = value.trim();
+  else if (value instanceof LongNumber) text = expandExponent(value.text);
   else return refuse('must be a decimal number');
   const match = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text);
   if (!match || (match[2] === '' && !match[3])) return refuse('must be a decimal number');
@@ -127,8 +130,10 @@ function castDecimal(value: unknown, precision: number, scale: number): Cast {
   return match[1] === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
 }
 
+/** As it is where the exponent is none, or one that leads beyond every type. */
 function expandExponent(text: string): string {
-  const [mantissa, exponent] = text.toLowerCase().split('e') as [string, string];
+  const [mantissa, exponent] = text.toLowerCase().split('e') as [string, string?];
+  if (exponent === undefined || Math.abs(Number(exponent)) > 1000) return text;
   const [whole, fraction = ''] = mantissa.replace('-', '').split('.') as [string, string?];
   const shift = Number(exponent);
   const digits = whole + fraction;

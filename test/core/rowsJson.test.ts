@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { castValue, Refusal } from '../../core/cells/castValue.ts';
+import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import { type GivenRow, LongNumber } from '../../core/cells/givenRow.ts';
+import { parseRowsJson } from '../../core/cells/rowsJson.ts';
+
+/** As JSON.parse would give it: rows as objects, numbers as doubles. */
+function asPlain(parsed: Record<string, unknown>): unknown {
+  const rows = (parsed.rows as GivenRow[]).map(({ names, values }) =>
+    Object.fromEntries(
+      names.map((name, i) => [name, values[i] instanceof LongNumber ? Number((values[i] as LongNumber).text) : values[i]]),
+    ),
+  );
+  return { ...parsed, rows };
+}
+
+function parsePlain(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const name = fc.oneof(fc.constantFrom('a', 'b', '金額', '__svc_row_id', '', 'say "x"', '__proto__'), fc.string({ unit: 'grapheme' }));
+const cell = fc.oneof(
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true }),
+  fc.maxSafeInteger(),
+  fc.string({ unit: 'grapheme' }),
+  fc.boolean(),
+  fc.constant(null),
+  fc.jsonValue({ maxDepth: 2 }),
+);
+const row = fc.dictionary(name, cell, { noNullPrototype: true });
+const body = fc
+  .record(
+    { expected_version: fc.option(fc.nat()), actor: fc.string(), rows: fc.array(row), rebase: fc.boolean() },
+    { requiredKeys: ['rows'] },
+  )
+  .chain((value) => fc.constantFrom(JSON.stringify(value), JSON.stringify(value, null, 2), JSON.stringify(value, null, '\t')));
+
+describe('the JSON of rows', () => {
+  it('is read as JSON.parse reads it', () => {
+    fc.assert(
+      fc.property(body, (text) => {
+        const parsed = parseRowsJson(text);
+        // What it leaves to JSON.parse is rare: a text that could name `rows` once more.
+        if (parsed) expect(asPlain(parsed)).toEqual(JSON.parse(text));
+        else expect(text.slice(text.lastIndexOf(']'))).toMatch(/rows|\\/);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('is never read where JSON.parse refuses it, whatever was done to the text', () => {
+    const damage = fc.tuple(
+      fc.nat(),
+      fc.nat(3),
+      fc.constantFrom('', ',', '"', '\\', '{', '}', '[', ']', ':', '0', '-', '.', 'e', 'x', '\n', '\u0001', ' '),
+    );
+    fc.assert(
+      fc.property(body, fc.array(damage, { minLength: 1, maxLength: 3 }), (text, damages) => {
+        let broken = text;
+        for (const [at, length, put] of damages) {
+          const place = at % (broken.length + 1);
+          broken = broken.slice(0, place) + put + broken.slice(place + length);
+        }
+        const parsed = parseRowsJson(broken);
+        if (!parsed) return;
+        const plain = parsePlain(broken);
+        expect(plain).toBeDefined();
+        // A name that comes twice in a row is kept twice, for the caller to hear of it.
+        const isDoubled = (parsed.rows as GivenRow[]).some(({ names }) => new Set(names).size < names.length);
+        if (!isDoubled) expect(asPlain(parsed)).toEqual(plain);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it.each([
+    ['{"rows":[{"a":01}]}'],
+    ['{"rows":[{"a":1.}]}'],
+    ['{"rows":[{"a":.5}]}'],
+    ['{"rows":[{"a":-}]}'],
+    ['{"rows":[{"a":1e}]}'],
+    ['{"rows":[{"a":+1}]}'],
+    ['{"rows":[{"a":NaN}]}'],
+    ['{"rows":[{"a":tru}]}'],
+    ['{"rows":[{"a":"\t"}]}'],
+    ['{"rows":[{"a":"\\x"}]}'],
+    ['{"rows":[{"a":1,}]}'],
+    ['{"rows":[{"a":1},]}'],
+    ['{"rows":[{"a":[1}]}'],
+    ['{"rows":[{"a":1}]'],
+    ['{"rows":[{"a":1}]}}'],
+    ['{"rows":[{"a" 1}]}'],
+    ['{"rows":[{a:1}]}'],
+    ['{"rows":{"a":1}}'],
+    ['{"rows":[1]}'],
+    ['{"rows":[{"a":1}],"rows":[]}'],
+    ['{"rows":[{"a":1}],"r\\u006fws":[]}'],
+    ['{"rows":[{"a":"\\u0000"}]}'],
+    ['{"rows":[{"a\\ud800":1}]}'],
+    [`{"rows":[{"a":${'['.repeat(200)}${']'.repeat(200)}}]}`],
+    ['[]'],
+    ['{}'],
+    [''],
+  ])('leaves %s to JSON.parse and to those who say what is wrong', (text) => {
+    expect(parseRowsJson(text)).toBeNull();
+  });
+
+  it('shares the list of names between rows alike, and begins another where a row departs', () => {
+    const rows = parseRowsJson('{"rows":[{"a":1,"b":2},{"a":3,"b":4},{"a":5},{"b":6},{},{"b":7,"c":8}]}')?.rows as GivenRow[];
+    expect(rows[0]?.names).toBe(rows[1]?.names);
+    expect(rows.map(({ names, values }) => [names, values])).toEqual([
+      [
+        ['a', 'b'],
+        [1, 2],
+      ],
+      [
+        ['a', 'b'],
+        [3, 4],
+      ],
+      [['a'], [5]],
+      [['b'], [6]],
+      [[], []],
+      [
+        ['b', 'c'],
+        [7, 8],
+      ],
+    ]);
+  });
+});
+
+describe('a JSON number keeps every digit', () => {
+  it.each([
+    ['BIGINT', '9007199254740993', '9007199254740993'],
+    ['BIGINT', '-9223372036854775808', '-9223372036854775808'],
+    ['BIGINT', '9000000000000000000', '9000000000000000000'],
+    ['BIGINT', '5.0000000000000000000', '5'],
+    ['BIGINT', '9223372036854775808', null],
+    ['BIGINT', '5.00000000000000000001', null],
+    ['DECIMAL(38,10)', '1234567890123456789012345678.0123456789', '1234567890123456789012345678.0123456789'],
+    ['DECIMAL(38,20)', '0.10000000000000000001', '0.10000000000000000001'],
+    ['DECIMAL(38,20)', '1.0000000000000000001e3', '1000.00000000000000010000'],
+    ['DECIMAL(18,2)', '0.10000000000000000001', null],
+    ['DECIMAL(18,2)', '1e999999999', null],
+    ['DECIMAL(18,2)', '1e-999999999', null],
+    ['DOUBLE', '0.30000000000000004', '0.30000000000000004'],
+    ['DOUBLE', '1e400', null],
+    ['VARCHAR', '12345678901234567890', '12345678901234567890'],
+    ['VARCHAR', '0.10000000000000000001', '0.10000000000000000001'],
+    ['JSON', '12345678901234567890', '12345678901234567890'],
+    ['BOOLEAN', '12345678901234567890', null],
+    ['DATE', '12345678901234567890', null],
+  ])('%s %s: %j', (type, number, text) => {
+    const [row] = parseRowsJson(`{"rows":[{"a":${number}}]}`)?.rows as GivenRow[];
+    const found = castValue(parseColumnType(type) as ColumnType, row?.values[0]);
+    if (text === null) expect(found).toBeInstanceOf(Refusal);
+    else expect(found).toBe(text);
+  });
+});
