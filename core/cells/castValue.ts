@@ -14,6 +14,7 @@ export class Refusal {
 }
 
 const refuse = (why: string) => new Refusal(why);
+const tooLong = refuse('has more digits than a JSON number can keep; send it as a string');
 
 export function castValue(type: ColumnType, value: unknown): Cast {
   if (value === null || value === undefined) return null;
@@ -42,12 +43,12 @@ export function castValue(type: ColumnType, value: unknown): Cast {
 function castText(value: unknown): Cast {
   if (typeof value === 'string') return value;
   if (typeof value === 'number') return lostDigits(value) ?? String(value);
-  if (value instanceof LongNumber) return value.text;
+  if (value instanceof LongNumber) return tooLong;
   return typeof value === 'boolean' ? String(value) : refuse('must be text');
 }
 
 function castJson(value: unknown): Cast {
-  return value instanceof LongNumber ? value.text : (findUnsound(value) ?? JSON.stringify(value));
+  return value instanceof LongNumber ? tooLong : (findUnsound(value) ?? JSON.stringify(value));
 }
 
 /** The first thing in a JSON value that is not what the caller wrote, or that nobody can hold. */
@@ -79,8 +80,8 @@ function lostDigits(value: number): Refusal | null {
 const bigintMin = -(2n ** 63n);
 const bigintMax = 2n ** 63n - 1n;
 
-function castInteger(given: unknown): Cast {
-  const value = given instanceof LongNumber ? given.text : given;
+function castInteger(value: unknown): Cast {
+  if (value instanceof LongNumber) return tooLong;
   if (typeof value === 'number') {
     if (!Number.isInteger(value)) return refuse('must be a whole number');
     return Number.isSafeInteger(value)
@@ -114,11 +115,11 @@ function castDecimal(value: unknown, precision: number, scale: number): Cast {
   let text: string;
   if (typeof value === 'number') {
     // What comes with more digits than a double holds for sure has been rounded on its way here.
-    text = expandExponent(String(value));
-    if (text.replace(/^-|\.|^0+/g, '').replace(/^0+/, '').length > sureDigits)
-      return refuse('has more digits than a JSON number can keep; send it as a string');
+    text = String(value);
+    if (/e/i.test(text)) text = expandExponent(text);
+    if (text.replace(/^-|\.|^0+/g, '').replace(/^0+/, '').length > sureDigits) return tooLong;
   } else if (typeof value === 'string') text = value.trim();
-  else if (value instanceof LongNumber) text = expandExponent(value.text);
+  else if (value instanceof LongNumber) return tooLong;
   else return refuse('must be a decimal number');
   const match = /^([+-]?)(\d*)(?:\.(\d*))?$/.exec(text);
   if (!match || (match[2] === '' && !match[3])) return refuse('must be a decimal number');
@@ -130,10 +131,8 @@ function castDecimal(value: unknown, precision: number, scale: number): Cast {
   return match[1] === '-' && /[1-9]/.test(digits) ? `-${digits}` : digits;
 }
 
-/** As it is where the exponent is none, or one that leads beyond every type. */
 function expandExponent(text: string): string {
-  const [mantissa, exponent] = text.toLowerCase().split('e') as [string, string?];
-  if (exponent === undefined || Math.abs(Number(exponent)) > 1000) return text;
+  const [mantissa, exponent] = text.toLowerCase().split('e') as [string, string];
   const [whole, fraction = ''] = mantissa.replace('-', '').split('.') as [string, string?];
   const shift = Number(exponent);
   const digits = whole + fraction;

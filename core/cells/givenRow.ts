@@ -10,7 +10,7 @@ export class GivenRow {
   }
 }
 
-/** A number of more digits than a double holds for sure, or one that no double reaches: as it was written. */
+/** A number that a double would round, or not reach: as it was written. */
 export class LongNumber {
   constructor(readonly text: string) {}
 }

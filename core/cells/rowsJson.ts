@@ -29,7 +29,7 @@ const sign = {
 /**
  * A JSON object whose `rows` are an array of objects, with those as GivenRow; null when the text is anything else.
  *
- * JSON.parse would do, but for two things: it rounds numbers, which here keep every digit; and an object of 128 and more
+ * JSON.parse would do, but for two things: it rounds numbers without a word; and an object of 128 and more
  * properties becomes a hash table, which makes wide rows cost three times what they need.
  */
 export function parseRowsJson(text: string): Record<string, unknown> | null {
@@ -298,12 +298,11 @@ class RowsReader {
 function toNumber(text: string): number | LongNumber {
   const value = Number(text);
   const isReached = Number.isFinite(value) && Math.abs(value) > 1e-290;
-  if (text.length <= sureDigits && isReached) return value;
+  if (isReached && (text.length <= sureDigits || String(value) === text)) return value;
   const mantissa = text.split(/e/i)[0] as string;
   const digits = mantissa
     .replace(/(\.\d*?)0+$/, '$1')
     .replace(/[-.]/g, '')
     .replace(/^0+/, '');
-  if (digits === '') return value;
-  return digits.length <= sureDigits && isReached ? value : new LongNumber(text);
+  return digits === '' || (isReached && digits.length <= sureDigits) ? value : new LongNumber(text);
 }
