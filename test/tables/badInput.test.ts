@@ -247,6 +247,38 @@ describe('values that do not fit', () => {
   });
 });
 
+it('one column twice in a row, ids that are none and numbers that would be rounded are refused, each with its place', async () => {
+  const table = await world.makeTable('twice', [
+    { name: 'n', type: 'BIGINT' },
+    { name: 'd', type: 'DECIMAL(30,20)' },
+  ]);
+  const send = async (rows: string) => {
+    const answer = await api.fetch(`/api/v1/workbooks/${world.workbookId}/tables/twice/rows`, {
+      method: 'POST',
+      token: world.owner.session,
+      headers: { 'content-type': 'application/json' },
+      body: `{"expected_version":1,"rows":${rows}}`,
+    });
+    return {
+      status: answer.status,
+      pointers: ((await answer.json()) as { errors?: { pointer: string }[] }).errors?.map(({ pointer }) => pointer),
+    };
+  };
+  for (const [rows, pointer] of [
+    ['[{"n":1,"n":2}]', '/rows/0/n'],
+    ['[{"n":1},{"n":1,"N":2}]', '/rows/1/N'],
+    ['[{"__svc_row_id":1,"__svc_row_id":2,"n":1}]', '/rows/0/__svc_row_id'],
+    ['[{"__svc_row_id":null,"n":1}]', '/rows/0/__svc_row_id'],
+    ['[{"__svc_row_id":"1","n":1}]', '/rows/0/__svc_row_id'],
+    ['[{"__svc_row_id":1.5,"n":1}]', '/rows/0/__svc_row_id'],
+    ['[{"n":9007199254740993}]', '/rows/0/n'],
+    ['[{"d":0.10000000000000000001}]', '/rows/0/d'],
+    ['[{"n":1},{"m":1}]', '/rows/1/m'],
+  ] as const)
+    expect(await send(rows), rows).toEqual({ status: 422, pointers: [pointer] });
+  expect(await table.read()).toMatchObject({ edit_version: 1, row_count: 0 });
+});
+
 it('a body without expected_version, with both or neither change, or with unknown fields is refused', async () => {
   const table = await world.makeTable('bodies', [{ name: 'a' }]);
   const path = `/api/v1/workbooks/${world.workbookId}/artifacts/bodies/columns/a`;
