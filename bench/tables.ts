@@ -1,7 +1,7 @@
 import { acrossAccounts } from '../store/pg/whoseRows.ts';
 import { compareInTurn, report, timeMs } from './measure.ts';
 import type { BenchRig } from './services.ts';
-import { benchManyClients, benchRowEdits, benchWideUpsert } from './tableEdits.ts';
+import { benchManyClients, benchRowEdits, benchWideUpsert, warmUp } from './tableEdits.ts';
 import { benchPages, benchQueries } from './tableReads.ts';
 import { post, TableRig } from './tableRig.ts';
 
@@ -28,9 +28,10 @@ async function benchAll(rig: BenchRig): Promise<void> {
   await benchPages(tables, names);
   await benchQueries(tables, names.large);
   await benchCommits(rig);
-  await benchRowEdits(tables, names);
   const eight = Array.from({ length: 8 }, (_, i) => `one_of_eight_${i}`);
   for (const name of eight) await tables.makeTable(name, 10_000);
+  await warmUp(tables, eight);
+  await benchRowEdits(tables, names);
   await benchManyClients(tables, eight);
   await benchWideUpsert(tables);
 }
