@@ -17,6 +17,7 @@ import { type Database, openDatabase } from './pg/database.ts';
 import { isHeldToPolicies } from './pg/roleCheck.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
 import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
+import { Turns } from './turns.ts';
 
 /** What every activity works with. Made once per process. */
 export interface Services extends Committer {
@@ -27,6 +28,8 @@ export interface Services extends Committer {
   engine: Engine;
   /** Long logs as local files, for whoever reads whole tables. */
   tails: TailFiles;
+  /** Of edits that had to start again, by table. */
+  turns: Turns;
   /** Opened when first asked for: processes in which strangers' SQL runs. */
   sandbox(): Promise<Sandbox>;
   /** Connected when first asked for; a failure is not remembered. */
@@ -94,6 +97,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     blobs,
     engine,
     tails,
+    turns: new Turns(),
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
     sessionKey: deriveKey(config.secret, 'sessions'),
     sandbox() {

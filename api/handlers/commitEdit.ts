@@ -1,5 +1,5 @@
 import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
-import { retryOnMove } from '../../activities/tables/editTable.ts';
+import { retryOnMove, VersionMoved } from '../../activities/tables/editTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { EditedTable, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
@@ -14,9 +14,10 @@ export interface EditMarks {
 
 /**
  * The one frame of every edit of a table: prepare on what is current, commit, start again when the table moved on in
- * between, and have it compacted once its log has grown long.
+ * between, and have it compacted once its log has grown long. Whoever starts again waits for the others who do, and whoever
+ * comes new waits for them too: so many writers of one table come through one after the other, instead of in each other's way.
  */
-export function commitEdit<Id extends OperationId, Prepared extends { at: TableAt }>(
+export async function commitEdit<Id extends OperationId, Prepared extends { at: TableAt }>(
   services: Services,
   call: Call<Id>,
   actorName: string | null | undefined,
@@ -24,20 +25,33 @@ export function commitEdit<Id extends OperationId, Prepared extends { at: TableA
   apply: (tx: Tx, prepared: Prepared) => Promise<EditedTable>,
   present: (prepared: Prepared, marks: EditMarks, edited: EditedTable) => Reply<Id>,
 ): Promise<Reply<Id>> {
-  return retryOnMove(async () => {
-    const prepared = await prepare();
-    const { table } = prepared.at;
-    let tailCount = 0;
-    const reply = await call.write(
-      call.actor(actorName),
-      (tx) => apply(tx, prepared),
-      (edited, marks) => {
-        tailCount = edited.tailCount;
-        const numbers = { edit_version: edited.editVersion, op_id: marks.get(table.workbookId)?.firstOp ?? 0 };
-        return { ...present(prepared, numbers, edited), headers: { ETag: `"${edited.editVersion}"` } };
-      },
-    );
-    compactWhenLong(services, table, tailCount);
-    return reply;
-  });
+  const turn: { end?: () => void } = {};
+  try {
+    return await retryOnMove(async () => {
+      let prepared = await prepare();
+      const { table } = prepared.at;
+      if (!turn.end && services.turns.isTaken(table.id)) {
+        turn.end = await services.turns.take(table.id);
+        prepared = await prepare();
+      }
+      let tailCount = 0;
+      const writing = call.write(
+        call.actor(actorName),
+        (tx) => apply(tx, prepared),
+        (edited, marks) => {
+          tailCount = edited.tailCount;
+          const numbers = { edit_version: edited.editVersion, op_id: marks.get(table.workbookId)?.firstOp ?? 0 };
+          return { ...present(prepared, numbers, edited), headers: { ETag: `"${edited.editVersion}"` } };
+        },
+      );
+      const reply = await writing.catch(async (error: unknown) => {
+        if (error instanceof VersionMoved) turn.end ??= await services.turns.take(table.id);
+        throw error;
+      });
+      compactWhenLong(services, table, tailCount);
+      return reply;
+    });
+  } finally {
+    turn.end?.();
+  }
 }

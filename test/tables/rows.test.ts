@@ -113,6 +113,22 @@ describe('rows', () => {
     }
   });
 
+  it('are written by sixteen at once who do not check the version, and nobody is sent away', async () => {
+    const table = await makeTable('crowded', [
+      { name: 'writer', type: 'BIGINT' },
+      { name: 'n', type: 'BIGINT' },
+    ]);
+    const [writers, each] = [16, 6];
+    await Promise.all(
+      Array.from({ length: writers }, async (_, writer) => {
+        for (let n = 0; n < each; n += 1) ok(await table.upsert([{ writer, n }]));
+      }),
+    );
+    const { rows, edit_version } = await table.read({ limit: 1000 });
+    expect(edit_version).toBe(1 + writers * each);
+    expect(new Set(rows.map(({ writer, n }) => `${writer} ${n}`)).size).toBe(writers * each);
+  });
+
   it('can be many: a large insert and a large update are files, and read the same', async () => {
     const table = await makeTable('large', [{ name: 'n', type: 'BIGINT' }, { name: 't' }]);
     const rows = Array.from({ length: 5000 }, (_, i) => ({ n: i, t: `text ${i}, "q" \\N` }));
