@@ -11,10 +11,11 @@ import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
 import { findRowIds } from './findRowIds.ts';
+import { lookUpRows, type PageRow } from './lookUpRows.ts';
 import { readFiltered } from './readFiltered.ts';
 import { chooseColumns, chooseOrder, decodePlace, encodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
 
-/** A page in row order, or as sorted. Rows are written as JSON by the engine: no value passes through a JavaScript number. */
+/** A page in row order, or as sorted. Cells are texts all the way: no value passes through a JavaScript number. */
 export async function readRows(services: Services, principal: Principal, at: TableAt, query: RowsQuery): Promise<RowsPage> {
   const all = await describeRelation(services, at, principal);
   const columns = chooseColumns(all, query.columns);
@@ -25,9 +26,7 @@ export async function readRows(services: Services, principal: Principal, at: Tab
     : readSorted(services, principal, at, query, columns, order);
 }
 
-const firstWindow = 2_000;
-
-/** Row ids are dense or nearly so: a window above the cursor holds the page, and only its files are read. */
+/** A page in row order. */
 async function readInRowOrder(
   services: Services,
   principal: Principal,
@@ -38,14 +37,11 @@ async function readInRowOrder(
   const key = decodeCursor(query.cursor, ['number']);
   let after = key === null ? 0 : (key[0] as number);
   if (query.offset) after = ((await findRowIds(services, at, query.offset, 1))[0] ?? at.table.nextRowId) - 1;
-  const last = at.table.nextRowId - 1;
-  const rows: { id: number; json: string }[] = [];
-  for (let width = Math.max(firstWindow, query.limit * 2); rows.length <= query.limit && after < last; width *= 8) {
-    const window: RowSelection = { min: after + 1, max: Math.min(last, after + width) };
-    const relation = await openRelation(services, at, principal, window);
-    rows.push(...(await fetchRows(services, relation, columns, `ORDER BY ${rowIdColumn} LIMIT ${query.limit + 1 - rows.length}`)));
-    after = window.max;
-  }
+  const few = await lookUpRows(services, at, columns, query.limit, after);
+  const rows =
+    few.rows.length > query.limit
+      ? few.rows
+      : [...few.rows, ...(await scanRows(services, principal, at, columns, query.limit - few.rows.length, few.after))];
   const page = cutPage(rows, query.limit, (row) => [row.id]);
   const ends: RowSelection = { min: page.items[0]?.id ?? 0, max: page.items.at(-1)?.id ?? 0 };
   return {
@@ -56,6 +52,29 @@ async function readInRowOrder(
     stream: async (format) =>
       streamPage(services, await openRelation(services, at, principal, ends), columns, `ORDER BY ${rowIdColumn}`, format),
   };
+}
+
+const firstWindow = 2_000;
+
+/** The same by an engine: a window above the place holds the rows, and only its files are read. */
+async function scanRows(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  columns: RelationColumn[],
+  limit: number,
+  start: number,
+): Promise<PageRow[]> {
+  const last = at.table.nextRowId - 1;
+  const rows: PageRow[] = [];
+  let after = start;
+  for (let width = Math.max(firstWindow, limit * 2); rows.length <= limit && after < last; width *= 8) {
+    const window: RowSelection = { min: after + 1, max: Math.min(last, after + width) };
+    const relation = await openRelation(services, at, principal, window);
+    rows.push(...(await fetchRows(services, relation, columns, `ORDER BY ${rowIdColumn} LIMIT ${limit + 1 - rows.length}`)));
+    after = window.max;
+  }
+  return rows;
 }
 
 /** Among equal values row order decides, so that a page's end is a definite place. */
@@ -96,12 +115,7 @@ function streamPage(services: Services, relation: Relation, columns: RelationCol
   return streamRelation(services.engine, services.blobs, relation, format, (from) => `SELECT ${names} FROM ${from} ${rest}`);
 }
 
-async function fetchRows(
-  services: Services,
-  relation: Relation,
-  columns: RelationColumn[],
-  rest: string,
-): Promise<{ id: number; json: string }[]> {
+async function fetchRows(services: Services, relation: Relation, columns: RelationColumn[], rest: string): Promise<PageRow[]> {
   return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
     const reader = await connection.runAndReadAll(
       `SELECT CAST(${rowIdColumn} AS DOUBLE), CAST(${rowJson(columns)} AS VARCHAR) FROM (SELECT * FROM ${from} ${rest})`,

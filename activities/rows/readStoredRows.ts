@@ -3,7 +3,7 @@ import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { findRows } from '../../store/duckdb/findRows.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
+import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
@@ -31,7 +31,7 @@ async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Pro
   const open = new Set(rowIds);
   const settle = (rowId: number, cells: Cells | null) => {
     open.delete(rowId);
-    if (cells) found.set(rowId, fillDefaults(at, cells));
+    if (cells) found.set(rowId, fillDefaults(at.columns, cells));
   };
   for (const [index, layer] of [...at.layers.entries()].reverse()) {
     if (open.size === 0) break;
@@ -65,6 +65,6 @@ async function askAtOnce(services: Services, at: TableAt, rowIds: number[]): Pro
 }
 
 /** A row written before a column was added has that column's default; an explicit null stays null. */
-function fillDefaults(at: TableAt, cells: Cells): Cells {
-  return Object.fromEntries(at.columns.map((column) => [column.id, column.id in cells ? (cells[column.id] ?? null) : column.defaultText]));
+export function fillDefaults(columns: ColumnRecord[], cells: Cells): Cells {
+  return Object.fromEntries(columns.map((column) => [column.id, column.id in cells ? (cells[column.id] ?? null) : column.defaultText]));
 }

@@ -11,6 +11,7 @@ export function cellJson(type: ColumnType, text: string | null): string {
       return Number.isSafeInteger(Number(text)) && /^-?\d{1,16}$/.test(text) ? text : JSON.stringify(text);
     case 'DOUBLE': {
       const number = Number(text);
+      if (Object.is(number, -0)) return '-0.0';
       return Number.isFinite(number) ? JSON.stringify(number) : 'null';
     }
     case 'BOOLEAN':

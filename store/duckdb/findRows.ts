@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { findRows as findFewRows } from '../parquet/findRows.ts';
-import { opColumn, rowIdColumn } from './buildRelation.ts';
+import { findRows as findFewRows, findRange, type TextRow } from '../parquet/findRows.ts';
+import { innerName, opColumn, rowIdColumn } from './buildRelation.ts';
 import type { Engine } from './engine.ts';
 import { quoteText } from './relation.ts';
 
@@ -8,8 +8,8 @@ import { quoteText } from './relation.ts';
 export type FoundRow = { removed: true } | { removed: false; cells: Record<string, string | null> };
 
 const wanted = `^(${rowIdColumn}|${opColumn}|c[0-9]+)$`;
-const isWanted = (name: string) => wantedPattern.test(name);
 const wantedPattern = new RegExp(wanted);
+const fileColumns = { id: rowIdColumn, isKnown: (name: string) => wantedPattern.test(name) };
 
 /** Beyond these, one pass over the file is quicker than a look at every place. */
 const few = { rows: 8, cells: 1_000 };
@@ -20,25 +20,28 @@ const few = { rows: 8, cells: 1_000 };
  */
 export async function findRows(engine: Engine, path: string, rowIds: number[], columns: number): Promise<Map<number, FoundRow>> {
   const isFew = rowIds.length <= few.rows && rowIds.length * columns <= few.cells;
-  const found = isFew ? findFewRows(path, rowIds, { id: rowIdColumn, isWanted }) : null;
+  const found = isFew ? findFewRows(path, rowIds, fileColumns) : null;
   const rows = found ?? (await engine.use((connection) => scanRows(connection, path, rowIds)));
   return new Map([...rows].map(([rowId, row]) => [rowId, asFound(row)]));
 }
 
-/** The same by the engine, for any number of rows and any form of file. */
-export async function scanRows(
-  connection: DuckDBConnection,
-  path: string,
-  rowIds: number[],
-): Promise<Map<number, Record<string, string | null>>> {
+/** Rows of one file by a range of ids, with some of their columns. Null: only an engine can read it. */
+export function findRowRange(path: string, range: { min: number; max: number }, columnIds: number[]): Map<number, FoundRow> | null {
+  const names = new Set([opColumn, ...columnIds.map(innerName)]);
+  const rows = findRange(path, range, fileColumns, (name) => names.has(name));
+  return rows && new Map([...rows].map(([rowId, row]) => [rowId, asFound(row)]));
+}
+
+/** Rows by id, by the engine: for any number of rows and any form of file. */
+export async function scanRows(connection: DuckDBConnection, path: string, rowIds: number[]): Promise<Map<number, TextRow>> {
   const reader = await connection.runAndReadAll(
     `SELECT CAST(COLUMNS(${quoteText(wanted)}) AS VARCHAR) FROM read_parquet(${quoteText(path)}) WHERE ${rowIdColumn} IN (${rowIds.join(', ')})`,
   );
-  const rows = reader.getRowObjects() as Record<string, string | null>[];
+  const rows = reader.getRowObjects() as TextRow[];
   return new Map(rows.map((row) => [Number(row[rowIdColumn]), row]));
 }
 
-function asFound({ [rowIdColumn]: _, [opColumn]: op, ...cells }: Record<string, string | null>): FoundRow {
+function asFound({ [rowIdColumn]: _, [opColumn]: op, ...cells }: TextRow): FoundRow {
   if (op === 'D') return { removed: true };
   return { removed: false, cells: Object.fromEntries(Object.entries(cells).map(([name, text]) => [name.slice(1), text])) };
 }

@@ -42,7 +42,7 @@ export function openPage(file: number, chunk: Chunk, at: number): Page {
       page.levelsAt = bodyAt + 4;
       page.valuesAt = page.levelsAt + head.readUInt32LE(bodyAt - at);
       const levels = head.subarray(page.levelsAt - at, page.valuesAt - at);
-      page.isFull = page.valuesAt <= at + head.length && rankAt(levels, page.rows).before === page.rows;
+      page.isFull = page.valuesAt <= at + head.length && rankAt(levels, page.rows) === page.rows;
     }
   }
   chunk.pages.set(at, page);
@@ -51,23 +51,37 @@ export function openPage(file: number, chunk: Chunk, at: number): Page {
 
 const betweenMarks = 256;
 
-/** The bytes of the value at a place among those that are not null. */
-export function readPlain(file: number, chunk: Chunk, page: Page, place: number): Buffer {
+/** The bytes of some values that follow each other, counted among those that are not null. */
+export function readPlain(file: number, chunk: Chunk, page: Page, place: number, count: number): Buffer[] {
+  if (count === 0) return [];
   const { width } = chunk;
-  if (width !== null) return readBytes(file, page.valuesAt + place * width, page.valuesAt + (place + 1) * width);
-  if (chunk.type === 'BOOLEAN') {
-    const at = page.valuesAt + (place >> 3);
-    const [byte = 0] = readBytes(file, at, at + 1);
-    return Buffer.of((byte >> (place & 7)) & 1);
+  if (width !== null) {
+    const bytes = readBytes(file, page.valuesAt + place * width, page.valuesAt + (place + count) * width);
+    return Array.from({ length: count }, (_, i) => bytes.subarray(i * width, (i + 1) * width));
   }
+  if (chunk.type === 'BOOLEAN') {
+    const bytes = readBytes(file, page.valuesAt + (place >> 3), page.valuesAt + ((place + count - 1) >> 3) + 1);
+    const bit = (at: number) => ((bytes[at >> 3] ?? 0) >> (at & 7)) & 1;
+    return Array.from({ length: count }, (_, i) => Buffer.of(bit((place & 7) + i)));
+  }
+  return readTexts(file, page, place, count);
+}
+
+function readTexts(file: number, page: Page, place: number, count: number): Buffer[] {
   page.marks ??= markTexts(readBytes(file, page.valuesAt, page.end));
   const mark = Math.floor(place / betweenMarks);
+  const after = Math.floor((place + count - 1) / betweenMarks) + 1;
   const from = page.valuesAt + (page.marks[mark] as number);
-  const to = mark + 1 < page.marks.length ? page.valuesAt + (page.marks[mark + 1] as number) : page.end;
-  const texts = readBytes(file, from, to);
+  const to = after < page.marks.length ? page.valuesAt + (page.marks[after] as number) : page.end;
+  const bytes = readBytes(file, from, to);
+  const texts: Buffer[] = [];
   let at = 0;
-  for (let i = mark * betweenMarks; i < place; i += 1) at += 4 + texts.readUInt32LE(at);
-  return texts.subarray(at + 4, at + 4 + texts.readUInt32LE(at));
+  for (let i = mark * betweenMarks; i < place + count; i += 1) {
+    const end = at + 4 + bytes.readUInt32LE(at);
+    if (i >= place) texts.push(bytes.subarray(at + 4, end));
+    at = end;
+  }
+  return texts;
 }
 
 function markTexts(texts: Buffer): number[] {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte costs more than the work itself
 
-/** The hybrid of runs and packed bits in which Parquet keeps levels and places in a dictionary, read at one place only. */
+/** The hybrid of runs and packed bits in which Parquet keeps levels and places in a dictionary, read at a few places only. */
 
 interface Run {
   count: number;
@@ -31,14 +31,17 @@ function* runsIn(bytes: Buffer, width: number): Generator<Run> {
   }
 }
 
-/** The number at a place. */
-export function valueAt(bytes: Buffer, width: number, place: number): number {
+/** The numbers at some places that follow each other. */
+export function valuesAt(bytes: Buffer, width: number, place: number, length: number): number[] {
+  const values: number[] = [];
   let before = 0;
   for (const { count, value, at } of runsIn(bytes, width)) {
-    if (place < before + count) return value ?? unpack(bytes, at, width, place - before);
+    const end = Math.min(count, place + length - before);
+    for (let i = place + values.length - before; i < end; i += 1) values.push(value ?? unpack(bytes, at, width, i));
     before += count;
+    if (values.length === length) return values;
   }
-  throw new RangeError(`place ${place} of ${before}`);
+  throw new RangeError(`places ${place} to ${place + length} of ${before}`);
 }
 
 function unpack(bytes: Buffer, start: number, width: number, place: number): number {
@@ -50,8 +53,8 @@ function unpack(bytes: Buffer, start: number, width: number, place: number): num
   return value;
 }
 
-/** How many ones stand before a place in a row of bits, and whether one stands there; the place may be its end. */
-export function rankAt(bytes: Buffer, place: number): { isSet: boolean; before: number } {
+/** How many ones stand before a place in a row of bits; the place may be its end. */
+export function rankAt(bytes: Buffer, place: number): number {
   let ones = 0;
   let left = place;
   for (const { count, value, at } of runsIn(bytes, 1)) {
@@ -61,10 +64,10 @@ export function rankAt(bytes: Buffer, place: number): { isSet: boolean; before: 
       for (let byte = 0; byte < inside >> 3; byte += 1) ones += countOnes(bytes[at + byte]!);
       ones += countOnes(bytes[at + (inside >> 3)]! & ((1 << (inside & 7)) - 1));
     }
-    if (left < count) return { isSet: (value ?? unpack(bytes, at, 1, left)) === 1, before: ones };
-    left -= count;
+    left -= inside;
+    if (left === 0) return ones;
   }
-  if (left === 0) return { isSet: false, before: ones };
+  if (left === 0) return ones;
   throw new RangeError(`place ${place} is beyond the page`);
 }
 

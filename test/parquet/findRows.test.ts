@@ -7,7 +7,7 @@ import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { type Engine, openEngine } from '../../store/duckdb/engine.ts';
 import { scanRows } from '../../store/duckdb/findRows.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
-import { findRows } from '../../store/parquet/findRows.ts';
+import { findRange, findRows } from '../../store/parquet/findRows.ts';
 import { openColumn, ParquetFile } from '../../store/parquet/parquetFile.ts';
 
 let folder: string;
@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const columns = { id: rowIdColumn, isWanted: (name: string) => /^(__svc_row_id|__svc_op|c\d+)$/.test(name) };
+const columns = { id: rowIdColumn, isKnown: (name: string) => /^(__svc_row_id|__svc_op|c\d+)$/.test(name) };
 
 async function writeFile(select: string, options = 'ROW_GROUP_SIZE 20480, COMPRESSION uncompressed'): Promise<string> {
   files += 1;
@@ -31,24 +31,33 @@ async function writeFile(select: string, options = 'ROW_GROUP_SIZE 20480, COMPRE
   return path;
 }
 
-/** What both readers say of the rows; a double may be spelled in several ways. */
-async function readBoth(path: string, ids: number[], doubles: string[] = []) {
-  const spell = (rows: Map<number, Record<string, string | null>> | null) =>
+type Rows = Map<number, Record<string, string | null>>;
+
+/** In one order, and with doubles as numbers: one may be spelled in several ways. */
+function spell(rows: Rows | null, doubles: string[]) {
+  const read = (name: string, text: string | null) =>
+    text !== null && doubles.includes(name) ? Number(text.replace(/inf$/, 'Infinity')) : text;
+  return (
     rows &&
     [...rows]
       .sort(([a], [b]) => a - b)
-      .map(([id, row]) => [
-        id,
-        Object.fromEntries(
-          Object.entries(row).map(([name, text]) => [
-            name,
-            text !== null && doubles.includes(name) ? Number(text.replace(/inf$/, 'Infinity')) : text,
-          ]),
-        ),
-      ]);
+      .map(([id, row]) => [id, Object.fromEntries(Object.entries(row).map(([name, text]) => [name, read(name, text)]))])
+  );
+}
+
+/** What both readers say of the rows. */
+async function readBoth(path: string, ids: number[], doubles: string[] = []) {
   return {
-    few: spell(findRows(path, ids, columns)),
-    engine: spell(await engine.use((connection) => scanRows(connection, path, ids))),
+    few: spell(findRows(path, ids, columns), doubles),
+    engine: spell(await engine.use((connection) => scanRows(connection, path, ids)), doubles),
+  };
+}
+
+async function readRangeBoth(path: string, min: number, max: number, doubles: string[] = []) {
+  const ids = Array.from({ length: max - min + 1 }, (_, i) => min + i);
+  return {
+    few: spell(findRange(path, { min, max }, columns, columns.isKnown), doubles),
+    engine: spell(await engine.use((connection) => scanRows(connection, path, ids)), doubles),
   };
 }
 
@@ -101,6 +110,11 @@ describe('a few rows of a file', () => {
     const both = await readBoth(path, [...new Set(wanted)], doubles);
     expect(both.few?.length).toBeGreaterThan(0);
     expect(both.few).toEqual(both.engine);
+    const spans = [1, 2, 2047, 2048, 20_480, 30_000, rows - 5, rows].map((start) => Math.max(1, start));
+    for (const [i, start] of spans.entries()) {
+      const ranges = await readRangeBoth(path, start, start + ([0, 1, 7, 8, 99, 100, 500, 2500][i] ?? 0), doubles);
+      expect(ranges.few).toEqual(ranges.engine);
+    }
   });
 
   it('are found whatever the values and the places of nulls are', async () => {
@@ -119,6 +133,9 @@ describe('a few rows of a file', () => {
         );
         const both = await readBoth(path, [...new Set(Array.from({ length: 12 }, () => picks.next().value as number))], ['c3']);
         expect(both.few).toEqual(both.engine);
+        const min = picks.next().value as number;
+        const ranges = await readRangeBoth(path, min, min + (picks.next().value as number), ['c3']);
+        expect(ranges.few).toEqual(ranges.engine);
       }),
       { numRuns: 60 },
     );
@@ -148,6 +165,17 @@ describe('a few rows of a file', () => {
     const both = await readBoth(delta, [2, 3, 4, 1000, 2398, 2399]);
     expect(both.few).toEqual(both.engine);
     expect(both.few?.length).toBe(4);
+    for (const [path, min, max] of [
+      [join(folder, 'own.parquet'), 95, 105],
+      [delta, 3, 300],
+      [delta, 2000, 4000],
+      [delta, 5000, 6000],
+    ] as const) {
+      const ranges = await readRangeBoth(path, min, max);
+      expect(ranges.few).toEqual(ranges.engine);
+    }
+    const named = findRange(delta, { min: 1, max: 2 }, columns, (name) => name === 'c1');
+    expect([...(named ?? [])]).toEqual([[2, { [rowIdColumn]: '2', c1: '1' }]]);
   });
 
   it('are left to the engine where it must read them', async () => {
@@ -158,5 +186,7 @@ describe('a few rows of a file', () => {
     const gaps = await writeFile(`SELECT 60 - i * 9 AS ${rowIdColumn}, i AS c1 FROM range(1, 6) AS r(i)`);
     for (const path of [far, packed, odd, unordered]) expect(findRows(path, [1], columns)).toBeNull();
     expect(findRows(gaps, [51], columns)).toBeNull();
+    for (const path of [far, packed, odd, unordered]) expect(findRange(path, { min: 1, max: 2 }, columns, columns.isKnown)).toBeNull();
+    expect(findRange(gaps, { min: 20, max: 51 }, columns, columns.isKnown)).toBeNull();
   });
 });

@@ -86,7 +86,7 @@ describe('a segment', () => {
         const wanted = entries.map((entry) => types.map((type, at) => asRead(type, entry.cells[at + 1])));
         const read = await readByEngine(path);
         expect(read.map((cells) => cells.map((text, at) => asRead(types[at] as string, text as string | null)))).toEqual(wanted);
-        const few = findRows(path, [5, 4 + rows.length], { id: rowIdColumn, isWanted: () => true });
+        const few = findRows(path, [5, 4 + rows.length], { id: rowIdColumn, isKnown: () => true });
         const last = few?.get(4 + rows.length);
         expect(types.map((type, at) => asRead(type, last?.[innerName(at + 1)]))).toEqual(wanted.at(-1));
       }),

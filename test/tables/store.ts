@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { requireWorkbook } from '../../activities/access.ts';
 import { authenticate } from '../../activities/identity/authenticate.ts';
+import { readRows } from '../../activities/rows/readRows.ts';
 import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { createTable } from '../../activities/tables/createTable.ts';
 import { applyEdit, retryOnMove } from '../../activities/tables/editTable.ts';
@@ -14,7 +16,7 @@ import { withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
 import { writeSelect } from '../../store/duckdb/writeFile.ts';
 import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
-import { type EditedTable, findTableAt, insertTable, listTablesById } from '../../store/pg/tables.ts';
+import { type EditedTable, findTableAt, insertTable, listTablesById, type TableAt } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
@@ -77,6 +79,27 @@ async function bindStore(common: Common): Promise<TestStore> {
   const write = <T>(change: (tx: Tx) => Promise<T>) => commit(services, actor, change, async (result) => result);
   const request = (name: string, expectedVersion: number | null) => ({ workbookId: workbook.id, name, expectedVersion, rebase: false });
 
+  /** Small pages are looked up by their bytes, large ones are read by the engine: both must say the same. */
+  const requireSamePages = async (at: TableAt): Promise<void> => {
+    const read = (limit: number, cursor?: string) => readRows(services, principal, at, { limit, ...(cursor ? { cursor } : {}) });
+    const large = await read(10_000);
+    const small: string[] = [];
+    let cursor: string | null | undefined;
+    for (let pages = 0; pages < 12 && cursor !== null; pages += 1) {
+      const page = await read(7, cursor);
+      small.push(...page.rows);
+      cursor = page.nextCursor;
+    }
+    const wanted = large.rows.slice(0, small.length).map((row) => JSON.parse(row));
+    if (cursor === null && large.rows.length !== small.length) throw new Error(`${small.length} rows by pages of ${large.rows.length}`);
+    if (
+      !isDeepStrictEqual(
+        small.map((row) => JSON.parse(row)),
+        wanted,
+      )
+    )
+      throw new Error(`${at.table.id}@${at.editVersion}: pages say ${small.join('\n')}, the engine ${JSON.stringify(wanted)}`);
+  };
   const readContent = async (tableId: string, version?: number): Promise<Content> => {
     const [current] = await listTablesById(services.db.pool, [tableId]);
     if (!current) throw new Error(`no table ${tableId}`);
@@ -90,6 +113,7 @@ async function bindStore(common: Common): Promise<TestStore> {
       );
       return reader.getRows() as (string | null)[][];
     });
+    await requireSamePages(at);
     if (rows.length !== at.rowCount) throw new Error(`${tableId}@${at.editVersion}: ${rows.length} rows, row_count says ${at.rowCount}`);
     return { columns: at.columns.map((column) => [column.name, column.type]), rows };
   };

@@ -1,0 +1,112 @@
+import { cellJson } from '../../core/cells/cellJson.ts';
+import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import type { Layer } from '../../schema/tables.ts';
+import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { findRowRange } from '../../store/duckdb/findRows.ts';
+import type { RelationColumn } from '../../store/duckdb/relation.ts';
+import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { readLogLayers } from '../tables/readLayers.ts';
+import { type Cells, fillDefaults } from './readStoredRows.ts';
+
+export interface PageRow {
+  id: number;
+  /** The text of a JSON object. */
+  json: string;
+}
+
+/** A page of more cells than this is left to an engine, which works in the background. */
+const fewCells = 5_000;
+/** Row ids are dense or nearly so: the first look mostly has the page. Where it has not, an engine soon sees further. */
+const mostLooks = 3;
+
+/**
+ * The rows after a place in row order, one more than asked for if there are, and how far was looked. Their bytes are looked up
+ * where they lie: for one page, an engine takes longer to plan than to read.
+ */
+export async function lookUpRows(
+  services: Services,
+  at: TableAt,
+  columns: RelationColumn[],
+  limit: number,
+  start: number,
+): Promise<{ rows: PageRow[]; after: number }> {
+  const rows: PageRow[] = [];
+  let after = start;
+  if ((limit + 1) * columns.length > fewCells) return { rows, after };
+  const { stored, write } = describeCells(at, columns);
+  const last = at.table.nextRowId - 1;
+  for (let look = 0; look < mostLooks && rows.length <= limit && after < last; look += 1) {
+    const span = { min: after + 1, max: Math.min(last, after + limit + 1) };
+    const found = await readSpan(services, at, span, stored);
+    if (!found) break;
+    for (const row of found) rows.push({ id: row.id, json: write(row) });
+    after = span.max;
+  }
+  return { rows, after };
+}
+
+/** What is to be read for some columns, and how a row of it is written: as the engine writes it. */
+function describeCells(at: TableAt, columns: RelationColumn[]): { stored: ColumnRecord[]; write(row: StoredRow): string } {
+  const byName = new Map(at.columns.map((column) => [column.name, column]));
+  const cells = columns.map(({ name, masked }) => {
+    const column = masked ? undefined : byName.get(name);
+    const type = column && (parseColumnType(column.type) as ColumnType);
+    const textOf = (row: StoredRow) =>
+      column && type ? cellJson(type, row.cells[column.id] ?? null) : name === rowIdColumn ? String(row.id) : 'null';
+    return { column, key: JSON.stringify(name), textOf };
+  });
+  return {
+    stored: cells.flatMap(({ column }) => column ?? []),
+    write: (row) => `{${cells.map(({ key, textOf }) => `${key}:${textOf(row)}`).join(',')}}`,
+  };
+}
+
+interface StoredRow {
+  id: number;
+  cells: Cells;
+}
+
+/** So many files are looked into one after the other; beyond that an engine is quicker. */
+const mostFiles = 24;
+
+/**
+ * The rows whose ids lie in a range, in order, with some of their columns, looked up without an engine. Null when that takes
+ * one.
+ */
+async function readSpan(
+  services: Services,
+  at: TableAt,
+  span: { min: number; max: number },
+  columns: ColumnRecord[],
+): Promise<StoredRow[] | null> {
+  const isNear = (layer: Layer) =>
+    layer.kind === 'delta' || (layer.kind === 'segment' && layer.minRow <= span.max && layer.maxRow >= span.min);
+  const keys = at.layers.flatMap((layer) => (layer.kind !== 'log' && isNear(layer) ? [layer.key] : []));
+  if (keys.length > mostFiles) return null;
+  const entries = await readLogLayers(services, at, span);
+  const files = await services.blobs.open(keys);
+  try {
+    // From the last layer down: the first that knows a row has the final word.
+    const settled = new Map<number, Cells | null>();
+    const settle = (rowId: number, cells: Cells | null) => {
+      if (!settled.has(rowId)) settled.set(rowId, cells);
+    };
+    for (const [index, layer] of [...at.layers.entries()].reverse()) {
+      if (layer.kind === 'log') {
+        for (const entry of entries) if (entry.layer === index) settle(entry.rowId, entry.cells);
+      } else if (isNear(layer)) {
+        const rows = findRowRange(
+          files.pathOf(layer.key),
+          span,
+          columns.map(({ id }) => id),
+        );
+        if (!rows) return null;
+        for (const [rowId, row] of rows) settle(rowId, row.removed ? null : row.cells);
+      }
+    }
+    return [...settled].flatMap(([id, cells]) => (cells ? [{ id, cells: fillDefaults(columns, cells) }] : [])).sort((a, b) => a.id - b.id);
+  } finally {
+    files.release();
+  }
+}
