@@ -1,10 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Principal } from '../../core/access/principal.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
-import { readAll } from '../../store/duckdb/engine.ts';
+import { readAll, withRelations } from '../../store/duckdb/engine.ts';
 import { jsonExpression, rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, quoteText, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
-import { withRelations } from '../../store/duckdb/withRelations.ts';
 import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
@@ -41,7 +40,7 @@ export async function diffTable(services: Services, principal: Principal, from: 
     openRelation(services, to, principal, selection),
   ]);
   const pairs = pairColumns(from, to, left, right);
-  return withRelations(services, [left, right], async (connection, froms) => {
+  return withRelations(services.engine, services.blobs, [left, right], async (connection, froms) => {
     diffs += 1;
     const found = `svc_diff_${diffs}`;
     const [l, r] = froms as [string, string];
