@@ -28,7 +28,7 @@ export async function requireTableAt(services: Services, current: TableAt, editV
   if (editVersion === current.editVersion) return current;
   if (editVersion > current.editVersion || editVersion < 1)
     throw notFound(`version ${editVersion} of the table`, `Its versions go up to ${current.editVersion}.`);
-  const at = await findTableAt(services.db.orm, current.table, editVersion);
+  const at = await findTableAt(services.db.pool, current.table, editVersion);
   if (!at)
     throw new DomainError(
       'expired',

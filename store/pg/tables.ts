@@ -105,14 +105,19 @@ interface CurrentRow extends TableRecord {
   columns: ColumnRecord[];
 }
 
+const tableFields = `
+  t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name, t.type, t.layer, t.state, t.description,
+  t.edit_version::float8 AS "editVersion", t.version_uid AS "versionUid", t.manifest_id AS "manifestId", t.schema_version::float8 AS "schemaVersion",
+  t.row_count::float8 AS "rowCount", t.next_row_id::float8 AS "nextRowId", t.next_column_id AS "nextColumnId", t.tail_count AS "tailCount",
+  t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.deleted_at AS "deletedAt"`;
+
+const columnsWhere = (condition: string) => `
+  (SELECT coalesce(json_agg(json_build_object('id', c.column_id, 'name', c.name, 'type', c.type, 'defaultText', c.default_text, 'description', c.description)
+          ORDER BY c.position, c.column_id), '[]')
+   FROM table_columns c WHERE c.table_id = t.id AND ${condition}) AS columns`;
+
 const selectCurrent = `
-  SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name, t.type, t.layer, t.state, t.description,
-         t.edit_version::float8 AS "editVersion", t.version_uid AS "versionUid", t.manifest_id AS "manifestId", t.schema_version::float8 AS "schemaVersion",
-         t.row_count::float8 AS "rowCount", t.next_row_id::float8 AS "nextRowId", t.next_column_id AS "nextColumnId", t.tail_count AS "tailCount",
-         t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.deleted_at AS "deletedAt", m.layers,
-         (SELECT coalesce(json_agg(json_build_object('id', c.column_id, 'name', c.name, 'type', c.type, 'defaultText', c.default_text, 'description', c.description)
-                 ORDER BY c.position, c.column_id), '[]')
-          FROM table_columns c WHERE c.table_id = t.id AND c.to_version IS NULL) AS columns
+  SELECT ${tableFields}, m.layers, ${columnsWhere('c.to_version IS NULL')}
   FROM tables t JOIN manifests m ON m.id = t.manifest_id`;
 
 function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
@@ -180,25 +185,28 @@ export async function listTablesById(pool: pg.Pool | pg.PoolClient, ids: string[
   return rows.map(asTableAt);
 }
 
+interface VersionRow extends TableRecord {
+  at: Omit<TableAt, 'table' | 'columns'>;
+  columns: ColumnRecord[];
+}
+
+/** Tables at older versions, by id; deleted ones too. A version that is not there (any more) is left out. */
+export async function listTablesAt(pool: pg.Pool | pg.PoolClient, wanted: { tableId: string; editVersion: number }[]): Promise<TableAt[]> {
+  const { rows } = await pool.query<VersionRow>(
+    `SELECT ${tableFields}, ${columnsWhere('c.from_version <= v.edit_version AND (c.to_version IS NULL OR c.to_version > v.edit_version)')},
+       json_build_object('editVersion', v.edit_version, 'versionUid', v.uid, 'manifestId', v.manifest_id, 'schemaVersion', v.schema_version,
+                         'rowCount', v.row_count, 'layers', m.layers) AS at
+     FROM unnest($1::text[], $2::bigint[]) AS k(table_id, edit_version) JOIN table_versions v USING (table_id, edit_version)
+     JOIN tables t ON t.id = v.table_id JOIN manifests m ON m.id = v.manifest_id ORDER BY t.id`,
+    [wanted.map(({ tableId }) => tableId), wanted.map(({ editVersion }) => editVersion)],
+  );
+  return rows.map(({ at, columns, ...table }) => ({ ...at, table, columns }));
+}
+
 /** A table at an older version; null when that version is not there (any more). */
-export async function findTableAt(orm: Orm, table: TableRecord, editVersion: number): Promise<TableAt | null> {
-  const [row] = await orm
-    .select({ version: tableVersions, layers: manifests.layers })
-    .from(tableVersions)
-    .innerJoin(manifests, eq(manifests.id, tableVersions.manifestId))
-    .where(and(eq(tableVersions.tableId, table.id), eq(tableVersions.editVersion, editVersion)));
-  if (!row) return null;
-  const columns = await listColumnsAt(orm, [table.id], () => editVersion);
-  return {
-    table,
-    editVersion,
-    versionUid: row.version.uid,
-    manifestId: row.version.manifestId,
-    schemaVersion: row.version.schemaVersion,
-    rowCount: row.version.rowCount,
-    columns: columns.get(table.id) ?? [],
-    layers: row.layers,
-  };
+export async function findTableAt(pool: pg.Pool | pg.PoolClient, table: TableRecord, editVersion: number): Promise<TableAt | null> {
+  const [at] = await listTablesAt(pool, [{ tableId: table.id, editVersion }]);
+  return at ? { ...at, table } : null;
 }
 
 export interface NewTable {

@@ -81,7 +81,7 @@ async function bindStore(common: Common): Promise<TestStore> {
     const [current] = await listTablesById(services.db.pool, [tableId]);
     if (!current) throw new Error(`no table ${tableId}`);
     const at =
-      version === undefined || version === current.editVersion ? current : await findTableAt(services.db.orm, current.table, version);
+      version === undefined || version === current.editVersion ? current : await findTableAt(services.db.pool, current.table, version);
     if (!at) throw new Error(`no version ${version} of ${tableId}`);
     const names = [...at.columns.map((column) => column.name), rowIdColumn];
     const rows = await withRelation(services.engine, services.blobs, await openUnmasked(services, at), async (connection, from) => {
