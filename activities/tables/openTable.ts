@@ -9,7 +9,7 @@ import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
 import { readTail } from './readLayers.ts';
 
-/** The table by name as it is now, or a 404 that names the nearest one. An active one hides an archived one of its name. */
+/** The table by name or id as it is now, or a 404 that names the nearest one. By name an active one hides archived ones. */
 export async function requireTable(
   services: Services,
   workbookId: string,

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, count, eq, gt, inArray, isNull } from 'drizzle-orm';
 import type pg from 'pg';
 import { type Layer, manifests, type PlannedLayer, tableColumns, tables, tableVersions } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -63,17 +63,6 @@ export async function countTables(orm: Orm, workbookIds: string[]): Promise<Map<
   return new Map(rows.map((row) => [row.workbookId, row.tables]));
 }
 
-/** By name: the active table, else the archived one that was changed last. */
-export async function findTable(orm: Orm, workbookId: string, name: string): Promise<TableRecord | null> {
-  const [row] = await orm
-    .select()
-    .from(tables)
-    .where(and(eq(tables.workbookId, workbookId), sql`lower(${tables.name}) = lower(${name})`, live))
-    .orderBy(asc(tables.state), desc(tables.updatedAt))
-    .limit(1);
-  return row ?? null;
-}
-
 /** The columns of a table as they are at a version, in order. */
 export async function listColumnsAt(
   orm: Orm,
@@ -133,13 +122,13 @@ function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
   };
 }
 
-/** By workbook and name. */
+/** By workbook and name, or id: an archived table has its name for itself only while no other has it. */
 const currentTable = (preferred: 'active' | 'archived'): Lookup<CurrentRow> => ({
   name: `current_table_${preferred}`,
   text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
          CROSS JOIN LATERAL (${selectCurrent}
-           WHERE t.workbook_id = k.a AND lower(t.name) = lower(k.b) AND t.deleted_at IS NULL
-           ORDER BY t.state <> '${preferred}', t.updated_at DESC LIMIT 1) AS found`,
+           WHERE t.workbook_id = k.a AND (t.id = k.b OR lower(t.name) = lower(k.b)) AND t.deleted_at IS NULL
+           ORDER BY t.id <> k.b, t.state <> '${preferred}', t.updated_at DESC LIMIT 1) AS found`,
 });
 const currentTables = { active: currentTable('active'), archived: currentTable('archived') };
 
@@ -147,10 +136,10 @@ const currentTables = { active: currentTable('active'), archived: currentTable('
 export async function findCurrentTable(
   db: Database,
   workbookId: string,
-  name: string,
+  nameOrId: string,
   preferred: 'active' | 'archived' = 'active',
 ): Promise<TableAt | null> {
-  const row = await db.lookUpOwn(currentTables[preferred], workbookId, name);
+  const row = await db.lookUpOwn(currentTables[preferred], workbookId, nameOrId);
   return row && asTableAt(row);
 }
 
