@@ -1,21 +1,16 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { failIngest } from '../../activities/ingest/endIngest.ts';
 import { makeForm, type SentForm } from '../contract/forms.ts';
 import { ok } from '../setup/api.ts';
 import { expectRefusal, leavingNothing, listDrafts, type Refusal } from './leftovers.ts';
-import { type IngestWorld, openWorld } from './world.ts';
+import { useWorld } from './world.ts';
 
 /** Forms that are no good, files that are too large, senders that go away. */
 
-let world: IngestWorld;
-let path: string;
-beforeAll(async () => {
-  world = await openWorld();
-  path = `/api/v1/workbooks/${world.workbookId}/sources`;
-});
-afterAll(() => world.stop());
+const world = await useWorld();
+const path = `/api/v1/workbooks/${world.workbookId}/sources`;
 
 const csv = 'a,b\n1,2\n';
 const type = 'multipart/form-data; boundary=x';

@@ -1,17 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { ok, refused } from '../setup/api.ts';
-import { bare, type Cell, type IngestWorld, makeXlsx, openWorld, type UploadAnswer } from './world.ts';
+import { bare, type Cell, makeXlsx, type UploadAnswer, useWorld } from './world.ts';
 
 type Schemas = components['schemas'];
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-// A test that failed may have stopped it.
-beforeEach(() => world.startWorker());
-afterAll(() => world.stop());
+const world = await useWorld();
 
 const root = '/api/v1/workbooks/{workbook_id}/sources/{source_name}';
 
