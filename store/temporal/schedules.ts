@@ -21,7 +21,7 @@ const clockworks = {
     workflow: 'expireThings',
     every: '5 minutes',
     catchup: '10 minutes',
-    purpose: 'removes idempotency records, sessions and other things that have outlived their time',
+    purpose: 'removes idempotency records, sessions and other things that have outlived their time, and gives back credits that ended jobs still hold',
   },
   'sweep-jobs': {
     workflow: 'sweepJobs',
