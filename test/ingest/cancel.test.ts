@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sweepJobs } from '../../activities/jobs/sweepJobs.ts';
 import { ok } from '../setup/api.ts';
 import { holdDraft, holdTables } from './hold.ts';
 import { makeNewFile, type UploadAnswer, useWorld } from './world.ts';
@@ -210,5 +211,59 @@ describe('an analysis and a materialization that are cancelled', () => {
       expect((await world.api.fetch(`${root}/${step}`, { method: 'POST', token: world.owner.session })).status).toBe(200);
       before = (await listSources(workbookId))[0] as typeof before;
     }
+  });
+});
+
+describe('a job whose workflow was terminated', () => {
+  /** As an operator does it on Temporal's page. */
+  async function terminate(jobId: string): Promise<void> {
+    const { rows } = await world.api.sql.query<{ workflow_id: string }>('SELECT workflow_id FROM jobs WHERE id = $1', [jobId]);
+    const { client } = await world.api.services.temporal();
+    await client.workflow.getHandle(rows[0]?.workflow_id as string).terminate('by an operator');
+  }
+  const age = (jobId: string) => world.api.sql.query("UPDATE jobs SET created_at = now() - interval '11 minutes' WHERE id = $1", [jobId]);
+  const sweep = () => sweepJobs(world.api.services, { heartbeat() {} });
+  const stopped = { status: 'failed', error: 'The work was stopped before it was done.', finished_at: expect.any(String) };
+
+  it('is ended by the sweep: what has landed stays, and nothing is charged', async () => {
+    const credits = await world.readCredits();
+    const bytes = await makeNewFile();
+    const { workbookId, jobId } = await begin(bytes);
+    const hold = await holdDraft(world.api.sql, jobId, 'tables');
+    await world.startWorker();
+    await waitForStage(jobId, 'structure');
+    await terminate(jobId);
+    await hold.letGo();
+    await sweep();
+    expect((await world.getJob(jobId)).status).toBe('running');
+    await age(jobId);
+    await sweep();
+    expect(await world.getJob(jobId)).toMatchObject(stopped);
+    expect(await listSources(workbookId)).toMatchObject([
+      { status: 'materialized', structuring: 'raw_fallback', structuring_reason: 'failed:stopped', artifacts: ['在庫'] },
+    ]);
+    expect(await world.readCredits()).toEqual(credits);
+    await expectNothingHeld(jobId);
+    expect((await world.upload('在庫.xlsx', bytes, { workbookId })).structuring).toBe('structured');
+  });
+
+  it('is ended before anybody has worked on it, and whoever waits is told', async () => {
+    const workbookId = await world.newWorkbook();
+    const staged = await world.upload('在庫.xlsx', await makeNewFile(), { workbookId, fields: { mode: 'staged' } });
+    await world.stopWorker();
+    const path = `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent('在庫.xlsx')}/analyze`;
+    const waiting = world.api.fetch(path, { method: 'POST', token: world.owner.session });
+    await expect.poll(async () => (await listSources(workbookId))[0]?.status).not.toBe(staged.source.status);
+    const { rows } = await world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE workbook_id = $1', [workbookId]);
+    const jobId = rows[0]?.id as string;
+    await age(jobId);
+    await sweep();
+    expect((await world.getJob(jobId)).status).toBe('pending');
+    await terminate(jobId);
+    await sweep();
+    expect(await world.getJob(jobId)).toMatchObject(stopped);
+    const response = await waiting;
+    expect([response.status, await response.json()]).toMatchObject([503, { type: 'urn:svc:problem:unavailable', detail: stopped.error }]);
+    expect(await listSources(workbookId)).toEqual([staged.source]);
   });
 });
