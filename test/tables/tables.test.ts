@@ -89,6 +89,24 @@ describe('a table', () => {
     expect(await list('archived')).toEqual([]);
   });
 
+  it('is described once: the same description again leaves nothing behind', async () => {
+    const { path } = await world.makeTable('説明', [{ name: 'a' }]);
+    const describeBoth = async (description: string | null) => {
+      ok(await world.owner.client.PUT(`${base}/artifacts/{name}/description`, { params: { path }, body: { description } }));
+      const params = { path: { ...path, column: 'a' } };
+      ok(await world.owner.client.PUT(`${base}/artifacts/{name}/columns/{column}/description`, { params, body: { description } }));
+    };
+    const readActions = async () => {
+      const { rows } = await api.sql.query("SELECT action FROM audit_entries WHERE target IN ('説明', '説明.a') ORDER BY seq");
+      return rows.map(({ action }) => action);
+    };
+    await describeBoth(null);
+    expect(await readActions()).toEqual(['table.create']);
+    await describeBoth('売上');
+    await describeBoth('売上');
+    expect(await readActions()).toEqual(['table.create', 'table.describe', 'column.describe']);
+  });
+
   it('is reached by its id where another table has its name', async () => {
     const { owner, workbookId, makeTable } = await makeWorkbookWith(api);
     const { client } = owner;
