@@ -31,7 +31,7 @@ let diffs = 0;
 
 /**
  * What differs between two versions, as the caller may see them. The rows to look at come from the log where it tells
- * all; after a restore or a change of columns all rows of both sides are compared.
+ * all; after a restore, or where columns went or came with a default, all rows of both sides are compared.
  */
 export async function diffTable(services: Services, principal: Principal, from: TableAt, to: TableAt, limit: number): Promise<TableDiff> {
   const selection = await selectRows(services, from, to);
@@ -81,13 +81,23 @@ async function readTexts(connection: DuckDBConnection, sql: string): Promise<str
 
 /** The rows that can differ: those of the log, when it tells all and they are not too many. Null: any. */
 async function selectRows(services: Services, from: TableAt, to: TableAt): Promise<RowSelection | null> {
-  const [after, upTo] = [Math.min(from.editVersion, to.editVersion), Math.max(from.editVersion, to.editVersion)];
+  const [early, late] = from.editVersion < to.editVersion ? [from, to] : [to, from];
+  const [after, upTo] = [early.editVersion, late.editVersion];
   if (after === upTo) return { ids: [noRow] };
-  const ids = (at: TableAt) => at.columns.map((column) => column.id).join();
-  if (ids(from) !== ids(to)) return null;
+  if (touchesAllRows(early, late)) return null;
   if (!(await findUnloggedVersions(services, from.table.id, after, upTo)).logTellsAll) return null;
   const entries = await readLog(services, from.table.id, { after, upTo, limit: mostFromLog + 1, withCells: false });
   return entries.length > mostFromLog ? null : { ids: [...new Set([noRow, ...entries.map((entry) => entry.rowId)])] };
+}
+
+/** A column that goes takes its values from rows that no log names, and one that comes with a default gives all of them a value. */
+function touchesAllRows(early: TableAt, late: TableAt): boolean {
+  const idsOf = (at: TableAt) => new Set(at.columns.map((column) => column.id));
+  const [before, after] = [idsOf(early), idsOf(late)];
+  return (
+    early.columns.some((column) => !after.has(column.id)) ||
+    late.columns.some((column) => column.defaultText !== null && !before.has(column.id))
+  );
 }
 
 /** The same id is the same column; beyond that the same name is, as after a retype. */
