@@ -10,7 +10,7 @@ import { abandonIngest, failIngest, fallBackIngest } from './ingest/endIngest.ts
 import { landRaw } from './ingest/landRaw.ts';
 import { promote } from './ingest/promote.ts';
 import { structure } from './ingest/structure.ts';
-import { sweepJobs } from './jobs/startJob.ts';
+import { sweepJobs } from './jobs/sweepJobs.ts';
 import { collectBlobs, collectVersions, sweepDrafts } from './maintenance/collectGarbage.ts';
 import { expireThings } from './maintenance/expireThings.ts';
 import { analyzeSource } from './sources/analyzeSource.ts';
@@ -26,7 +26,7 @@ export function makeActivities(services: Services) {
       promote: (jobId: string) => beat(() => promote(services, jobId)),
       fallBackIngest: (jobId: string, reason: string) => fallBackIngest(services, jobId, reason),
       failIngest: (jobId: string) => failIngest(services, jobId),
-      abandonIngest: (jobId: string) => abandonIngest(services, jobId),
+      abandonIngest: (jobId: string) => abandonIngest(services, jobId, 'cancelled'),
       analyzeSource: (jobId: string) => beat((pulse) => analyzeSource(services, jobId, pulse)),
       materializeSource: (jobId: string) => beat((pulse) => materializeSource(services, jobId, pulse)),
       failSourceJob: (jobId: string, reason: 'failed' | 'cancelled') => failSourceJob(services, jobId, reason),

@@ -4,17 +4,14 @@ import { compactionLimits } from '../activities/compaction/limits.ts';
 import { authenticate } from '../activities/identity/authenticate.ts';
 import { requireTable } from '../activities/tables/openTable.ts';
 import type { Principal } from '../core/access/principal.ts';
-import type { Layer } from '../schema/index.ts';
-import { fieldIds, innerName, rowIdColumn } from '../store/duckdb/buildRelation.ts';
-import { writeSelect } from '../store/duckdb/writeFile.ts';
-import { commit } from '../store/pg/commit.ts';
-import { insertTable, type TableAt } from '../store/pg/tables.ts';
+import type { TableAt } from '../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../store/pg/workbooks.ts';
-import { makeId, type Services } from '../store/services.ts';
+import type { Services } from '../store/services.ts';
+import { type ComputedColumn, makeLargeTable } from '../test/setup/largeTable.ts';
 import type { BenchRig } from './services.ts';
 
 /** Twelve columns of the usual kinds. */
-const columns: { name: string; type: string; sql: string }[] = [
+const columns: ComputedColumn[] = [
   { name: 'c1', type: 'BIGINT', sql: 'i * 7' },
   { name: 'c2', type: 'VARCHAR', sql: "'text ' || i" },
   { name: 'c3', type: 'DECIMAL(18,2)', sql: '(i % 100000) / 100' },
@@ -48,44 +45,8 @@ export class TableRig {
     return `/api/v1/workbooks/${this.workbook.id}`;
   }
 
-  /** A table of so many rows, in segments as an ingest makes them. */
   async makeTable(name: string, rows: number): Promise<void> {
-    const { services, workbook } = this;
-    const id = makeId('tbl');
-    const file = [
-      { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
-      ...columns.map((column, i) => ({ id: i + 1, name: innerName(i + 1), type: column.type })),
-    ];
-    const list = columns.map((column, i) => `CAST(${column.sql} AS ${column.type}) AS ${innerName(i + 1)}`).join(', ');
-    const layers: Layer[] = [];
-    for (let min = 1; min <= rows; min += compactionLimits.fileRows) {
-      const max = Math.min(rows, min + compactionLimits.fileRows - 1);
-      const select = `SELECT i AS ${rowIdColumn}, ${list} FROM range(${min}, ${max + 1}) AS r(i)`;
-      const written = await services.engine.use((connection) =>
-        writeSelect(services, `${workbook.accountId}/${workbook.id}/${id}`, file, connection, select),
-      );
-      layers.push({ kind: 'segment', ...written, rows: max - min + 1, minRow: min, maxRow: max });
-    }
-    const actor = { name: 'bench', userId: null, credential: 'none', requestId: 'bench' };
-    await commit(
-      services,
-      actor,
-      (tx) =>
-        insertTable(tx, {
-          id,
-          workbookId: workbook.id,
-          accountId: workbook.accountId,
-          name,
-          layer: 'base',
-          versionUid: makeId('ver'),
-          manifestId: makeId('mft'),
-          columns,
-          layers: [...layers, { kind: 'log', after: 1, upTo: null }],
-          rowCount: rows,
-          nextRowId: rows + 1,
-        }),
-      async (result) => result,
-    );
+    await makeLargeTable(this.services, this.workbook, { name, columns, rows, rowsPerFile: compactionLimits.fileRows });
   }
 
   /** 2,000 changed rows as a table in use has them: the older ones frozen into a delta, the newer ones in the log. */

@@ -1352,7 +1352,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1385,7 +1385,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1416,7 +1416,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1448,7 +1448,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1511,7 +1511,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1547,7 +1547,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1580,7 +1580,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1612,7 +1612,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1644,7 +1644,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1675,7 +1675,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1707,7 +1707,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1750,7 +1750,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1786,7 +1786,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1831,7 +1831,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1864,7 +1864,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1901,7 +1901,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1938,7 +1938,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -1970,7 +1970,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -2008,7 +2008,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -2044,7 +2044,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -2222,7 +2222,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -2258,7 +2258,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -2344,7 +2344,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -2385,7 +2385,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -2444,7 +2444,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -2533,7 +2533,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -2657,7 +2657,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -2965,7 +2965,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -3002,7 +3002,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -3136,7 +3136,7 @@ export interface paths {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -4145,7 +4145,7 @@ export interface components {
             type: string;
             /** @description What it holds. */
             description?: string | null;
-            /** @description Internal id. */
+            /** @description Id; a table can be named by it. */
             id?: string | null;
             /** @description Rows, for tables and views. */
             row_count?: number | null;
@@ -7918,7 +7918,7 @@ export interface components {
          */
         PathVersionNumber: string;
         /**
-         * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+         * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
          * @example 売上明細
          */
         PathName: string;
@@ -12989,7 +12989,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -13113,7 +13113,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -13182,7 +13182,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -13241,7 +13241,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -13456,7 +13456,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -13583,7 +13583,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -13627,7 +13627,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -13743,7 +13743,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -13823,7 +13823,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -13921,7 +13921,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14001,7 +14001,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14091,7 +14091,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14159,7 +14159,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14242,7 +14242,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14342,7 +14342,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14434,7 +14434,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14525,7 +14525,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14595,7 +14595,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14672,7 +14672,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14755,7 +14755,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14835,7 +14835,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14902,7 +14902,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -14991,7 +14991,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -15060,7 +15060,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -15155,7 +15155,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -15762,7 +15762,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -15840,7 +15840,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -15889,7 +15889,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -16135,7 +16135,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -16222,7 +16222,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -16401,7 +16401,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -16442,7 +16442,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -16558,7 +16558,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -16742,7 +16742,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -17055,7 +17055,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -17974,7 +17974,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -18064,7 +18064,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];
@@ -18374,7 +18374,7 @@ export interface operations {
                  */
                 workbook_id: components["parameters"]["PathWorkbookId"];
                 /**
-                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404.
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
                  * @example 売上明細
                  */
                 name: components["parameters"]["PathName"];

@@ -6,6 +6,7 @@ import { deleteSource, dropClaim, listLanded, lockSource, type SourceRecord, upd
 import { findWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { releaseCredits } from '../credits/releaseCredits.ts';
+import { type Ending, endings } from '../jobs/endings.ts';
 import { commitForJob, fail, openJob, succeed } from '../jobs/runJob.ts';
 import { type IngestResult, inputOf } from './ingestJob.ts';
 
@@ -103,9 +104,9 @@ export async function failIngest(services: Services, jobId: string): Promise<voi
   await endJob(services, jobId, (tx, job) => refuseIngest(tx, job, problem));
 }
 
-/** Somebody cancelled the job. */
-export async function abandonIngest(services: Services, jobId: string): Promise<void> {
-  await endJob(services, jobId, abandon);
+/** The job was cancelled or stopped. */
+export async function abandonIngest(services: Services, jobId: string, why: Ending): Promise<void> {
+  await endJob(services, jobId, (tx, job) => abandon(tx, job, why));
 }
 
 async function endJob(services: Services, jobId: string, end: (tx: Tx, job: JobRecord) => Promise<void>): Promise<void> {
@@ -116,21 +117,21 @@ async function endJob(services: Services, jobId: string, end: (tx: Tx, job: JobR
 /** Inside the transaction: a workbook that was deleted meanwhile needs no tables, and nobody pays for them. */
 export async function abandonIfGone(tx: Tx, job: JobRecord, source: SourceRecord): Promise<boolean> {
   if (await findWorkbook(tx.orm, source.workbookId)) return false;
-  await abandon(tx, job);
+  await abandon(tx, job, 'cancelled');
   return true;
 }
 
 /** Inside the transaction: what has landed stays, what has not goes. */
-async function abandon(tx: Tx, job: JobRecord): Promise<void> {
+async function abandon(tx: Tx, job: JobRecord, why: Ending): Promise<void> {
   const input = inputOf(job);
   const hasRaw = (await listLanded(tx.orm, [input.sourceId])).some(({ landing }) => landing.role === 'raw');
-  const problem: JobProblem = { code: 'in-use', detail: 'cancelled', suggestedFix: 'Start it again if it is still wanted.' };
+  const problem = endings[why];
   if (input.revise || !hasRaw) return refuseIngest(tx, job, problem);
   await giveBack(tx, job);
   await updateSource(tx, input.sourceId, {
     status: 'materialized',
     structuring: 'raw_fallback',
-    structuringReason: 'failed:cancelled',
+    structuringReason: `failed:${why}`,
     jobId: null,
   });
   await fail(tx, job, problem, input.announce);

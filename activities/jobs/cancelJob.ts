@@ -1,11 +1,10 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
-import { type JobRecord, updateJob, type VisibleJob } from '../../store/pg/jobs.ts';
+import type { JobRecord, VisibleJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { temporalAway } from '../../store/temporal/client.ts';
-import { abandonIngest } from '../ingest/endIngest.ts';
-import { failSourceJob } from '../sources/failSourceJob.ts';
+import { abandonJob } from './abandonJob.ts';
 import { requireJob } from './findJob.ts';
 
 const patienceMs = 10_000;
@@ -21,9 +20,7 @@ export async function cancelJob(services: Services, principal: Principal, job: V
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw temporalAway(error);
     // It was not started yet, or is gone without having said how it ended: nobody else will finish this job.
-    if (job.kind === 'ingest') await abandonIngest(services, job.id);
-    else if (job.kind === 'analyze' || job.kind === 'materialize') await failSourceJob(services, job.id, 'cancelled');
-    else await updateJob(services.db.orm, job.id, { status: 'failed', error: 'cancelled', finishedAt: new Date() });
+    await abandonJob(services, job, 'cancelled');
   }
   let now = await requireJob(services, principal, job.id);
   for (const until = Date.now() + patienceMs; !isOver(now) && Date.now() < until; now = await requireJob(services, principal, job.id)) {

@@ -1,9 +1,8 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { describeError } from '../../store/log.ts';
-import { type JobRecord, listForgottenJobs } from '../../store/pg/jobs.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
-import type { Pulse } from '../compaction/compactTable.ts';
 
 /** The workflow of each kind of job. Its one argument is the job's id. */
 const workflows: Record<string, string> = { ingest: 'ingest', analyze: 'analyze', materialize: 'materialize' };
@@ -26,15 +25,4 @@ export async function startJob(services: Services, job: JobRecord): Promise<void
     if (error instanceof WorkflowExecutionAlreadyStartedError) return;
     services.log.warn({ jobId: job.id, ...describeError(error) }, 'job not started yet');
   }
-}
-
-/** Jobs that were registered by a process that ended before it could start them. */
-export async function sweepJobs(services: Services, pulse: Pulse): Promise<number> {
-  const forgotten = await listForgottenJobs(services.db.orm);
-  for (const job of forgotten) {
-    pulse.heartbeat();
-    pulse.signal?.throwIfAborted();
-    await startJob(services, job);
-  }
-  return forgotten.length;
 }

@@ -72,7 +72,7 @@ export async function prepareRangeWrite(
 
 async function findSeen(services: Services, at: TableAt, version: number): Promise<TableAt> {
   if (version >= at.editVersion || version < 1) return at;
-  return (await findTableAt(services.db.orm, at.table, version)) ?? at;
+  return (await findTableAt(services.db.pool, at.table, version)) ?? at;
 }
 
 type TypedColumn = ColumnRecord & { parsed: ColumnType };

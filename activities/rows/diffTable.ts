@@ -1,10 +1,9 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Principal } from '../../core/access/principal.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
-import { readAll } from '../../store/duckdb/engine.ts';
+import { readAll, withRelations } from '../../store/duckdb/engine.ts';
 import { jsonExpression, rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, quoteText, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
-import { withRelations } from '../../store/duckdb/withRelations.ts';
 import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
@@ -32,7 +31,7 @@ let diffs = 0;
 
 /**
  * What differs between two versions, as the caller may see them. The rows to look at come from the log where it tells
- * all; after a restore or a change of columns all rows of both sides are compared.
+ * all; after a restore, or where columns went or came with a default, all rows of both sides are compared.
  */
 export async function diffTable(services: Services, principal: Principal, from: TableAt, to: TableAt, limit: number): Promise<TableDiff> {
   const selection = await selectRows(services, from, to);
@@ -41,7 +40,7 @@ export async function diffTable(services: Services, principal: Principal, from: 
     openRelation(services, to, principal, selection),
   ]);
   const pairs = pairColumns(from, to, left, right);
-  return withRelations(services, [left, right], async (connection, froms) => {
+  return withRelations(services.engine, services.blobs, [left, right], async (connection, froms) => {
     diffs += 1;
     const found = `svc_diff_${diffs}`;
     const [l, r] = froms as [string, string];
@@ -82,13 +81,23 @@ async function readTexts(connection: DuckDBConnection, sql: string): Promise<str
 
 /** The rows that can differ: those of the log, when it tells all and they are not too many. Null: any. */
 async function selectRows(services: Services, from: TableAt, to: TableAt): Promise<RowSelection | null> {
-  const [after, upTo] = [Math.min(from.editVersion, to.editVersion), Math.max(from.editVersion, to.editVersion)];
+  const [early, late] = from.editVersion < to.editVersion ? [from, to] : [to, from];
+  const [after, upTo] = [early.editVersion, late.editVersion];
   if (after === upTo) return { ids: [noRow] };
-  const ids = (at: TableAt) => at.columns.map((column) => column.id).join();
-  if (ids(from) !== ids(to)) return null;
+  if (touchesAllRows(early, late)) return null;
   if (!(await findUnloggedVersions(services, from.table.id, after, upTo)).logTellsAll) return null;
   const entries = await readLog(services, from.table.id, { after, upTo, limit: mostFromLog + 1, withCells: false });
   return entries.length > mostFromLog ? null : { ids: [...new Set([noRow, ...entries.map((entry) => entry.rowId)])] };
+}
+
+/** A column that goes takes its values from rows that no log names, and one that comes with a default gives all of them a value. */
+function touchesAllRows(early: TableAt, late: TableAt): boolean {
+  const idsOf = (at: TableAt) => new Set(at.columns.map((column) => column.id));
+  const [before, after] = [idsOf(early), idsOf(late)];
+  return (
+    early.columns.some((column) => !after.has(column.id)) ||
+    late.columns.some((column) => column.defaultText !== null && !before.has(column.id))
+  );
 }
 
 /** The same id is the same column; beyond that the same name is, as after a retype. */

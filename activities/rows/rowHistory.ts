@@ -79,7 +79,7 @@ async function requireKnownRow(services: Services, at: TableAt, rowId: number): 
 
 async function wasEverThere(services: Services, at: TableAt, rowId: number): Promise<boolean> {
   if ((await readStoredRows(services, at, [rowId])).has(rowId)) return true;
-  const first = await findTableAt(services.db.orm, at.table, 1);
+  const first = await findTableAt(services.db.pool, at.table, 1);
   return first !== null && (await readStoredRows(services, first, [rowId])).has(rowId);
 }
 
@@ -92,8 +92,8 @@ async function compareVersions(
   columns: ColumnRecord[],
 ): Promise<LogRow | null> {
   const [after, before] = await Promise.all([
-    findTableAt(services.db.orm, at.table, version),
-    version === 1 ? null : findTableAt(services.db.orm, at.table, version - 1),
+    findTableAt(services.db.pool, at.table, version),
+    version === 1 ? null : findTableAt(services.db.pool, at.table, version - 1),
   ]);
   if (!after || (version > 1 && !before)) return null;
   const [now, then] = await Promise.all([

@@ -77,7 +77,7 @@ async function planContent(services: Services, at: TableAt, wanted: SnapshotTabl
   // Derived tables are computed from the others, not brought back.
   if (table.layer !== 'base') return null;
   if (table.deletedAt === null && table.versionUid === wanted.versionUid) return null;
-  const old = await findTableAt(services.db.orm, table, wanted.editVersion);
+  const old = await findTableAt(services.db.pool, table, wanted.editVersion);
   if (old?.versionUid !== wanted.versionUid) throw new Error(`a version that a snapshot holds is gone: ${table.id}@${wanted.editVersion}`);
   const columns = await listColumnRows(services.db.orm, table.id, wanted.editVersion);
   const layers = closeLog(old);

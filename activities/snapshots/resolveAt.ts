@@ -1,7 +1,7 @@
 import { notFound } from '../../core/errors.ts';
 import { isId } from '../../core/ids/ids.ts';
 import { findNamedVersion, findSnapshot, listSnapshotTables, type SnapshotTable } from '../../store/pg/snapshots.ts';
-import { findTableAt, listTablesById, type TableAt } from '../../store/pg/tables.ts';
+import { listTablesAt, type TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 
 /** A moment of a workbook: the version of every table, by table id, as a snapshot holds it. */
@@ -28,15 +28,8 @@ export async function openTablesAt(services: Services, resolved: ResolvedAt, nam
   const held = [...resolved.tables.values()].filter(
     (table) => table.state === 'active' && (wanted === null || wanted.has(table.name.toLowerCase())),
   );
-  const current = await listTablesById(
-    services.db.pool,
-    held.map((table) => table.tableId),
-  );
-  const opened: TableAt[] = [];
-  for (const { table } of current) {
-    const then = resolved.tables.get(table.id) as SnapshotTable;
-    const at = await findTableAt(services.db.orm, { ...table, name: then.name, description: then.description }, then.editVersion);
-    if (at) opened.push(at);
-  }
-  return opened;
+  return (await listTablesAt(services.db.pool, held)).map((at) => {
+    const { name, description } = resolved.tables.get(at.table.id) as SnapshotTable;
+    return { ...at, table: { ...at.table, name, description } };
+  });
 }

@@ -1,13 +1,13 @@
 import type { Orm } from '../../store/pg/database.ts';
-import { type LandedTable, listLanded, type SourceRecord } from '../../store/pg/sources.ts';
+import { type LandedTable, listLanded, type SourceRecord, type SourceSummary } from '../../store/pg/sources.ts';
 
 /** A source with the tables that stand for it: structured ones where there are any, its raw tables otherwise. */
-export interface DescribedSource {
-  source: SourceRecord;
+export interface DescribedSource<Source extends SourceSummary = SourceRecord> {
+  source: Source;
   tables: LandedTable['table'][];
 }
 
-export async function describeSources(orm: Orm, sources: SourceRecord[]): Promise<DescribedSource[]> {
+export async function describeSources<Source extends SourceSummary>(orm: Orm, sources: Source[]): Promise<DescribedSource<Source>[]> {
   const landed = await listLanded(
     orm,
     sources.map((source) => source.id),

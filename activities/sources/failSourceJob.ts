@@ -2,15 +2,16 @@ import type { JobProblem } from '../../schema/index.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
+import { type Ending, endings } from '../jobs/endings.ts';
 import { commitForJob, fail, openJob } from '../jobs/runJob.ts';
 
-const reasons: Record<'failed' | 'cancelled', JobProblem> = {
+const reasons: Record<'failed' | Ending, JobProblem> = {
+  ...endings,
   failed: { code: 'unavailable', detail: 'The file could not be worked on just now.', suggestedFix: 'Try again in a moment.' },
-  cancelled: { code: 'in-use', detail: 'cancelled', suggestedFix: 'Start it again if it is still wanted.' },
 };
 
-/** The workflow gave up, or was told to. */
-export async function failSourceJob(services: Services, jobId: string, reason: 'failed' | 'cancelled'): Promise<void> {
+/** The workflow gave up, was told to, or is no more. */
+export async function failSourceJob(services: Services, jobId: string, reason: 'failed' | Ending): Promise<void> {
   const job = await openJob(services, jobId);
   if (job) await failJob(services, job, reasons[reason]);
 }

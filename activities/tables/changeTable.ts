@@ -1,7 +1,7 @@
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
-import { describeColumn, type TableAt, type TableRecord, updateTable } from '../../store/pg/tables.ts';
+import { type ColumnRecord, describeColumn, type TableAt, type TableRecord, updateTable } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 import { nameTaken } from './createTable.ts';
 import { VersionMoved } from './editTable.ts';
@@ -48,20 +48,16 @@ export async function setTableState(tx: Tx, table: TableRecord, state: 'active' 
 }
 
 export async function setTableDescription(tx: Tx, table: TableRecord, description: string | null): Promise<void> {
+  if (table.description === description) return;
   if (!(await updateTable(tx, table.id, { description }))) throw notFound('table');
   tx.note(table.workbookId, { audit: [{ action: 'table.describe', target: table.name }], usage: [{ kind: 'op', amount: 1 }] });
 }
 
-export async function setColumnDescription(
-  tx: Tx,
-  at: TableAt,
-  columnId: number,
-  columnName: string,
-  description: string | null,
-): Promise<void> {
-  await describeColumn(tx, at.table.id, columnId, description);
-  tx.note(at.table.workbookId, {
-    audit: [{ action: 'column.describe', target: `${at.table.name}.${columnName}` }],
+export async function setColumnDescription(tx: Tx, table: TableRecord, column: ColumnRecord, description: string | null): Promise<void> {
+  if (column.description === description) return;
+  await describeColumn(tx, table.id, column.id, description);
+  tx.note(table.workbookId, {
+    audit: [{ action: 'column.describe', target: `${table.name}.${column.name}` }],
     usage: [{ kind: 'op', amount: 1 }],
   });
 }

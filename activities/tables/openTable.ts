@@ -9,7 +9,7 @@ import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
 import { readTail } from './readLayers.ts';
 
-/** The table by name as it is now, or a 404 that names the nearest one. An active one hides an archived one of its name. */
+/** The table by name or id as it is now, or a 404 that names the nearest one. By name an active one hides archived ones. */
 export async function requireTable(
   services: Services,
   workbookId: string,
@@ -28,7 +28,7 @@ export async function requireTableAt(services: Services, current: TableAt, editV
   if (editVersion === current.editVersion) return current;
   if (editVersion > current.editVersion || editVersion < 1)
     throw notFound(`version ${editVersion} of the table`, `Its versions go up to ${current.editVersion}.`);
-  const at = await findTableAt(services.db.orm, current.table, editVersion);
+  const at = await findTableAt(services.db.pool, current.table, editVersion);
   if (!at)
     throw new DomainError(
       'expired',

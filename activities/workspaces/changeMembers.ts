@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type BaseRole, reservedRoles } from '../../core/access/roles.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
@@ -32,12 +33,12 @@ export async function addMember(
   if (!user) throw notFound('user with this e-mail', 'Ask them to sign up first, then add them.');
   refuseOwner(workspace, user.id, 'stays its admin');
   const added = await insertMember(tx, { workspaceId: workspace.id, userId: user.id, role: wanted.role, createdAt: tx.at });
-  if (!added) await setMemberRole(tx, workspace.id, user.id, wanted.role);
-  tx.note(workspace.accountId, {
-    audit: [
-      { action: added ? 'member.added' : 'member.role_changed', target: user.id, detail: { workspace: workspace.id, role: wanted.role } },
-    ],
-  });
+  if (added || (await setMemberRole(tx, workspace.id, user.id, wanted.role)))
+    tx.note(workspace.accountId, {
+      audit: [
+        { action: added ? 'member.added' : 'member.role_changed', target: user.id, detail: { workspace: workspace.id, role: wanted.role } },
+      ],
+    });
   return { member: await requireMember(tx, workspace, user.id), added };
 }
 
@@ -57,8 +58,10 @@ export async function replaceRoles(tx: Tx, workspace: VisibleWorkspace, userId: 
     throw new DomainError('validation-failed', 'Built-in role names are reserved.', 'Choose other names for custom roles.', {
       errors: reserved,
     });
-  await requireMember(tx, workspace, userId);
-  await setMemberRoles(tx, workspace.id, userId, [...new Set(roles)]);
+  const wanted = [...new Set(roles)];
+  const member = await requireMember(tx, workspace, userId);
+  if (isDeepStrictEqual(member.roles, wanted)) return member;
+  await setMemberRoles(tx, workspace.id, userId, wanted);
   tx.note(workspace.accountId, { audit: [{ action: 'member.roles_set', target: userId, detail: { workspace: workspace.id, roles } }] });
   return requireMember(tx, workspace, userId);
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { revokePinnedTo } from '../../store/pg/credentials.ts';
@@ -18,15 +19,17 @@ export async function createWorkspace(
   return workspace;
 }
 
-/** Applies the given fields only. */
+/** Applies the given fields only. What changes nothing leaves nothing behind. */
 export async function configureWorkspace(
   tx: Tx,
   workspace: VisibleWorkspace,
   fields: { name?: string; residency?: string | null; preprocessRules?: string | null; idpConfig?: Record<string, unknown> | null },
 ): Promise<WorkspaceRecord> {
-  const changed = await updateWorkspace(tx, workspace.id, fields);
+  const differing = Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(workspace[name as keyof typeof fields], value));
+  if (differing.length === 0) return workspace;
+  const changed = await updateWorkspace(tx, workspace.id, Object.fromEntries(differing));
   tx.note(workspace.accountId, {
-    audit: [{ action: 'workspace.configured', target: workspace.id, detail: { fields: Object.keys(fields) } }],
+    audit: [{ action: 'workspace.configured', target: workspace.id, detail: { fields: differing.map(([name]) => name) } }],
   });
   return changed;
 }

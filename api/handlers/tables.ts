@@ -167,7 +167,7 @@ export function makeTableHandlers({ services }: Plant): Handlers<TableOperations
       const description = call.body.description ?? null;
       return call.write(
         call.actor(),
-        (tx) => setColumnDescription(tx, at, column.id, column.name, description),
+        (tx) => setColumnDescription(tx, at.table, column, description),
         () => ({ status: 200, body: { name: at.table.name, column: column.name, description } }),
       );
     },

@@ -70,7 +70,6 @@ export function makeWorkspaceHandlers({ services }: Plant): Handlers<WorkspaceOp
         ...(preprocessRules === undefined ? {} : { preprocessRules }),
         ...(idpConfig === undefined ? {} : { idpConfig }),
       };
-      if (Object.keys(fields).length === 0) return { status: 200, body: presentWorkspace(workspace) };
       return call.write(
         call.actor(),
         (tx) => configureWorkspace(tx, workspace, fields),

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
+import { requireWorkbook } from '../../activities/access.ts';
 import { authenticate, unauthenticated } from '../../activities/identity/authenticate.ts';
 import { awaitJob, mayFareBetter } from '../../activities/jobs/awaitJob.ts';
 import { startJob } from '../../activities/jobs/startJob.ts';
@@ -14,7 +15,8 @@ import { inAccounts } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 import { type ReadBody, readBody } from './body.ts';
 import type { AnyReply, Begun, Call, Handler, JobWait, Reply } from './call.ts';
-import type { Contract, Operation, OperationId } from './contract.ts';
+import { drainBody } from './chunks.ts';
+import { type Contract, formType, type Operation, type OperationId } from './contract.ts';
 import { type SentFile, saveBody } from './form.ts';
 import {
   claimRepeatable,
@@ -75,11 +77,7 @@ async function serve<Id extends OperationId>(
 ): Promise<AnyReply> {
   // What is still to be built says so to whoever may ask, before it reads a body that nobody could take.
   if (plant.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
-  const body = await closeUnread(
-    ctx,
-    trace,
-    readBody(ctx.req, operation, () => plant.services.blobs.draft()),
-  );
+  const body = await closeUnread(ctx, trace, readWanted(plant, operation, ctx, trace.principal));
   const sent = body?.file ? [body.file] : [];
   try {
     return await answerRequest(plant, operation, handler, ctx, trace, { body, sent });
@@ -87,6 +85,20 @@ async function serve<Id extends OperationId>(
     // Whoever wanted a file has taken it over by now.
     for (const file of sent) await rm(file.path, { force: true });
   }
+}
+
+/** The body. A form may bring a large file: who may put none into the workbook is told so before it is read. */
+async function readWanted(plant: Plant, operation: Operation, ctx: Context, principal: Principal | null): Promise<ReadBody | undefined> {
+  const { workbook_id: workbookId } = ctx.params as { workbook_id?: string };
+  if (principal && workbookId !== undefined && operation.bodyTypes.includes(formType)) {
+    try {
+      await requireWorkbook(plant.services, principal, workbookId, 'editor');
+    } catch (error) {
+      await drainBody(ctx.req);
+      throw explainDatabaseError(error);
+    }
+  }
+  return readBody(ctx.req, operation, () => plant.services.blobs.draft());
 }
 
 /** What is left of a body that was refused half-way cannot be told from the next request: the connection ends with the answer. */

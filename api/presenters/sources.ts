@@ -1,11 +1,11 @@
 import type { DescribedSource } from '../../activities/sources/describeSources.ts';
-import { toContract } from '../../core/structuring/specJson.ts';
+import { summarizeRegion, toContract } from '../../core/structuring/specJson.ts';
 import type { components } from '../../schema/contract.ts';
-import type { SourceRecord } from '../../store/pg/sources.ts';
+import type { SourceRecord, SourceSummary } from '../../store/pg/sources.ts';
 
 type Schemas = components['schemas'];
 
-export function presentSource({ source, tables }: DescribedSource): Schemas['Source'] {
+export function presentSource({ source, tables }: DescribedSource<SourceSummary>): Schemas['Source'] {
   return {
     id: source.id,
     name: source.name,
@@ -22,14 +22,7 @@ export function presentSource({ source, tables }: DescribedSource): Schemas['Sou
     artifacts: tables.map((table) => table.name),
     parse_spec: source.spec && {
       version: source.specVersion,
-      regions: presentSpec(source).regions.map(({ id, sheet, range, kind, name, selected }) => ({
-        id,
-        sheet,
-        range,
-        kind,
-        name,
-        selected,
-      })),
+      regions: source.spec.regions.map(summarizeRegion),
     },
     ...(source.error === null ? {} : { error: source.error }),
   };

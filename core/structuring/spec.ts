@@ -53,6 +53,9 @@ export interface SpecRegion {
   selected: boolean;
 }
 
+/** What tells regions apart. */
+export type RegionSummary = Pick<SpecRegion, 'id' | 'sheet' | 'range' | 'kind' | 'name' | 'selected'>;
+
 export type FileFormat = 'xlsx' | 'csv' | 'tsv';
 
 export interface ParseSpec {

@@ -8,6 +8,7 @@ import {
   isTableRegion,
   type ParseSpec,
   type RegionKind,
+  type RegionSummary,
   type SpecColumn,
   type SpecPeriod,
   type SpecRegion,
@@ -56,23 +57,23 @@ export function toContract(spec: ParseSpec): SpecJson {
   };
 }
 
+/** A region in short, as the contract writes it. */
+export function summarizeRegion(region: RegionSummary): Pick<RegionJson, 'id' | 'sheet' | 'range' | 'kind' | 'name' | 'selected'> {
+  const { id, sheet, range, kind, name, selected } = region;
+  return { id, sheet, range, kind, name: isTableRegion(region) && name !== '' ? name : null, selected };
+}
+
 function regionToContract(region: SpecRegion): RegionJson {
-  const { id, sheet, range, kind, header_rows, data_range, orientation, columns, periods, totals, selected } = region;
-  const about = region.name === '' ? null : region.name;
+  const { header_rows, data_range, orientation, columns, periods, totals } = region;
   return {
-    id,
-    sheet,
-    range,
-    kind,
-    name: isTableRegion(region) ? about : null,
-    ...(isTableRegion(region) ? {} : { target: about }),
+    ...summarizeRegion(region),
+    ...(isTableRegion(region) ? {} : { target: region.name === '' ? null : region.name }),
     header_rows,
     data_range,
     orientation,
     columns,
     ...(periods && { periods: periods.map(periodToContract) }),
     ...(totals && { totals: totals.map((total) => totalToContract(region, total)) }),
-    selected,
   };
 }
 

@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import type { BlobStore } from '../blobs/blobStore.ts';
 import { type RowFormat, startRows } from './formats/streamRows.ts';
-import { createTailTable, openFiles, quoteName, type Relation } from './relation.ts';
+import { openRelations } from './openRelations.ts';
+import type { Relation } from './relation.ts';
 
 /** The engine for the service's own reads and writes. Nobody's SQL runs here: that is what the sandbox is for. */
 export interface Engine {
@@ -42,49 +43,30 @@ export async function openEngine(options: { connections: number; memoryLimitMb: 
   };
 }
 
-let tails = 0;
-
-/** SQL that stands for a relation on a connection, and how to clear away what it needed. */
-interface OpenedRelation {
-  from: string;
-  release(): Promise<void>;
+/** Runs `work` with SQL that stands for each of the relations; their files are pinned and their tails are there for as long. */
+export async function withRelations<T>(
+  engine: Engine,
+  blobs: BlobStore,
+  relations: Relation[],
+  work: (connection: DuckDBConnection, froms: string[]) => Promise<T>,
+): Promise<T> {
+  return engine.use(async (connection) => {
+    const { froms, release } = await openRelations(connection, blobs, relations);
+    try {
+      return await work(connection, froms);
+    } finally {
+      await release();
+    }
+  });
 }
 
-async function openOn(connection: DuckDBConnection, blobs: BlobStore, relation: Relation): Promise<OpenedRelation> {
-  const opened = await openFiles(blobs, [relation]);
-  tails += 1;
-  const tailName = `svc_tail_${tails}`;
-  const { tail } = relation;
-  try {
-    if (tail) await connection.run(createTailTable(tailName, tail.columns), [tail.json]);
-  } catch (error) {
-    opened.release();
-    throw error;
-  }
-  return {
-    from: `(${relation.select(opened.pathOf, tailName)})`,
-    async release() {
-      opened.release();
-      if (tail) await connection.run(`DROP TABLE ${quoteName(tailName)}`);
-    },
-  };
-}
-
-/** Runs `work` with SQL that stands for the relation; its files are pinned and its tail is there for as long. */
 export async function withRelation<T>(
   engine: Engine,
   blobs: BlobStore,
   relation: Relation,
   work: (connection: DuckDBConnection, from: string) => Promise<T>,
 ): Promise<T> {
-  return engine.use(async (connection) => {
-    const { from, release } = await openOn(connection, blobs, relation);
-    try {
-      return await work(connection, from);
-    } finally {
-      await release();
-    }
-  });
+  return withRelations(engine, blobs, [relation], (connection, [from]) => work(connection, from as string));
 }
 
 /** The rows of a SELECT over a relation as a stream; connection, files and tail are given back when it closes. */
@@ -96,8 +78,8 @@ export function streamRelation(
   select: (from: string) => string,
 ): Promise<Readable> {
   return streamOn(engine, format, async (connection) => {
-    const { from, release } = await openOn(connection, blobs, relation);
-    return { sql: select(from), release };
+    const { froms, release } = await openRelations(connection, blobs, [relation]);
+    return { sql: select(froms[0] as string), release };
   });
 }
 

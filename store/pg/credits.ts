@@ -47,6 +47,18 @@ export async function closeReservation(
   return rows[0] ?? null;
 }
 
+/** Reservations that nobody will end any more: their jobs are over or gone. Young ones are left alone, whoever made them. */
+export async function listStuckReservations(pool: pg.Pool): Promise<{ accountId: string; jobId: string }[]> {
+  const { rows } = await pool.query<{ accountId: string; jobId: string }>(
+    `SELECT m.account_id AS "accountId", m.ref AS "jobId" FROM credit_movements m
+     WHERE m.kind = 'reserve' AND m.at < now() - interval '1 hour'
+       AND NOT EXISTS (SELECT 1 FROM credit_movements c WHERE c.account_id = m.account_id AND c.key = 'close:' || m.ref)
+       AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = m.ref AND j.finished_at IS NULL)
+     ORDER BY m.at LIMIT 1000`,
+  );
+  return rows;
+}
+
 /** False when the purchase is in the books already. Bought credits do not end. */
 export async function insertPurchase(tx: Tx, purchase: { accountId: string; ref: string; amount: number }): Promise<boolean> {
   const { rows } = await tx.client.query<{ added: boolean }>('SELECT svc_buy_credits($1, $2, $3, $4, $5) AS added', [

@@ -77,6 +77,16 @@ export async function listForgottenJobs(orm: Orm): Promise<JobRecord[]> {
     .limit(500);
 }
 
+/** Not over, and begun or registered so long ago that something may have happened to them. */
+export async function listLastingJobs(orm: Orm): Promise<JobRecord[]> {
+  return orm
+    .select()
+    .from(jobs)
+    .where(and(isNull(jobs.finishedAt), lt(jobs.createdAt, sql`now() - interval '10 minutes'`)))
+    .orderBy(jobs.createdAt)
+    .limit(500);
+}
+
 export async function lockJob(tx: Tx, id: string): Promise<JobRecord | null> {
   const [job] = await tx.orm.select().from(jobs).where(eq(jobs.id, id)).for('update');
   return job ?? null;

@@ -1,10 +1,13 @@
-import { and, asc, count, desc, eq, inArray, isNull, lt, ne, sql } from 'drizzle-orm';
+import { and, asc, count, desc, eq, getTableColumns, inArray, isNull, lt, ne, sql } from 'drizzle-orm';
+import type { RegionSummary } from '../../core/structuring/spec.ts';
 import { jobDrafts, landings, sources, structurings, tableInputs, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
 import type { TableRecord } from './tables.ts';
 
 export type SourceRecord = typeof sources.$inferSelect;
+/** Without what makes a source large: its parse spec is as long as its file is wide. */
+export type SourceSummary = Omit<SourceRecord, 'spec' | 'extents'> & { spec: { regions: RegionSummary[] } | null };
 export type LandingRecord = typeof landings.$inferSelect;
 
 /** Registrations in one workbook come one after another: names are given, and equal bytes found, without a gap. */
@@ -12,12 +15,18 @@ export async function lockSources(tx: Tx, workbookId: string): Promise<void> {
   await tx.client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sources ${workbookId}`]);
 }
 
+const { spec, extents, ...shown } = getTableColumns(sources);
+const specInShort = sql<SourceSummary['spec']>`CASE WHEN ${spec} IS NOT NULL THEN jsonb_build_object('regions', (
+  SELECT coalesce(jsonb_agg(jsonb_build_object('id', region -> 'id', 'sheet', region -> 'sheet', 'range', region -> 'range',
+    'kind', region -> 'kind', 'name', region -> 'name', 'selected', region -> 'selected') ORDER BY n), '[]')
+  FROM jsonb_array_elements(${spec} -> 'regions') WITH ORDINALITY AS each (region, n))) END`;
+
 export async function listSources(
   orm: Orm,
   filter: { workbookId: string; before?: string | null; limit: number },
-): Promise<SourceRecord[]> {
+): Promise<SourceSummary[]> {
   return orm
-    .select()
+    .select({ ...shown, spec: specInShort })
     .from(sources)
     .where(and(eq(sources.workbookId, filter.workbookId), filter.before == null ? undefined : lt(sources.id, filter.before)))
     .orderBy(desc(sources.id))

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, count, eq, gt, inArray, isNull } from 'drizzle-orm';
 import type pg from 'pg';
 import { type Layer, manifests, type PlannedLayer, tableColumns, tables, tableVersions } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -63,17 +63,6 @@ export async function countTables(orm: Orm, workbookIds: string[]): Promise<Map<
   return new Map(rows.map((row) => [row.workbookId, row.tables]));
 }
 
-/** By name: the active table, else the archived one that was changed last. */
-export async function findTable(orm: Orm, workbookId: string, name: string): Promise<TableRecord | null> {
-  const [row] = await orm
-    .select()
-    .from(tables)
-    .where(and(eq(tables.workbookId, workbookId), sql`lower(${tables.name}) = lower(${name})`, live))
-    .orderBy(asc(tables.state), desc(tables.updatedAt))
-    .limit(1);
-  return row ?? null;
-}
-
 /** The columns of a table as they are at a version, in order. */
 export async function listColumnsAt(
   orm: Orm,
@@ -105,14 +94,19 @@ interface CurrentRow extends TableRecord {
   columns: ColumnRecord[];
 }
 
+const tableFields = `
+  t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name, t.type, t.layer, t.state, t.description,
+  t.edit_version::float8 AS "editVersion", t.version_uid AS "versionUid", t.manifest_id AS "manifestId", t.schema_version::float8 AS "schemaVersion",
+  t.row_count::float8 AS "rowCount", t.next_row_id::float8 AS "nextRowId", t.next_column_id AS "nextColumnId", t.tail_count AS "tailCount",
+  t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.deleted_at AS "deletedAt"`;
+
+const columnsWhere = (condition: string) => `
+  (SELECT coalesce(json_agg(json_build_object('id', c.column_id, 'name', c.name, 'type', c.type, 'defaultText', c.default_text, 'description', c.description)
+          ORDER BY c.position, c.column_id), '[]')
+   FROM table_columns c WHERE c.table_id = t.id AND ${condition}) AS columns`;
+
 const selectCurrent = `
-  SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name, t.type, t.layer, t.state, t.description,
-         t.edit_version::float8 AS "editVersion", t.version_uid AS "versionUid", t.manifest_id AS "manifestId", t.schema_version::float8 AS "schemaVersion",
-         t.row_count::float8 AS "rowCount", t.next_row_id::float8 AS "nextRowId", t.next_column_id AS "nextColumnId", t.tail_count AS "tailCount",
-         t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.deleted_at AS "deletedAt", m.layers,
-         (SELECT coalesce(json_agg(json_build_object('id', c.column_id, 'name', c.name, 'type', c.type, 'defaultText', c.default_text, 'description', c.description)
-                 ORDER BY c.position, c.column_id), '[]')
-          FROM table_columns c WHERE c.table_id = t.id AND c.to_version IS NULL) AS columns
+  SELECT ${tableFields}, m.layers, ${columnsWhere('c.to_version IS NULL')}
   FROM tables t JOIN manifests m ON m.id = t.manifest_id`;
 
 function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
@@ -128,13 +122,13 @@ function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
   };
 }
 
-/** By workbook and name. */
+/** By workbook and name, or id: an archived table has its name for itself only while no other has it. */
 const currentTable = (preferred: 'active' | 'archived'): Lookup<CurrentRow> => ({
   name: `current_table_${preferred}`,
   text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
          CROSS JOIN LATERAL (${selectCurrent}
-           WHERE t.workbook_id = k.a AND lower(t.name) = lower(k.b) AND t.deleted_at IS NULL
-           ORDER BY t.state <> '${preferred}', t.updated_at DESC LIMIT 1) AS found`,
+           WHERE t.workbook_id = k.a AND (t.id = k.b OR lower(t.name) = lower(k.b)) AND t.deleted_at IS NULL
+           ORDER BY t.id <> k.b, t.state <> '${preferred}', t.updated_at DESC LIMIT 1) AS found`,
 });
 const currentTables = { active: currentTable('active'), archived: currentTable('archived') };
 
@@ -142,10 +136,10 @@ const currentTables = { active: currentTable('active'), archived: currentTable('
 export async function findCurrentTable(
   db: Database,
   workbookId: string,
-  name: string,
+  nameOrId: string,
   preferred: 'active' | 'archived' = 'active',
 ): Promise<TableAt | null> {
-  const row = await db.lookUpOwn(currentTables[preferred], workbookId, name);
+  const row = await db.lookUpOwn(currentTables[preferred], workbookId, nameOrId);
   return row && asTableAt(row);
 }
 
@@ -180,25 +174,28 @@ export async function listTablesById(pool: pg.Pool | pg.PoolClient, ids: string[
   return rows.map(asTableAt);
 }
 
+interface VersionRow extends TableRecord {
+  at: Omit<TableAt, 'table' | 'columns'>;
+  columns: ColumnRecord[];
+}
+
+/** Tables at older versions, by id; deleted ones too. A version that is not there (any more) is left out. */
+export async function listTablesAt(pool: pg.Pool | pg.PoolClient, wanted: { tableId: string; editVersion: number }[]): Promise<TableAt[]> {
+  const { rows } = await pool.query<VersionRow>(
+    `SELECT ${tableFields}, ${columnsWhere('c.from_version <= v.edit_version AND (c.to_version IS NULL OR c.to_version > v.edit_version)')},
+       json_build_object('editVersion', v.edit_version, 'versionUid', v.uid, 'manifestId', v.manifest_id, 'schemaVersion', v.schema_version,
+                         'rowCount', v.row_count, 'layers', m.layers) AS at
+     FROM unnest($1::text[], $2::bigint[]) AS k(table_id, edit_version) JOIN table_versions v USING (table_id, edit_version)
+     JOIN tables t ON t.id = v.table_id JOIN manifests m ON m.id = v.manifest_id ORDER BY t.id`,
+    [wanted.map(({ tableId }) => tableId), wanted.map(({ editVersion }) => editVersion)],
+  );
+  return rows.map(({ at, columns, ...table }) => ({ ...at, table, columns }));
+}
+
 /** A table at an older version; null when that version is not there (any more). */
-export async function findTableAt(orm: Orm, table: TableRecord, editVersion: number): Promise<TableAt | null> {
-  const [row] = await orm
-    .select({ version: tableVersions, layers: manifests.layers })
-    .from(tableVersions)
-    .innerJoin(manifests, eq(manifests.id, tableVersions.manifestId))
-    .where(and(eq(tableVersions.tableId, table.id), eq(tableVersions.editVersion, editVersion)));
-  if (!row) return null;
-  const columns = await listColumnsAt(orm, [table.id], () => editVersion);
-  return {
-    table,
-    editVersion,
-    versionUid: row.version.uid,
-    manifestId: row.version.manifestId,
-    schemaVersion: row.version.schemaVersion,
-    rowCount: row.version.rowCount,
-    columns: columns.get(table.id) ?? [],
-    layers: row.layers,
-  };
+export async function findTableAt(pool: pg.Pool | pg.PoolClient, table: TableRecord, editVersion: number): Promise<TableAt | null> {
+  const [at] = await listTablesAt(pool, [{ tableId: table.id, editVersion }]);
+  return at ? { ...at, table } : null;
 }
 
 export interface NewTable {

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, or, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, isNull, ne, or, sql } from 'drizzle-orm';
 import type { BaseRole } from '../../core/access/roles.ts';
 import { accounts, members, users, workbooks, workspaces } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -128,9 +128,11 @@ export async function deleteMember(tx: Tx, workspaceId: string, userId: string):
   await tx.orm.delete(members).where(and(eq(members.workspaceId, workspaceId), eq(members.userId, userId)));
 }
 
-export async function setMemberRole(tx: Tx, workspaceId: string, userId: string, role: BaseRole): Promise<void> {
-  await tx.orm
+/** False when it is the role that the member has. */
+export async function setMemberRole(tx: Tx, workspaceId: string, userId: string, role: BaseRole): Promise<boolean> {
+  const { rowCount } = await tx.orm
     .update(members)
     .set({ role })
-    .where(and(eq(members.workspaceId, workspaceId), eq(members.userId, userId)));
+    .where(and(eq(members.workspaceId, workspaceId), eq(members.userId, userId), ne(members.role, role)));
+  return rowCount === 1;
 }

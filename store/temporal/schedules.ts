@@ -21,13 +21,15 @@ const clockworks = {
     workflow: 'expireThings',
     every: '5 minutes',
     catchup: '10 minutes',
-    purpose: 'removes idempotency records, sessions and other things that have outlived their time',
+    purpose:
+      'removes idempotency records, sessions and other things that have outlived their time, and gives back credits that ended jobs still hold',
   },
   'sweep-jobs': {
     workflow: 'sweepJobs',
     every: '30 seconds',
     catchup: '1 minute',
-    purpose: 'starts jobs that were registered by a process that ended before it could start them',
+    purpose:
+      'starts jobs that were registered by a process that ended before it could start them, and ends those whose workflow was stopped',
   },
   'sweep-tables': {
     workflow: 'sweepTables',

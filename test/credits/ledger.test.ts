@@ -5,9 +5,11 @@ import { purchaseCredits } from '../../activities/credits/purchaseCredits.ts';
 import { releaseCredits } from '../../activities/credits/releaseCredits.ts';
 import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
 import { settleCredits } from '../../activities/credits/settleCredits.ts';
+import { expireThings } from '../../activities/maintenance/expireThings.ts';
 import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
 import { insertGrants, readCredits } from '../../store/pg/credits.ts';
 import { makeId, type Services } from '../../store/services.ts';
+import { makeJob } from '../contract/world.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
 import { ModelAccount } from './model.ts';
@@ -354,6 +356,37 @@ describe('the database itself', () => {
       two.release();
     }
     expect((await readCredits(services.db.pool, id)).remaining).toBe(50);
+  });
+});
+
+describe('a reservation that nobody ended', () => {
+  it('is given back an hour later when its job is over or gone, and only then', async () => {
+    // What other tests have left.
+    await expireThings(services, () => {});
+    const account = await openAccount();
+    const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+    const seed = { accountId: account, userId: owner.userId, workbookId: null };
+    const running = await makeJob(api, seed);
+    const failed = await makeJob(api, { ...seed, status: 'failed', finishedAt: new Date() });
+    const paid = await makeJob(api, { ...seed, status: 'succeeded', finishedAt: new Date() });
+    for (const jobId of [running, failed, paid, 'gone']) await reserve(account, jobId, 10, hoursAgo(2));
+    await reserve(account, 'young', 10);
+    await settle(account, paid);
+
+    expect(await expireThings(services, () => {})).toMatchObject({ reservations: 2 });
+    const { rows } = await api.sql.query('SELECT ref, kind FROM credit_movements WHERE account_id = $1 AND key LIKE $2', [
+      account,
+      'close:%',
+    ]);
+    expect(new Map(rows.map(({ ref, kind }) => [ref, kind]))).toEqual(
+      new Map([
+        [failed, 'release'],
+        ['gone', 'release'],
+        [paid, 'settle'],
+      ]),
+    );
+    expectSound(await listEntries(account));
+    expect(await expireThings(services, () => {})).toMatchObject({ reservations: 0 });
   });
 });
 

@@ -1,21 +1,17 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { expireThings } from '../../activities/maintenance/expireThings.ts';
 import type { components } from '../../schema/contract.ts';
 import { ok } from '../setup/api.ts';
 import { countLeft, listDrafts } from './leftovers.ts';
-import { bare, type IngestWorld, makeXlsx, openWorld, type UploadAnswer } from './world.ts';
+import { bare, makeXlsx, type UploadAnswer, useWorld } from './world.ts';
 
 /** Several senders at the same moment. */
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
+const world = await useWorld();
 afterAll(async () => {
   // What a cancelled job writes down too late is swept.
   await expireThings(world.api.services, () => {});
   expect(await countLeft(world)).toMatchObject({ 'unfinished jobs': 0, 'job drafts': 0, claims: 0, 'blob drafts': 0 });
-  await world.stop();
 });
 
 const six = Array.from({ length: 6 }, (_, n) => n);

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok, refused } from '../setup/api.ts';
-import { bare, type IngestWorld, makeIncomeStatement, makeXlsx, namesOf, openWorld, scattered } from './world.ts';
+import { bare, makeIncomeStatement, makeXlsx, namesOf, scattered, useWorld } from './world.ts';
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.stop());
+const world = await useWorld();
 
 const atTable = (name: string, workbookId = world.workbookId) => ({ params: { path: { workbook_id: workbookId, name } } });
 const getTable = async (name: string, workbookId?: string) =>

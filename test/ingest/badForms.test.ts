@@ -1,21 +1,17 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { failIngest } from '../../activities/ingest/endIngest.ts';
 import { makeForm, type SentForm } from '../contract/forms.ts';
 import { ok } from '../setup/api.ts';
+import { makeWorkbook, makeWorkspace } from '../setup/credentials.ts';
 import { expectRefusal, leavingNothing, listDrafts, type Refusal } from './leftovers.ts';
-import { type IngestWorld, openWorld } from './world.ts';
+import { useWorld } from './world.ts';
 
 /** Forms that are no good, files that are too large, senders that go away. */
 
-let world: IngestWorld;
-let path: string;
-beforeAll(async () => {
-  world = await openWorld();
-  path = `/api/v1/workbooks/${world.workbookId}/sources`;
-});
-afterAll(() => world.stop());
+const world = await useWorld();
+const path = `/api/v1/workbooks/${world.workbookId}/sources`;
 
 const csv = 'a,b\n1,2\n';
 const type = 'multipart/form-data; boundary=x';
@@ -289,6 +285,41 @@ describe('a file of 100 MiB and one byte', () => {
         tooLarge,
       ),
     );
+  });
+});
+
+describe('a form for a workbook that is not to be written to', () => {
+  /** Sends the beginning of a form, and the rest only after the answer. */
+  const begin = (workbookId: string, token: string) =>
+    new Promise<{ status: number; type: string }>((resolve, reject) => {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': type, 'Transfer-Encoding': 'chunked' };
+      const request = httpRequest(`${world.api.url}/api/v1/workbooks/${workbookId}/sources`, { method: 'POST', headers });
+      request.on('response', async (response) => {
+        const parts: Buffer[] = [];
+        for await (const piece of response) parts.push(piece as Buffer);
+        request.destroy();
+        resolve({ status: response.statusCode ?? 0, type: JSON.parse(Buffer.concat(parts).toString()).type });
+      });
+      request.on('error', reject);
+      request.write(filePart('a.csv').slice(0, -10));
+    });
+
+  it('is refused before it has come', async () => {
+    const stranger = await world.api.signUp();
+    const unknown = 'wb_00000000000000000000000000';
+    for (const [workbookId, token] of [
+      [unknown, world.owner.session],
+      [world.workbookId, stranger.session],
+    ] as const)
+      await leavingNothing(world, async () =>
+        expect(await begin(workbookId, token)).toEqual({ status: 404, type: 'urn:svc:problem:not-found' }),
+      );
+    const { client } = world.owner;
+    const team = await makeWorkspace(client, 'Team');
+    const body = { email: stranger.email, role: 'viewer' as const };
+    ok(await client.POST('/api/control/workspaces/{workspace_id}/users', { params: { path: { workspace_id: team } }, body }));
+    const shared = await makeWorkbook(client, 'Shared', team);
+    expect(await begin(shared, stranger.session)).toEqual({ status: 403, type: 'urn:svc:problem:insufficient-role' });
   });
 });
 

@@ -1,17 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { ok } from '../setup/api.ts';
 import { badFiles } from './badFiles.ts';
 import { expectRefusal, leavingNothing } from './leftovers.ts';
-import { bare, type IngestWorld, makeXlsx, openWorld } from './world.ts';
+import { bare, makeXlsx, useWorld } from './world.ts';
 
 /** Files that cannot become tables: a clear problem each, nothing left behind, the service up. */
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.stop());
+const world = await useWorld();
 
 const readLate = badFiles.filter(({ at }) => at === 'reading');
 const readEarly = badFiles.filter(({ at }) => at === 'door');

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { purchaseCredits } from '../../activities/credits/purchaseCredits.ts';
 import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
 import { settleCredits } from '../../activities/credits/settleCredits.ts';
@@ -8,24 +8,11 @@ import { makeId } from '../../store/services.ts';
 import { ok } from '../setup/api.ts';
 import { makeAccount, makeWorkbook, makeWorkspace } from '../setup/credentials.ts';
 import { holdDraft } from './hold.ts';
-import { bare, type IngestWorld, makeIncomeStatement, makeXlsx, namesOf, openWorld, scattered, type UploadAnswer } from './world.ts';
+import { makeIncomeStatement, makeNewFile, makeXlsx, namesOf, scattered, type UploadAnswer, useWorld } from './world.ts';
 
-let world: IngestWorld;
-let accountId: string;
-beforeAll(async () => {
-  world = await openWorld();
-  accountId = ok(await world.owner.client.GET('/api/v1/me')).account_id as string;
-});
-// A test that failed may have stopped it.
-beforeEach(() => world.startWorker());
-afterAll(() => world.stop());
+const world = await useWorld();
+const accountId = ok(await world.owner.client.GET('/api/v1/me')).account_id as string;
 
-let counter = 0;
-/** A file like no other. */
-const makeFile = (rows = 3) => {
-  counter += 1;
-  return makeXlsx({ S: [...bare(rows), [`P9${counter}`, '別', counter]] });
-};
 const write = <T>(change: (tx: Tx) => Promise<T>): Promise<T> =>
   commit(world.api.services, { name: 'test', userId: null, credential: 'none', requestId: 'req_test' }, change, async (result) => result);
 const listJobs = async (workbookId: string) =>
@@ -39,7 +26,7 @@ const spent = async () => (await world.readCredits()).used;
 describe('identical bytes in one workbook', () => {
   it('answer 200 with the source that has them, whatever their name', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const first = await world.send('在庫.xlsx', bytes, { workbookId });
     expect(first.status).toBe(201);
     const { credits_charged: charged, ...body } = (await first.json()) as UploadAnswer;
@@ -62,7 +49,7 @@ describe('identical bytes in one workbook', () => {
 
   it('asked for with async answer the same', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     await world.upload('在庫.xlsx', bytes, { workbookId });
     const again = await world.send('在庫.xlsx', bytes, { workbookId, fields: { async: 'true' } });
     expect(again.status).toBe(200);
@@ -70,7 +57,7 @@ describe('identical bytes in one workbook', () => {
 
   it('upgrade a staged source', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const staged = await world.upload('在庫.xlsx', bytes, { workbookId, fields: { mode: 'staged' } });
     expect(staged).toMatchObject({ structuring: 'off', artifacts: [], source: { status: 'registered', mode: 'staged' } });
     const upgraded = await world.send('在庫.xlsx', bytes, { workbookId });
@@ -82,7 +69,7 @@ describe('identical bytes in one workbook', () => {
 
   it('upgrade a source that was skipped: its raw table gives way', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     await world.upload('在庫.xlsx', bytes, { workbookId, fields: { structuring: 'skip' } });
     const answer = await world.upload('在庫.xlsx', bytes, { workbookId });
     expect(answer).toMatchObject({ structuring: 'structured', credits_charged: 1 });
@@ -93,7 +80,7 @@ describe('identical bytes in one workbook', () => {
 
   it('upgrade a staged source to raw tables', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     await world.upload('在庫.xlsx', bytes, { workbookId, fields: { mode: 'staged' } });
     const answer = await world.upload('在庫.xlsx', bytes, { workbookId, fields: { structuring: 'skip' } });
     expect(answer).toMatchObject({ structuring: 'skipped', source: { mode: 'auto' } });
@@ -102,7 +89,7 @@ describe('identical bytes in one workbook', () => {
 
   it('join the ingest that is running', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const before = await spent();
     await world.stopWorker();
     const first = world.send('在庫.xlsx', bytes, { workbookId });
@@ -125,7 +112,7 @@ describe('identical bytes in one workbook', () => {
 
   it('asked for in full while they are skipped are structured', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     await world.stopWorker();
     const skipped = world.upload('在庫.xlsx', bytes, { workbookId, fields: { structuring: 'skip' } });
     await expect.poll(() => listJobs(workbookId)).toHaveLength(1);
@@ -139,7 +126,7 @@ describe('identical bytes in one workbook', () => {
 
   it('sent twenty times at once make one source', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const before = await spent();
     const answers = await Promise.all(Array.from({ length: 20 }, (_, n) => world.upload(`在庫${n}.xlsx`, bytes, { workbookId })));
     expect(new Set(answers.map(({ source }) => source.id)).size).toBe(1);
@@ -166,14 +153,14 @@ describe('identical bytes in another workbook of the account', () => {
   });
 
   it('take names of their own file', async () => {
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     await world.upload('在庫.xlsx', bytes, { workbookId: await world.newWorkbook() });
     const answer = await world.upload('倉庫.xlsx', bytes, { workbookId: await world.newWorkbook() });
     expect([namesOf(answer), answer.credits_charged]).toEqual([['倉庫'], 0]);
   });
 
   it('of another account are charged there', async () => {
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     await world.upload('在庫.xlsx', bytes, { workbookId: await world.newWorkbook() });
     const other = await makeAccount(world.owner.client, '別の口座');
     const workbookId = await makeWorkbook(world.owner.client, '別', await makeWorkspace(world.owner.client, '別', other));
@@ -181,7 +168,7 @@ describe('identical bytes in another workbook of the account', () => {
   });
 
   it('that are being structured fall back to raw tables, and can be asked for again', async () => {
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const [here, there] = [await world.newWorkbook(), await world.newWorkbook()];
     await world.stopWorker();
     const first = world.upload('在庫.xlsx', bytes, { workbookId: here });
@@ -204,7 +191,7 @@ describe('identical bytes in another workbook of the account', () => {
   });
 
   it('whose structuring was left by a job that is over are taken over', async () => {
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const sha256 = Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex');
     await world.api.sql.query(
       "INSERT INTO structurings (account_id, content_hash, state, job_id, filename, updated_at) VALUES ($1, $2, 'building', $3, 'x.xlsx', now())",
@@ -239,7 +226,7 @@ describe('credits', () => {
     const before = await world.readCredits();
     await world.upload('乱.xlsx', await makeXlsx({ S: scattered(61) }), { workbookId });
     expect((await world.send('空.xlsx', await makeXlsx({ S: [] }), { workbookId })).status).toBe(422);
-    await world.upload('在庫.xlsx', await makeFile(), { workbookId, fields: { structuring: 'skip' } });
+    await world.upload('在庫.xlsx', await makeNewFile(), { workbookId, fields: { structuring: 'skip' } });
     expect(await world.readCredits()).toEqual(before);
   });
 
@@ -251,14 +238,14 @@ describe('credits', () => {
       await settleCredits(tx, jobId, accountId);
     });
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const answer = await world.upload('在庫.xlsx', bytes, { workbookId });
     expect(answer).toMatchObject({ structuring: 'raw_fallback', structuring_reason: 'no_credits', credits_charged: 0 });
     expect(namesOf(answer)).toEqual(['在庫']);
     // A deferred ingest says so at once, and skip needs none.
-    const deferred = await world.upload('別.xlsx', await makeFile(), { workbookId, fields: { structuring: 'defer' } });
+    const deferred = await world.upload('別.xlsx', await makeNewFile(), { workbookId, fields: { structuring: 'defer' } });
     expect(deferred).toMatchObject({ structuring: 'raw_fallback', structuring_reason: 'no_credits' });
-    expect(await world.upload('生.xlsx', await makeFile(), { workbookId, fields: { structuring: 'skip' } })).toMatchObject({
+    expect(await world.upload('生.xlsx', await makeNewFile(), { workbookId, fields: { structuring: 'skip' } })).toMatchObject({
       structuring: 'skipped',
     });
 

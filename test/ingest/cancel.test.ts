@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { sweepJobs } from '../../activities/jobs/sweepJobs.ts';
 import { ok } from '../setup/api.ts';
 import { holdDraft, holdTables } from './hold.ts';
-import { bare, type IngestWorld, makeXlsx, openWorld, type UploadAnswer } from './world.ts';
+import { makeNewFile, type UploadAnswer, useWorld } from './world.ts';
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-// A test that failed may have stopped it.
-beforeEach(() => world.startWorker());
-afterAll(() => world.stop());
+const world = await useWorld();
 
-let counter = 0;
-const makeFile = () => {
-  counter += 1;
-  return makeXlsx({ S: [...bare(3), [`P9${counter}`, '別', counter]] });
-};
 const listSources = async (workbookId: string) =>
   ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/sources', { params: { path: { workbook_id: workbookId } } })).sources;
 
@@ -38,7 +28,7 @@ async function expectNothingHeld(jobId: string): Promise<void> {
 describe('an ingest that is cancelled', () => {
   it('while it waits leaves nothing', async () => {
     const credits = await world.readCredits();
-    const { workbookId, jobId } = await begin(await makeFile());
+    const { workbookId, jobId } = await begin(await makeNewFile());
     const cancelling = world.cancelJob(jobId);
     await world.startWorker();
     expect(await cancelling).toMatchObject({ status: 'failed', error: 'cancelled' });
@@ -50,7 +40,7 @@ describe('an ingest that is cancelled', () => {
 
   it('while it is read leaves nothing', async () => {
     const credits = await world.readCredits();
-    const { workbookId, jobId } = await begin(await makeFile());
+    const { workbookId, jobId } = await begin(await makeNewFile());
     const hold = await holdDraft(world.api.sql, jobId, 'raw');
     await world.startWorker();
     await waitForStage(jobId, 'read');
@@ -64,7 +54,7 @@ describe('an ingest that is cancelled', () => {
 
   it('while it is structured leaves the raw table, and can be asked for again', async () => {
     const credits = await world.readCredits();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const { workbookId, jobId } = await begin(bytes);
     const hold = await holdDraft(world.api.sql, jobId, 'tables');
     await world.startWorker();
@@ -85,7 +75,7 @@ describe('an ingest that is cancelled', () => {
 
   it('while it is promoted is either promoted or not', async () => {
     const credits = await world.readCredits();
-    const { workbookId, jobId } = await begin(await makeFile());
+    const { workbookId, jobId } = await begin(await makeNewFile());
     const structuring = await holdDraft(world.api.sql, jobId, 'tables');
     await world.startWorker();
     await waitForStage(jobId, 'structure');
@@ -109,7 +99,7 @@ describe('an ingest that is cancelled', () => {
 
   it('after its end stays as it ended', async () => {
     const workbookId = await world.newWorkbook();
-    const response = await world.send('在庫.xlsx', await makeFile(), { workbookId, fields: { async: 'true' } });
+    const response = await world.send('在庫.xlsx', await makeNewFile(), { workbookId, fields: { async: 'true' } });
     const { job_id: jobId } = (await response.json()) as { job_id: string };
     const done = await world.waitForJob(jobId);
     expect(await world.cancelJob(jobId)).toEqual(done);
@@ -118,7 +108,7 @@ describe('an ingest that is cancelled', () => {
   it('tells whoever waits for it', async () => {
     const workbookId = await world.newWorkbook();
     await world.stopWorker();
-    const waiting = world.send('在庫.xlsx', await makeFile(), { workbookId });
+    const waiting = world.send('在庫.xlsx', await makeNewFile(), { workbookId });
     const findJob = async () =>
       (await world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE workbook_id = $1', [workbookId])).rows[0]?.id;
     await expect.poll(findJob).toBeDefined();
@@ -131,7 +121,7 @@ describe('an ingest that is cancelled', () => {
 
   it('leaves a source that was there as it was', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const before = await world.upload('在庫.xlsx', bytes, { workbookId, fields: { mode: 'staged' } });
     await world.stopWorker();
     const response = await world.send('在庫.xlsx', bytes, { workbookId, fields: { async: 'true' } });
@@ -146,7 +136,7 @@ describe('an ingest that is cancelled', () => {
 
   it('leaves the tables that were made of a source before', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     await world.upload('在庫.xlsx', bytes, { workbookId, fields: { mode: 'staged' } });
     const path = { workbook_id: workbookId, source_name: '在庫.xlsx' };
     ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/analyze', { params: { path } }));
@@ -163,7 +153,7 @@ describe('an ingest that is cancelled', () => {
 
   it('because its workbook was deleted is not charged', async () => {
     const credits = await world.readCredits();
-    const { workbookId, jobId } = await begin(await makeFile());
+    const { workbookId, jobId } = await begin(await makeNewFile());
     const hold = await holdDraft(world.api.sql, jobId, 'tables');
     await world.startWorker();
     await waitForStage(jobId, 'structure');
@@ -178,11 +168,11 @@ describe('an ingest that is cancelled', () => {
 
   it('as a revision changes nothing', async () => {
     const workbookId = await world.newWorkbook();
-    const first = await world.upload('在庫.xlsx', await makeFile(), { workbookId });
+    const first = await world.upload('在庫.xlsx', await makeNewFile(), { workbookId });
     const credits = await world.readCredits();
     await world.stopWorker();
     const path = `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent('在庫.xlsx')}/revise`;
-    const waiting = world.send('在庫.xlsx', await makeFile(), { path });
+    const waiting = world.send('在庫.xlsx', await makeNewFile(), { path });
     await expect.poll(async () => (await listSources(workbookId))[0]?.status).toBe('ingesting');
     const { rows } = await world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE workbook_id = $1 ORDER BY id DESC LIMIT 1', [
       workbookId,
@@ -203,7 +193,7 @@ describe('an ingest that is cancelled', () => {
 describe('an analysis and a materialization that are cancelled', () => {
   it('leave the source as it was', async () => {
     const workbookId = await world.newWorkbook();
-    const staged: UploadAnswer = await world.upload('在庫.xlsx', await makeFile(), { workbookId, fields: { mode: 'staged' } });
+    const staged: UploadAnswer = await world.upload('在庫.xlsx', await makeNewFile(), { workbookId, fields: { mode: 'staged' } });
     const root = `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent('在庫.xlsx')}`;
     let before = staged.source;
     for (const step of ['analyze', 'materialize']) {
@@ -221,5 +211,59 @@ describe('an analysis and a materialization that are cancelled', () => {
       expect((await world.api.fetch(`${root}/${step}`, { method: 'POST', token: world.owner.session })).status).toBe(200);
       before = (await listSources(workbookId))[0] as typeof before;
     }
+  });
+});
+
+describe('a job whose workflow was terminated', () => {
+  /** As an operator does it on Temporal's page. */
+  async function terminate(jobId: string): Promise<void> {
+    const { rows } = await world.api.sql.query<{ workflow_id: string }>('SELECT workflow_id FROM jobs WHERE id = $1', [jobId]);
+    const { client } = await world.api.services.temporal();
+    await client.workflow.getHandle(rows[0]?.workflow_id as string).terminate('by an operator');
+  }
+  const age = (jobId: string) => world.api.sql.query("UPDATE jobs SET created_at = now() - interval '11 minutes' WHERE id = $1", [jobId]);
+  const sweep = () => sweepJobs(world.api.services, { heartbeat() {} });
+  const stopped = { status: 'failed', error: 'The work was stopped before it was done.', finished_at: expect.any(String) };
+
+  it('is ended by the sweep: what has landed stays, and nothing is charged', async () => {
+    const credits = await world.readCredits();
+    const bytes = await makeNewFile();
+    const { workbookId, jobId } = await begin(bytes);
+    const hold = await holdDraft(world.api.sql, jobId, 'tables');
+    await world.startWorker();
+    await waitForStage(jobId, 'structure');
+    await terminate(jobId);
+    await hold.letGo();
+    await sweep();
+    expect((await world.getJob(jobId)).status).toBe('running');
+    await age(jobId);
+    await sweep();
+    expect(await world.getJob(jobId)).toMatchObject(stopped);
+    expect(await listSources(workbookId)).toMatchObject([
+      { status: 'materialized', structuring: 'raw_fallback', structuring_reason: 'failed:stopped', artifacts: ['在庫'] },
+    ]);
+    expect(await world.readCredits()).toEqual(credits);
+    await expectNothingHeld(jobId);
+    expect((await world.upload('在庫.xlsx', bytes, { workbookId })).structuring).toBe('structured');
+  });
+
+  it('is ended before anybody has worked on it, and whoever waits is told', async () => {
+    const workbookId = await world.newWorkbook();
+    const staged = await world.upload('在庫.xlsx', await makeNewFile(), { workbookId, fields: { mode: 'staged' } });
+    await world.stopWorker();
+    const path = `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent('在庫.xlsx')}/analyze`;
+    const waiting = world.api.fetch(path, { method: 'POST', token: world.owner.session });
+    await expect.poll(async () => (await listSources(workbookId))[0]?.status).not.toBe(staged.source.status);
+    const { rows } = await world.api.sql.query<{ id: string }>('SELECT id FROM jobs WHERE workbook_id = $1', [workbookId]);
+    const jobId = rows[0]?.id as string;
+    await age(jobId);
+    await sweep();
+    expect((await world.getJob(jobId)).status).toBe('pending');
+    await terminate(jobId);
+    await sweep();
+    expect(await world.getJob(jobId)).toMatchObject(stopped);
+    const response = await waiting;
+    expect([response.status, await response.json()]).toMatchObject([503, { type: 'urn:svc:problem:unavailable', detail: stopped.error }]);
+    expect(await listSources(workbookId)).toEqual([staged.source]);
   });
 });

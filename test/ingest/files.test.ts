@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { ok, refused } from '../setup/api.ts';
-import { bare, type IngestWorld, makeIncomeStatement, makeXlsx, openWorld } from './world.ts';
+import { bare, makeIncomeStatement, makeXlsx, useWorld } from './world.ts';
 
 type Schemas = components['schemas'];
 
-let world: IngestWorld;
-let statement: Uint8Array;
-beforeAll(async () => {
-  world = await openWorld();
-  statement = await makeIncomeStatement();
-  await world.upload('損益.xlsx', statement);
-});
-afterAll(() => world.stop());
+const world = await useWorld();
+const statement = await makeIncomeStatement();
+beforeAll(() => world.upload('損益.xlsx', statement));
 
 const preview = (name: string, query: { sheet?: string; range?: string } = {}, workbookId = world.workbookId) =>
   world.owner.client.GET('/api/v1/workbooks/{workbook_id}/sources/{source_name}/preview', {

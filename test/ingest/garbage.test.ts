@@ -1,13 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { isCollected, listReferredKeys } from '../../store/pg/garbage.ts';
 import { holdDraft, holdTables } from './hold.ts';
-import { type IngestWorld, makeIncomeStatement, makeXlsx, openWorld, scattered } from './world.ts';
+import { makeIncomeStatement, makeXlsx, scattered, useWorld } from './world.ts';
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.stop());
+const world = await useWorld();
 
 /** Files of a workbook that the collection would take, once they are old enough. */
 async function listGarbage(workbookId: string): Promise<{ files: number; garbage: string[] }> {

@@ -1,19 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { bare, type IngestWorld, makeXlsx, openWorld, type UploadAnswer } from './world.ts';
+import { describe, expect, it } from 'vitest';
+import { makeNewFile, makeXlsx, type UploadAnswer, useWorld } from './world.ts';
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-// A test that failed may have stopped it.
-beforeEach(() => world.startWorker());
-afterAll(() => world.stop());
+const world = await useWorld();
 
-let counter = 0;
-const makeFile = () => {
-  counter += 1;
-  return makeXlsx({ S: [...bare(3), [`P9${counter}`, '別', counter]] });
-};
 const count = async (table: string, workbookId: string) =>
   Number((await world.api.sql.query<{ n: string }>(`SELECT count(*) AS n FROM ${table} WHERE workbook_id = $1`, [workbookId])).rows[0]?.n);
 const readReply = async (response: Response) => ({
@@ -26,7 +15,7 @@ const readReply = async (response: Response) => ({
 describe('an upload under a key', () => {
   it('is answered byte for byte like the first time', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const first = await readReply(await world.send('在庫.xlsx', bytes, { workbookId, key: 'once' }));
     expect(first).toMatchObject({ status: 201, replayed: null });
     const again = await readReply(await world.send('在庫.xlsx', bytes, { workbookId, key: 'once' }));
@@ -36,7 +25,7 @@ describe('an upload under a key', () => {
 
   it('is answered so also when the source has changed since', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const first = await readReply(await world.send('在庫.xlsx', bytes, { workbookId, key: 'kept', fields: { structuring: 'skip' } }));
     expect((await world.upload('在庫.xlsx', bytes, { workbookId })).structuring).toBe('structured');
     const again = await readReply(await world.send('在庫.xlsx', bytes, { workbookId, key: 'kept', fields: { structuring: 'skip' } }));
@@ -45,7 +34,7 @@ describe('an upload under a key', () => {
 
   it('with async gives the same job, running or done', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const options = { workbookId, key: 'async', fields: { async: 'true' } };
     await world.stopWorker();
     const first = await readReply(await world.send('在庫.xlsx', bytes, options));
@@ -60,12 +49,12 @@ describe('an upload under a key', () => {
   });
 
   it.each([
-    ['other bytes', async () => ({ name: '在庫.xlsx', bytes: await makeFile(), fields: {} })],
+    ['other bytes', async () => ({ name: '在庫.xlsx', bytes: await makeNewFile(), fields: {} })],
     ['another name', async (bytes: Uint8Array) => ({ name: '別.xlsx', bytes, fields: {} })],
     ['other fields', async (bytes: Uint8Array) => ({ name: '在庫.xlsx', bytes, fields: { structuring: 'skip' } })],
   ])('with %s is refused', async (what, change) => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     await world.upload('在庫.xlsx', bytes, { workbookId, key: `mismatch ${what}`.replace(' ', '-') });
     const other = await change(bytes);
     const response = await world.send(other.name, other.bytes, {
@@ -89,7 +78,7 @@ describe('an upload under a key', () => {
 
   it('sent twenty times at once makes one source', async () => {
     const workbookId = await world.newWorkbook();
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const before = (await world.readCredits()).used;
     const answers = await Promise.all(Array.from({ length: 20 }, () => world.send('在庫.xlsx', bytes, { workbookId, key: 'twenty' })));
     const made = answers.filter(({ status }) => status === 201);

@@ -1,23 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { holdDraft, holdTables } from './hold.ts';
-import { bare, type IngestWorld, makeIncomeStatement, makeXlsx, namesOf, openWorld, type UploadAnswer } from './world.ts';
+import { bare, makeIncomeStatement, makeNewFile, makeXlsx, namesOf, openWorld, type UploadAnswer, useWorld } from './world.ts';
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-// A test that failed may have stopped it.
-beforeEach(() => world.startWorker());
-afterAll(() => world.stop());
+const world = await useWorld();
 
-let counter = 0;
-/** A file like no other: bytes that were seen before take another way. */
-const makeFile = (rows = 3) => {
-  counter += 1;
-  return makeXlsx({ S: [...bare(rows), [`P9${counter}`, '別', counter]] });
-};
 const allStructured = ['損益計算書_階層1', '損益計算書_階層1_計算項目', '損益計算書_階層2', '損益計算書_科目', 'PL_補足情報'];
 
 describe('structuring=skip', () => {
@@ -43,12 +31,12 @@ describe('structuring=skip', () => {
 describe('structuring=null', () => {
   it.each(['null', 'auto'])('%s is auto', async (structuring) => {
     const workbookId = await world.newWorkbook();
-    const answer = await world.upload('在庫.xlsx', await makeFile(), { workbookId, fields: { structuring } });
+    const answer = await world.upload('在庫.xlsx', await makeNewFile(), { workbookId, fields: { structuring } });
     expect(answer.structuring).toBe('structured');
   });
 
   it('anything else is refused', async () => {
-    const response = await world.send('在庫.xlsx', await makeFile(), { fields: { structuring: 'maybe' } });
+    const response = await world.send('在庫.xlsx', await makeNewFile(), { fields: { structuring: 'maybe' } });
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({ errors: [{ pointer: '/structuring' }] });
   });
@@ -92,7 +80,7 @@ describe('structuring=defer', () => {
 
   it('leaves a raw table that something was derived from', async () => {
     const credits = await world.readCredits();
-    const { workbookId, job } = await defer('在庫.xlsx', await makeFile(), async (id) => {
+    const { workbookId, job } = await defer('在庫.xlsx', await makeNewFile(), async (id) => {
       const { client } = world.owner;
       const path = { workbook_id: id };
       const body = { name: '派生', columns: [{ name: 'a', type: 'VARCHAR' }] };
@@ -111,7 +99,7 @@ describe('structuring=defer', () => {
   });
 
   it('leaves a raw table that was edited', async () => {
-    const { workbookId, job } = await defer('在庫.xlsx', await makeFile(), async (id) => {
+    const { workbookId, job } = await defer('在庫.xlsx', await makeNewFile(), async (id) => {
       const params = { path: { workbook_id: id, name: '在庫' } };
       const body = { expected_version: 1, rows: [{ __svc_row_id: 2, C: '1000' }] };
       ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params, body }));
@@ -165,7 +153,7 @@ describe('async=true', () => {
     const workbookId = await world.newWorkbook();
     await world.stopWorker();
     const { job_id: jobId } = (await (
-      await world.send('在庫.xlsx', await makeFile(), { workbookId, fields: { async: 'true' } })
+      await world.send('在庫.xlsx', await makeNewFile(), { workbookId, fields: { async: 'true' } })
     ).json()) as { job_id: string };
     expect(await world.getJob(jobId)).toMatchObject({ status: 'pending', finished_at: null });
     const reading = await holdDraft(world.api.sql, jobId, 'raw');
@@ -185,7 +173,7 @@ describe('async=true', () => {
   });
 
   it('goes with mode auto only', async () => {
-    const response = await world.send('在庫.xlsx', await makeFile(), { fields: { async: 'true', mode: 'staged' } });
+    const response = await world.send('在庫.xlsx', await makeNewFile(), { fields: { async: 'true', mode: 'staged' } });
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({ errors: [{ pointer: '/async' }] });
   });
@@ -206,7 +194,7 @@ describe('jobs', () => {
   it('are seen by those who may see their workbook, within reach', async () => {
     const [here, there] = [await world.newWorkbook(), await world.newWorkbook()];
     const begin = async (workbookId: string) => {
-      const response = await world.send('在庫.xlsx', await makeFile(), { workbookId, fields: { async: 'true' } });
+      const response = await world.send('在庫.xlsx', await makeNewFile(), { workbookId, fields: { async: 'true' } });
       const { job_id: jobId } = (await response.json()) as { job_id: string };
       await world.waitForJob(jobId);
       return jobId;

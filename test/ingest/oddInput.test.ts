@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { escapeXml, makeBook } from '../xlsx/makeWorkbook.ts';
-import { type IngestWorld, openWorld, type UploadAnswer } from './world.ts';
+import { type UploadAnswer, useWorld } from './world.ts';
 
 /** Files that look wrong and are not: they become tables. */
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.stop());
+const world = await useWorld();
 
 const get = (path: string) => world.api.fetch(path, { token: world.owner.session });
 const textCell = (text: string) => `<c t="inlineStr"><is><t xml:space="preserve">${escapeXml(text)}</t></is></c>`;

@@ -1,12 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok } from '../setup/api.ts';
-import { bare, type IngestWorld, makeIncomeStatement, makeXlsx, namesOf, openWorld, scattered, type UploadAnswer } from './world.ts';
+import { bare, makeIncomeStatement, makeXlsx, namesOf, scattered, type UploadAnswer, useWorld } from './world.ts';
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.stop());
+const world = await useWorld();
 
 const send = (workbookId: string, name: string, bytes: Uint8Array, filename = name) =>
   world.send(filename, bytes, { path: `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(name)}/revise` });

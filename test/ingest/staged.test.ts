@@ -1,17 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
+import { listSources } from '../../store/pg/sources.ts';
 import { ok, refused } from '../setup/api.ts';
-import { bare, type Cell, type IngestWorld, makeXlsx, openWorld, type UploadAnswer } from './world.ts';
+import { bare, type Cell, makeXlsx, type UploadAnswer, useWorld } from './world.ts';
 
 type Schemas = components['schemas'];
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-// A test that failed may have stopped it.
-beforeEach(() => world.startWorker());
-afterAll(() => world.stop());
+const world = await useWorld();
 
 const root = '/api/v1/workbooks/{workbook_id}/sources/{source_name}';
 
@@ -64,6 +59,20 @@ describe('a staged source', () => {
     refused(await materialize(), 409, 'in-use');
     expect(await world.listNames('active', workbookId)).toEqual([]);
     expect(await world.readEvents(workbookId)).toEqual([]);
+  });
+
+  it('is listed as it is shown alone, without loading more of its spec than that', async () => {
+    const { analyze, getSource, workbookId } = await stage(withTitle);
+    const params = { path: { workbook_id: workbookId } };
+    const list = async () => ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/sources', { params })).sources;
+    expect(await list()).toEqual([await getSource()]);
+    ok(await analyze());
+    expect((await getSource()).parse_spec?.regions).toHaveLength(2);
+    expect(await list()).toEqual([await getSource()]);
+    const [loaded] = await listSources(world.api.services.db.orm, { workbookId, limit: 1 });
+    const shown = ['id', 'kind', 'name', 'range', 'selected', 'sheet'];
+    expect(loaded?.spec?.regions.map((region) => Object.keys(region).sort())).toEqual([shown, shown]);
+    expect(loaded).not.toHaveProperty('extents');
   });
 
   it('is analyzed, as often as wanted; corrections go with the spec before', async () => {

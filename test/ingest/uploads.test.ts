@@ -1,24 +1,14 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { deriveKey } from '../../store/secrets.ts';
 import { ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
-import { bare, type IngestWorld, makeXlsx, openWorld } from './world.ts';
+import { makeNewFile, makeXlsx, useWorld } from './world.ts';
 
 type Upload = components['schemas']['Upload'];
 
-let world: IngestWorld;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.stop());
-
-let counter = 0;
-const makeFile = () => {
-  counter += 1;
-  return makeXlsx({ S: [...bare(2), [`P9${counter}`, '別', counter]] });
-};
+const world = await useWorld();
 
 async function open(workbookId = world.workbookId, body: Partial<components['schemas']['CreateUploadRequest']> = {}) {
   const slot = ok(
@@ -62,7 +52,7 @@ describe('an upload slot', () => {
       artifacts: [],
     });
     expect(Date.parse(slot.expires_at) - Date.now()).toBeGreaterThan(3_500_000);
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const response = await put(slot.address, bytes);
     expect(response.status).toBe(200);
     const taken = (await response.json()) as Upload;
@@ -73,7 +63,7 @@ describe('an upload slot', () => {
       artifacts: ['在庫'],
       source: { name: '在庫.xlsx', provenance: { kind: 'upload_slot' }, structuring: 'structured' },
     });
-    expect(await world.readRows('在庫', workbookId)).toHaveLength(3);
+    expect(await world.readRows('在庫', workbookId)).toHaveLength(4);
     const job = await world.getJob(taken.job_id as string);
     expect(job).toMatchObject({ status: 'succeeded', result: { structuring: 'structured' } });
     expect((await world.readEvents(workbookId)).at(-1)?.type).toBe('job.completed');
@@ -88,30 +78,30 @@ describe('an upload slot', () => {
   it('is used once: the same bytes again are answered alike, others refused', async () => {
     const workbookId = await world.newWorkbook();
     const slot = await open(workbookId);
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const first = (await (await put(slot.address, bytes)).json()) as Upload;
     const again = await put(slot.address, bytes);
     expect([again.status, ((await again.json()) as Upload).job_id]).toEqual([200, first.job_id]);
-    expect(await slugOf(await put(slot.address, await makeFile()))).toEqual([409, 'in-use']);
+    expect(await slugOf(await put(slot.address, await makeNewFile()))).toEqual([409, 'in-use']);
     await waitFor(slot.upload_id, 'ingested');
     const after = await put(slot.address, bytes);
     expect([after.status, ((await after.json()) as Upload).status]).toEqual([200, 'ingested']);
-    expect(await slugOf(await put(slot.address, await makeFile()))).toEqual([409, 'in-use']);
+    expect(await slugOf(await put(slot.address, await makeNewFile()))).toEqual([409, 'in-use']);
     expect((await world.api.sql.query('SELECT 1 FROM sources WHERE workbook_id = $1', [workbookId])).rowCount).toBe(1);
   });
 
   it('follows mode and structuring', async () => {
     const staged = await open(await world.newWorkbook(), { mode: 'staged' });
-    const answer = (await (await put(staged.address, await makeFile())).json()) as Upload;
+    const answer = (await (await put(staged.address, await makeNewFile())).json()) as Upload;
     expect(answer).toMatchObject({ status: 'ingested', job_id: null, source: { status: 'registered', mode: 'staged' }, artifacts: [] });
     const skipped = await open(await world.newWorkbook(), { structuring: 'skip' });
-    await put(skipped.address, await makeFile());
+    await put(skipped.address, await makeNewFile());
     expect(await waitFor(skipped.upload_id, 'ingested')).toMatchObject({ source: { structuring: 'skipped' } });
   });
 
   it('refuses a signature that is wrong, altered or missing', async () => {
     const [slot, other] = [await open(), await open()];
-    const bytes = await makeFile();
+    const bytes = await makeNewFile();
     const url = new URL(slot.address, 'http://x');
     const alter = (change: (query: URLSearchParams) => void) => {
       const query = new URLSearchParams(url.search);
@@ -145,7 +135,7 @@ describe('an upload slot', () => {
     await world.api.sql.query('UPDATE uploads SET expires_at = to_timestamp($2) WHERE id = $1', [slot.upload_id, expires]);
     const key = deriveKey(world.api.config.secret as string, 'upload slots');
     const sig = createHmac('sha256', key).update(`${slot.upload_id}\n${expires}`).digest('base64url');
-    expect(await slugOf(await put(`/api/v1/uploads/${slot.upload_id}?expires=${expires}&sig=${sig}`, await makeFile()))).toEqual([
+    expect(await slugOf(await put(`/api/v1/uploads/${slot.upload_id}?expires=${expires}&sig=${sig}`, await makeNewFile()))).toEqual([
       410,
       'expired',
     ]);
@@ -157,7 +147,7 @@ describe('an upload slot', () => {
     expect((await put(slot.address, await makeXlsx({ S: [] }))).status).toBe(200);
     const failed = await waitFor(slot.upload_id, 'uploaded', true);
     expect(failed).toMatchObject({ error: 'No sheet of the file has a cell with content.', source: null, artifacts: [] });
-    const again = await put(slot.address, await makeFile());
+    const again = await put(slot.address, await makeNewFile());
     expect([again.status, ((await again.json()) as Upload).error]).toEqual([200, null]);
     expect(await waitFor(slot.upload_id, 'ingested')).toMatchObject({ artifacts: ['在庫'] });
   });
@@ -168,14 +158,14 @@ describe('an upload slot', () => {
     expect((await put(slot.address, new Uint8Array(0))).status).toBe(422);
     expect((await look(slot.upload_id)).status).toBe('pending');
     const pdf = await open(world.workbookId, { filename: '表.pdf' }).catch((error: Error) => error);
-    if (!(pdf instanceof Error)) expect((await put(pdf.address, await makeFile())).status).toBe(415);
+    if (!(pdf instanceof Error)) expect((await put(pdf.address, await makeNewFile())).status).toBe(415);
   });
 
   it('goes with its workbook', async () => {
     const workbookId = await world.newWorkbook();
     const slot = await open(workbookId);
     ok(await world.owner.client.DELETE('/api/v1/workbooks/{workbook_id}', { params: { path: { workbook_id: workbookId } } }));
-    expect(await slugOf(await put(slot.address, await makeFile()))).toEqual([404, 'not-found']);
+    expect(await slugOf(await put(slot.address, await makeNewFile()))).toEqual([404, 'not-found']);
     refused(
       await world.owner.client.GET('/api/v1/uploads/{upload_id}', { params: { path: { upload_id: slot.upload_id } } }),
       404,
@@ -195,7 +185,7 @@ describe('an upload slot', () => {
   it('takes one file from many at once', async () => {
     const workbookId = await world.newWorkbook();
     const slot = await open(workbookId);
-    const files = await Promise.all(Array.from({ length: 6 }, () => makeFile()));
+    const files = await Promise.all(Array.from({ length: 6 }, () => makeNewFile()));
     const answers = await Promise.all(files.map((bytes) => put(slot.address, bytes)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409, 409]);
     await waitFor(slot.upload_id, 'ingested');

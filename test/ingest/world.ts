@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import ExcelJS from 'exceljs';
+import { afterAll, beforeEach } from 'vitest';
 import { startWorker } from '../../activities/worker.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Service } from '../../store/lifecycle.ts';
@@ -138,6 +139,14 @@ export async function openWorld({ env = {}, worker: isWorking = true }: WorldOpt
   };
 }
 
+/** The world of a test file: there for its tests, with a worker for each of them, whatever the one before has stopped. */
+export async function useWorld(options?: WorldOptions): Promise<IngestWorld> {
+  const world = await openWorld(options);
+  beforeEach(() => world.startWorker());
+  afterAll(() => world.stop());
+  return world;
+}
+
 export type Cell = string | number | boolean | Date | null | { formula: string; result: number };
 
 /** A workbook of plain sheets. */
@@ -171,6 +180,13 @@ export const bare = (rows: number): Cell[][] => [
   ['品番', '品名', '数量'],
   ...Array.from({ length: rows }, (_, n): Cell[] => [`P${String(n + 1).padStart(4, '0')}`, `品 ${n + 1}`, n * 3]),
 ];
+
+let files = 0;
+/** A file like no other: bytes that were seen before take another way. */
+export function makeNewFile(rows = 3): Promise<Uint8Array> {
+  files += 1;
+  return makeXlsx({ S: [...bare(rows), [`P9${files}`, '別', files]] });
+}
 
 /** Numbers that stand about: no table can be found in them. */
 export const scattered = (count = 60): Cell[][] =>

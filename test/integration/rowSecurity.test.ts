@@ -132,7 +132,7 @@ describe('what is asked for by the id of another account', () => {
     const look = async () => ({
       workbook: await findWorkbook(db.orm, `workbooks_of_${theirs}`),
       tables: await listTablesById(db.pool, [tableId]),
-      version: await findTableAt(db.orm, { id: tableId } as TableRecord, 1),
+      version: await findTableAt(db.pool, { id: tableId } as TableRecord, 1),
       log: await listEntries(db.pool, tableId, { after: 0, upTo: 10 }).then(({ entries }) => entries.length, String),
       job: await findJob(db.orm, jobId),
       tokens: (await listCredentials(db.orm, { kind: `of ${theirs}` as never }, { before: null, limit: 10 })).length,

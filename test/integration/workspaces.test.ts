@@ -98,6 +98,43 @@ describe('a workspace', () => {
     refused(await owner.client.DELETE('/api/control/workspaces/{workspace_id}', workspace(made.id)), 404, 'not-found');
   });
 
+  it('is not written down as changed by what changes nothing', async () => {
+    const id = await makeWorkspace(owner.client, 'Still');
+    await join(id, editor, 'editor');
+    const setRoles = (roles: string[]) =>
+      owner.client.PUT('/api/control/workspaces/{workspace_id}/users/{user_id}/roles', { ...member(id, editor.userId), body: { roles } });
+    const body = { name: 'Still here', preprocess_rules: '半角', idp_config: { b: { c: [1] }, a: null } };
+    const changes = async () => {
+      ok(await owner.client.PATCH('/api/control/workspaces/{workspace_id}', { ...workspace(id), body }));
+      ok(await setRoles(['経理']));
+      await join(id, editor, 'viewer');
+    };
+    await changes();
+    const readAudit = async () =>
+      (
+        await api.sql.query('SELECT action FROM audit_entries WHERE target = $1 OR detail::jsonb ->> $2 = $1 ORDER BY seq', [
+          id,
+          'workspace',
+        ])
+      ).rows;
+    const written = await readAudit();
+    expect(written.map(({ action }) => action)).toEqual([
+      'workspace.created',
+      'member.added',
+      'workspace.configured',
+      'member.roles_set',
+      'member.role_changed',
+    ]);
+    await changes();
+    expect(await readAudit()).toEqual(written);
+    ok(await owner.client.PATCH('/api/control/workspaces/{workspace_id}', { ...workspace(id), body: { ...body, residency: 'jp' } }));
+    const { rows } = await api.sql.query(
+      "SELECT detail FROM audit_entries WHERE target = $1 AND action = 'workspace.configured' ORDER BY seq",
+      [id],
+    );
+    expect(rows.at(-1)).toMatchObject({ detail: { fields: ['residency'] } });
+  });
+
   it('stays while workbooks are in it, and if it is the personal one', async () => {
     const id = await makeWorkspace(owner.client, 'Full');
     const inside = await makeWorkbook(owner.client, 'Inside', id);

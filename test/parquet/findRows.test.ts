@@ -1,32 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
-import { type Engine, openEngine } from '../../store/duckdb/engine.ts';
 import { scanRows } from '../../store/duckdb/findRows.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
 import { findRange, findRows } from '../../store/parquet/findRows.ts';
 import { openColumn, ParquetFile } from '../../store/parquet/parquetFile.ts';
+import { useParquetFolder } from './folder.ts';
 
-let folder: string;
-let engine: Engine;
-let files = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-test-parquet-'));
-  engine = await openEngine({ connections: 1, memoryLimitMb: 512 });
-});
-afterAll(async () => {
-  await engine.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const { engine, newPath } = await useParquetFolder();
 
 const columns = { id: rowIdColumn, isKnown: (name: string) => /^(__svc_row_id|__svc_op|c\d+)$/.test(name) };
 
 async function writeFile(select: string, options = 'ROW_GROUP_SIZE 20480, COMPRESSION uncompressed'): Promise<string> {
-  files += 1;
-  const path = join(folder, `${files}.parquet`);
+  const path = newPath();
   await engine.use((connection) => connection.run(`COPY (${select}) TO ${quoteText(path)} (FORMAT parquet, ${options})`));
   return path;
 }
@@ -142,7 +128,7 @@ describe('a few rows of a file', () => {
   });
 
   it('are found in files that we wrote ourselves, and in deltas', async () => {
-    const path = join(folder, 'own.parquet');
+    const path = newPath();
     const file = await ParquetFile.create(path);
     for (const first of [1, 101]) {
       const [id, t] = [

@@ -1,27 +1,17 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { castValue, Refusal } from '../../core/cells/castValue.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { openFolderStore } from '../../store/blobs/folderStore.ts';
 import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
-import { openEngine, readAll } from '../../store/duckdb/engine.ts';
+import { readAll } from '../../store/duckdb/engine.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
 import { type Storage, writeSegment } from '../../store/duckdb/writeFile.ts';
 import { findRows } from '../../store/parquet/findRows.ts';
+import { useParquetFolder } from './folder.ts';
 
-let folder: string;
-let storage: Storage;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-test-segments-'));
-  storage = { blobs: await openFolderStore(folder), engine: await openEngine({ connections: 1, memoryLimitMb: 512 }) };
-});
-afterAll(async () => {
-  await storage.engine.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const { engine, folder } = await useParquetFolder();
+const storage: Storage = { blobs: await openFolderStore(folder), engine };
 
 const digits = (length: number) => fc.stringMatching(new RegExp(`^-?[0-9]{1,${length}}$`));
 const decimal = (whole: number, scale: number) =>

@@ -1,31 +1,18 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Engine, openEngine, readAll } from '../../store/duckdb/engine.ts';
+import { describe, expect, it } from 'vitest';
+import { readAll } from '../../store/duckdb/engine.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
 import { EncodedTexts } from '../../store/parquet/encodedTexts.ts';
 import { type GroupColumn, openColumn, ParquetFile } from '../../store/parquet/parquetFile.ts';
+import { useParquetFolder } from './folder.ts';
 
-let folder: string;
-let engine: Engine;
-let files = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-test-parquet-'));
-  engine = await openEngine({ connections: 1, memoryLimitMb: 512 });
-});
-afterAll(async () => {
-  await engine.close();
-  await rm(folder, { recursive: true, force: true });
-});
+const { engine, newPath } = await useParquetFolder();
 
 type Group = Map<number, (string | null)[]>;
 
 /** Texts by column; every group has an id for each row as well. */
 async function writeFile(groups: Group[], shared = false): Promise<string> {
-  const path = join(folder, `${files}.parquet`);
-  files += 1;
+  const path = newPath();
   const file = await ParquetFile.create(path);
   let id = 0;
   for (const group of groups) {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { prepareAddColumn, prepareDropColumn, prepareRenameColumn } from '../../activities/columns/changeColumns.ts';
 import { applyColumnChange, type PreparedColumnChange } from '../../activities/columns/openColumn.ts';
 import { openTablesAt, resolveAt } from '../../activities/snapshots/resolveAt.ts';
@@ -334,5 +334,21 @@ describe('a named version', () => {
       expect(tables.map((at) => [at.table.name, at.editVersion, at.rowCount])).toEqual([['gone', 2, 1]]);
     }
     await expect(resolveAt(store.services, book.id, 'v2')).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  it('opens any number of tables by one statement', async () => {
+    const book = await makeBook('many at once');
+    for (const name of ['t', 'u', 'v']) {
+      await book.create(name);
+      await book.upsert(name, [{ a: name }]);
+    }
+    ok(await book.label('v1'));
+    for (const name of ['t', 'u', 'v']) await book.upsert(name, [{ a: 'later' }]);
+    const resolved = await resolveAt(store.services, book.id, 'v1');
+    const sent = vi.spyOn(store.services.db.pool, 'query');
+    const opened = await openTablesAt(store.services, resolved);
+    expect(sent).toHaveBeenCalledTimes(1);
+    sent.mockRestore();
+    expect(opened.map((at) => [at.table.name, at.editVersion, at.rowCount])).toEqual(['t', 'u', 'v'].map((name) => [name, 2, 1]));
   });
 });

@@ -11,15 +11,15 @@ import { createTable } from '../../activities/tables/createTable.ts';
 import { applyEdit, retryOnMove } from '../../activities/tables/editTable.ts';
 import { openUnmasked, requireTable } from '../../activities/tables/openTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
-import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
-import { writeSelect } from '../../store/duckdb/writeFile.ts';
 import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
-import { type EditedTable, findTableAt, insertTable, listTablesById, type TableAt } from '../../store/pg/tables.ts';
+import { type EditedTable, findTableAt, listTablesById, type TableAt } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import type { Services } from '../../store/services.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
+import { makeLargeTable } from '../setup/largeTable.ts';
 
 /** A table's whole content at a version: columns, and rows as text in row order. */
 export interface Content {
@@ -55,6 +55,11 @@ export interface Edited extends EditedTable {
 }
 
 const actor: Actor = { name: 'test', userId: null, credential: 'none', requestId: 'req_test' };
+
+const largeColumns = [
+  { name: 'n', type: 'BIGINT', sql: 'i * 7' },
+  { name: 't', type: 'VARCHAR', sql: "'text ' || i" },
+];
 
 export async function openTestStore(env: Record<string, string> = {}): Promise<TestStore> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-store-'));
@@ -104,7 +109,7 @@ async function bindStore(common: Common): Promise<TestStore> {
     const [current] = await listTablesById(services.db.pool, [tableId]);
     if (!current) throw new Error(`no table ${tableId}`);
     const at =
-      version === undefined || version === current.editVersion ? current : await findTableAt(services.db.orm, current.table, version);
+      version === undefined || version === current.editVersion ? current : await findTableAt(services.db.pool, current.table, version);
     if (!at) throw new Error(`no version ${version} of ${tableId}`);
     const names = [...at.columns.map((column) => column.name), rowIdColumn];
     const rows = await withRelation(services.engine, services.blobs, await openUnmasked(services, at), async (connection, from) => {
@@ -138,44 +143,7 @@ async function bindStore(common: Common): Promise<TestStore> {
       await write((tx) => createTable(tx, workbook, { name, columns }));
       return (await requireTable(services, workbook.id, name)).table.id;
     },
-    async makeLargeTable(name, rows) {
-      const id = makeId('tbl');
-      const columns = [
-        { name: 'n', type: 'BIGINT' },
-        { name: 't', type: 'VARCHAR' },
-      ];
-      const file = await services.engine.use((connection) =>
-        writeSelect(
-          services,
-          `${workbook.accountId}/${workbook.id}/${id}`,
-          [
-            { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
-            ...columns.map((column, i) => ({ ...column, id: i + 1, name: innerName(i + 1) })),
-          ],
-          connection,
-          `SELECT i AS ${rowIdColumn}, i * 7 AS c1, 'text ' || i AS c2 FROM range(1, ${rows + 1}) AS r(i)`,
-        ),
-      );
-      await write((tx) =>
-        insertTable(tx, {
-          id,
-          workbookId: workbook.id,
-          accountId: workbook.accountId,
-          name,
-          layer: 'base',
-          versionUid: makeId('ver'),
-          manifestId: makeId('mft'),
-          columns,
-          layers: [
-            { kind: 'segment', ...file, rows, minRow: 1, maxRow: rows },
-            { kind: 'log', after: 1, upTo: null },
-          ],
-          rowCount: rows,
-          nextRowId: rows + 1,
-        }),
-      );
-      return id;
-    },
+    makeLargeTable: (name, rows) => makeLargeTable(services, workbook, { name, columns: largeColumns, rows, rowsPerFile: rows }),
     upsert: (name, rows, expected = null, other = services) =>
       retryOnMove(async () => {
         const { at, plan, rowIds } = await prepareUpsert(other, principal, request(name, expected), rows);

@@ -89,6 +89,48 @@ describe('a table', () => {
     expect(await list('archived')).toEqual([]);
   });
 
+  it('is described once: the same description again leaves nothing behind', async () => {
+    const { path } = await world.makeTable('説明', [{ name: 'a' }]);
+    const describeBoth = async (description: string | null) => {
+      ok(await world.owner.client.PUT(`${base}/artifacts/{name}/description`, { params: { path }, body: { description } }));
+      const params = { path: { ...path, column: 'a' } };
+      ok(await world.owner.client.PUT(`${base}/artifacts/{name}/columns/{column}/description`, { params, body: { description } }));
+    };
+    const readActions = async () => {
+      const { rows } = await api.sql.query("SELECT action FROM audit_entries WHERE target IN ('説明', '説明.a') ORDER BY seq");
+      return rows.map(({ action }) => action);
+    };
+    await describeBoth(null);
+    expect(await readActions()).toEqual(['table.create']);
+    await describeBoth('売上');
+    await describeBoth('売上');
+    expect(await readActions()).toEqual(['table.create', 'table.describe', 'column.describe']);
+  });
+
+  it('is reached by its id where another table has its name', async () => {
+    const { owner, workbookId, makeTable } = await makeWorkbookWith(api);
+    const { client } = owner;
+    const ids: string[] = [];
+    for (const text of ['first', 'second', 'third']) {
+      const table = await makeTable('同名', [{ name: 'a' }]);
+      ok(await table.upsert([{ a: text }]));
+      ids.push(ok(await client.GET(`${base}/tables/{name}`, { params: { path: table.path } })).id as string);
+      ok(await client.POST(`${base}/artifacts/{name}/archive`, { params: { path: table.path } }));
+    }
+    const byId = (i: number) => ({ params: { path: { workbook_id: workbookId, name: ids[i] as string } } });
+    const archived = ok(
+      await client.GET(`${base}/artifacts`, { params: { path: { workbook_id: workbookId }, query: { state: 'archived' } } }),
+    );
+    expect(archived.artifacts.map(({ id, name }) => [id, name])).toEqual(ids.map((id) => [id, '同名']));
+    expect(ok(await client.POST(`${base}/artifacts/{name}/unarchive`, byId(0)))).toMatchObject({ name: '同名', state: 'active' });
+    expect(ok(await client.GET(`${base}/tables/{name}/rows`, byId(0)))).toMatchObject({ name: '同名', rows: [{ a: 'first' }] });
+    expect(ok(await client.GET(`${base}/tables/{name}/rows`, byId(1)))).toMatchObject({ name: '同名', rows: [{ a: 'second' }] });
+    refused(await client.POST(`${base}/artifacts/{name}/unarchive`, byId(1)), 409, 'name-taken');
+    const other = ok(await client.POST('/api/v1/workbooks', { body: { title: 'other' } }));
+    const elsewhere = { params: { path: { workbook_id: other.id, name: ids[0] as string } } };
+    refused(await client.GET(`${base}/tables/{name}`, elsewhere), 404, 'not-found');
+  });
+
   it('is listed oldest first, a hundred a page unless told otherwise', async () => {
     const own = await makeWorkbookWith(api);
     const names = Array.from({ length: 101 }, (_, i) => `t${(i * 37) % 101}`);

@@ -1,0 +1,50 @@
+import { WorkflowNotFoundError } from '@temporalio/client';
+import { describeError } from '../../store/log.ts';
+import { type JobRecord, listForgottenJobs, listLastingJobs } from '../../store/pg/jobs.ts';
+import { inAccount } from '../../store/pg/whoseRows.ts';
+import type { Services } from '../../store/services.ts';
+import type { Pulse } from '../compaction/compactTable.ts';
+import { abandonJob } from './abandonJob.ts';
+import { startJob } from './startJob.ts';
+
+/** Starts jobs that nobody has started, and ends those whose workflow is over. Says how many there were. */
+export async function sweepJobs(services: Services, pulse: Pulse): Promise<number> {
+  const forgotten = await listForgottenJobs(services.db.orm);
+  for (const job of forgotten) {
+    pulse.heartbeat();
+    pulse.signal?.throwIfAborted();
+    await startJob(services, job);
+  }
+  let stopped = 0;
+  for (const job of await listLastingJobs(services.db.orm)) {
+    pulse.heartbeat();
+    pulse.signal?.throwIfAborted();
+    if (await endIfStopped(services, job)) stopped += 1;
+  }
+  return forgotten.length + stopped;
+}
+
+/** A workflow ends its job before itself, unless somebody terminates it. A job that fails to end keeps no other from ending. */
+async function endIfStopped(services: Services, job: JobRecord): Promise<boolean> {
+  try {
+    if (await isAtWork(services, job)) return false;
+    await inAccount(job.accountId, () => abandonJob(services, job, 'stopped'));
+    services.log.warn({ jobId: job.id }, 'job ended whose workflow was stopped');
+    return true;
+  } catch (error) {
+    services.log.error({ jobId: job.id, ...describeError(error) }, 'job not ended whose workflow was stopped');
+    return false;
+  }
+}
+
+async function isAtWork(services: Services, job: JobRecord): Promise<boolean> {
+  const { client } = await services.temporal();
+  try {
+    const { status } = await client.workflow.getHandle(job.workflowId).describe();
+    return status.name === 'RUNNING' || status.name === 'PAUSED';
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+    // What has begun had a workflow; what has not is started by the sweep.
+    return job.status === 'pending';
+  }
+}

@@ -1,0 +1,37 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { BlobStore } from '../blobs/blobStore.ts';
+import { createTailTable, openFiles, quoteName, type Relation } from './relation.ts';
+
+/** SQL that stands for each of some relations on a connection, and how to clear away what they needed. */
+export interface OpenedRelations {
+  froms: string[];
+  release(): Promise<void>;
+}
+
+let tails = 0;
+
+/** Pins the files of the relations and makes the tables that hold their tails. */
+export async function openRelations(connection: DuckDBConnection, blobs: BlobStore, relations: Relation[]): Promise<OpenedRelations> {
+  const opened = await openFiles(blobs, relations);
+  const made: string[] = [];
+  const release = async () => {
+    opened.release();
+    for (const tailName of made) await connection.run(`DROP TABLE ${quoteName(tailName)}`);
+  };
+  try {
+    const froms: string[] = [];
+    for (const { tail, select } of relations) {
+      tails += 1;
+      const tailName = `svc_tail_${tails}`;
+      if (tail) {
+        await connection.run(createTailTable(tailName, tail.columns), [tail.json]);
+        made.push(tailName);
+      }
+      froms.push(`(${select(opened.pathOf, tailName)})`);
+    }
+    return { froms, release };
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
