@@ -129,6 +129,30 @@ describe('query', () => {
     expect((await api.fetch(address.replace('2500', '1'), { token: owner.session })).status).toBe(200);
   });
 
+  it('serves others while readers take their time', async () => {
+    const answer = read(await run({ sql: "SELECT repeat('x', 2000) AS x FROM range(10000)", limit: 1 }));
+    const slow = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        fetch(`${api.url}/api/v1/results/${answer.id}?limit=10000`, { headers: { authorization: `Bearer ${owner.session}` } }),
+      ),
+    );
+    const others = { params: { path: { workbook_id: workbookId, name: '売上' }, query: { limit: 1, sort: '数:desc' } } };
+    expect(ok(await owner.client.GET(rowsPath, others)).rows).toHaveLength(1);
+    expect((await api.fetch(`/api/v1/results/${answer.id}`, { token: owner.session })).status).toBe(200);
+    for (const body of slow) await body.body?.cancel();
+  });
+
+  it('reads columns that are meant without being named by themselves', async () => {
+    const columns = [{ name: 'k' }, { name: 'n', type: 'DECIMAL(2,2)' }];
+    const at = { path: { workbook_id: workbookId } };
+    ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: at, body: { name: 'meant', columns } }));
+    const rows = [{ k: 'a', n: '0.50' }];
+    ok(await owner.client.POST(rowsPath, { params: { path: { ...at.path, name: 'meant' } }, body: { expected_version: 1, rows } }));
+    expect(read(await run({ sql: 'SELECT k.upper() AS x, t.k.upper() AS y, #2 AS z FROM meant t' })).rows).toEqual([
+      { x: 'A', y: 'A', z: '0.50' },
+    ]);
+  });
+
   it('refuses what is not a SELECT over its own tables, and says why', async () => {
     for (const sql of [
       "SELECT * FROM read_csv('/etc/passwd')",
