@@ -97,6 +97,31 @@ describe('query', () => {
     expect(read(await run({ sql: 'SELECT $who AS who', params: { who: "o'x" } })).rows).toEqual([{ who: "o'x" }]);
   });
 
+  it('takes positions without gaps only, and says so', async () => {
+    for (const [sql, params] of [
+      ['SELECT $2', { 2: 5 }],
+      ['SELECT $3, $1', { 3: 5, 1: 6 }],
+      ['SELECT $99999', null],
+    ] as const) {
+      const problem = refused(await run({ sql, params }), 422, 'validation-failed');
+      expect(problem.detail).toContain('without gaps');
+      const validated = ok(
+        await owner.client.POST('/api/v1/workbooks/{workbook_id}/query/validate', {
+          params: { path: { workbook_id: workbookId } },
+          body: { sql, params } as never,
+        }),
+      );
+      expect(validated).toMatchObject({ valid: false, errors: [{ message: problem.detail }] });
+    }
+  });
+
+  it('says of a query that it is not valid where running it would fail for a name', async () => {
+    const body = { sql: 'SELECT rowid FROM 売上' };
+    refused(await run(body), 400, 'query-failed');
+    const at = { params: { path: { workbook_id: workbookId } }, body };
+    expect(ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/query/validate', at)).valid).toBe(false);
+  });
+
   it('keeps every digit of a parameter, or refuses it', async () => {
     const sql = 'SELECT count(*) AS n FROM 売上 WHERE 数 = $1';
     expect(read(await run({ sql, params: ['9223372036854775807'] })).rows).toEqual([{ n: 1 }]);

@@ -171,7 +171,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         }
         const { analysis, columns } = reply.value;
         if (analysis.outcome !== 'ok') return { valid: false, errors: analysis.errors, columns: [] };
-        const unmatched = given ? findParamProblems(analysis.parameters, given) : [];
+        const unmatched = findParamProblems(analysis.parameters, given);
         const errors = unmatched.map((message) => ({ message, line: null, column: null }));
         return { valid: errors.length === 0, errors, columns: errors.length === 0 ? columns : [] };
       });
