@@ -269,6 +269,23 @@ describe('a restore', () => {
     expect(page.edit_version).toBe(7);
   });
 
+  it('comes to its end however often a table is edited meanwhile', async () => {
+    const book = await makeBook('never still');
+    await book.create('t');
+    await book.upsert('t', [{ a: 'start' }]);
+    const snapshot = await book.commit('s');
+    let isOver = false;
+    const edit = async () => {
+      while (!isOver) await book.upsert('t', [{ a: 'edit' }]);
+    };
+    const edits = [edit(), edit(), edit()];
+    for (let i = 0; i < 5; i += 1) expect((await book.restore(snapshot.id)).response.status).toBe(200);
+    isOver = true;
+    await Promise.all(edits);
+    outcome(await book.restore(snapshot.id));
+    expect((await book.read('t')).rows).toEqual([{ a: 'start', __svc_row_id: 1 }]);
+  });
+
   it('needs workbooks:delete, a committed snapshot, and one that exists', async () => {
     const book = await makeBook('refusals');
     const snapshot = await book.commit('empty');
