@@ -76,8 +76,10 @@ describe('search', () => {
     ok(await make('ＡＢＣ表', 'か\u3099く'));
     const found = async (q: string) => (await search(owner, q)).results.map((hit) => hit.name);
     for (const q of ['ｶﾞｽ', 'ガス', 'ガス料金 株', '(株)会社', '㈱']) expect(await found(q)).toEqual(['ｶﾞｽ料金']);
+    ok(await make('ΟΔΟΣ', 'İstanbul'));
+    for (const q of ['İstanbul', 'ΟΔΟΣ']) expect(await found(q)).toEqual(['ΟΔΟΣ']);
     for (const q of ['ＡＢＣ', 'abc', 'ＡＢＣ表', 'がく', 'か\u3099く']) expect(await found(q)).toEqual(['ＡＢＣ表']);
-    for (const name of ['ｶﾞｽ料金', 'ＡＢＣ表'])
+    for (const name of ['ｶﾞｽ料金', 'ＡＢＣ表', 'ΟΔΟΣ'])
       ok(
         await owner.client.DELETE('/api/v1/workbooks/{workbook_id}/tables/{name}', {
           params: { path: { workbook_id: workbookId, name }, query: { expected_version: 'null' } },
