@@ -193,6 +193,13 @@ describe('profile', () => {
       '2024-01-01T00:00:00.200000',
     ],
     ['all of time', 'DATE', ['0001-01-01', '9999-12-31'], '0001-01-01T00:00:00', '9999-12-31T00:00:00'],
+    [
+      'the last moment of all',
+      'TIMESTAMP',
+      ['0001-01-01T00:00:00', '9999-12-31T23:59:59.999999'],
+      '0001-01-01T00:00:00',
+      '9999-12-31T23:59:59.999968',
+    ],
     ['times of day', 'TIME', ['00:00:00', '23:59:59.5'], '00:00:00', '23:59:59.500000'],
   ])('counts every value once in bins that can be told apart: %s', async (name, type, values, from, to) => {
     const { histogram } = await profileOf(name, type, values);
