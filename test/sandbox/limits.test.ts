@@ -155,6 +155,25 @@ describe('the pool', () => {
     await small.close();
   });
 
+  it('takes who leaves, and who came last of those that fill it, out of the queue', async () => {
+    const small = await world.open({ processes: 1, maxQueue: 2 });
+    const slow = { timeoutMs: 3_000 };
+    const endless = 'SELECT count(*) FROM range(100000000000)';
+    const first = refusal(world.run(small, endless, slow));
+    const left = new AbortController();
+    const leaving = refusal(world.run(small, 'SELECT 1 AS a', { signal: left.signal }));
+    const waiting = world.rows(small, 'SELECT 1 AS a');
+    await expect.poll(() => small.state.queued).toBe(2);
+    left.abort();
+    expect((await leaving).code).toBe('query-failed');
+    expect(small.state.queued).toBe(1);
+    const surplus = refusal(world.run(small, 'SELECT 1 AS a'));
+    const other = world.rows(small, 'SELECT 2 AS a', { accountId: 'acc_2' });
+    expect((await surplus).code).toBe('rate-limited');
+    expect([(await first).code, await waiting, await other]).toEqual(['query-timeout', [{ a: 1 }], [{ a: 2 }]]);
+    await small.close();
+  });
+
   it('turns away what waits too long', async () => {
     const small = await world.open({ processes: 1, maxWaitMs: 300 });
     const first = world.run(small, 'SELECT count(*) FROM range(100000000000)', { timeoutMs: 2_000 }).catch(() => {});
