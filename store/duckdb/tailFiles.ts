@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TableAt } from '../pg/tables.ts';
 import { fieldIds, layerColumn, makeTail, opColumn, rowIdColumn } from './buildRelation.ts';
@@ -85,6 +85,8 @@ export function openTailFiles(
 
   const make = async (at: TableAt, json: string, entry: Entry): Promise<void> => {
     folder ??= await makeFolder();
+    // Somebody may have cleared it away.
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     made += 1;
     const path = join(folder, `${made}.parquet`);
     await writeTail(engine, at, json, path);

@@ -1,4 +1,5 @@
 import { rm, truncate, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareAddColumn } from '../../activities/columns/changeColumns.ts';
 import { applyColumnChange } from '../../activities/columns/openColumn.ts';
@@ -92,7 +93,8 @@ describe('a long log', () => {
   it('is loaded again when its file was cleared away or written over', async () => {
     const id = await makeEdited('cleared');
     const before = await store.readContent(id);
-    for (const spoil of [rm, (path: string) => truncate(path, 100), (path: string) => writeFile(path, 'not Parquet')]) {
+    const clear = (path: string) => rm(dirname(path), { recursive: true });
+    for (const spoil of [clear, rm, (path: string) => truncate(path, 100), (path: string) => writeFile(path, 'not Parquet')]) {
       await spoil(await awaitFile(id));
       expect(await store.readContent(id)).toEqual(before);
     }
