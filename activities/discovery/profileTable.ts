@@ -116,9 +116,12 @@ function chooseScale(type: string): { sql: string; show(x: number): number | str
   return null;
 }
 
+/** The last microsecond of 9999 that a double can be: the next one lies in a year of five digits. */
+const lastInstant = Date.UTC(10_000, 0, 1) * 1000 - 32;
+
 /** Microseconds since 1970, as timestamps are shown everywhere. */
 function showInstant(us: number): string {
-  const whole = Math.round(us);
+  const whole = Math.min(Math.round(us), lastInstant);
   const seconds = Math.floor(whole / 1e6);
   const fraction = whole - seconds * 1e6;
   return `${new Date(seconds * 1000).toISOString().slice(0, 19)}${fraction === 0 ? '' : `.${String(fraction).padStart(6, '0')}`}`;

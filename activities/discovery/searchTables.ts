@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { cutPage, decodeCursor, type Page } from '../../core/paging.ts';
-import { type Match, rankTable, splitQuery } from '../../core/search/rankTable.ts';
+import { fold, type Match, rankTable, splitQuery } from '../../core/search/rankTable.ts';
 import { type FoundTable, findTables } from '../../store/pg/discovery.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
@@ -12,7 +12,7 @@ export interface Hit {
   match: Match;
 }
 
-const mostCandidates = 2_000;
+const candidatesAtATime = 2_000;
 
 export function asTableAt(table: FoundTable): TableAt {
   return {
@@ -34,19 +34,11 @@ export async function searchTables(
   query: { q: string; cursor?: string; limit: number },
 ): Promise<Page<Hit>> {
   const key = decodeCursor(query.cursor, ['number', 'string']);
-  const terms = splitQuery(query.q);
-  if (terms.length === 0) return { items: [], nextCursor: null };
-  const candidates = await findTables(services.db.pool, {
-    userId: principal.userId,
-    accountId: accountFilter(principal),
-    reach: principal.reach,
-    terms,
-    state: 'active',
-    after: null,
-    limit: mostCandidates,
-  });
+  const words = splitQuery(query.q);
+  if (words.length === 0) return { items: [], nextCursor: null };
+  const terms = words.map(fold);
   const hits: Hit[] = [];
-  for (const table of candidates) {
+  for await (const table of listCandidates(services, principal, words)) {
     const { visible } = await visibleColumns(services, principal, asTableAt(table));
     const match = rankTable(terms, {
       name: table.name,
@@ -62,4 +54,23 @@ export async function searchTables(
       ? 0
       : hits.findIndex(({ match, table }) => match.score < (key[0] as number) || (match.score === key[0] && table.id > (key[1] as string)));
   return cutPage(start < 0 ? [] : hits.slice(start), query.limit, ({ match, table }) => [match.score, table.id]);
+}
+
+/** All of them, for the best may be the last. */
+async function* listCandidates(services: Services, principal: Principal, words: string[]): AsyncGenerator<FoundTable> {
+  for (let after: [string, string, string] | null = null; ; ) {
+    const found: FoundTable[] = await findTables(services.db.pool, {
+      userId: principal.userId,
+      accountId: accountFilter(principal),
+      reach: principal.reach,
+      terms: words.map((written) => ({ written, folded: fold(written) })),
+      state: 'active',
+      after,
+      limit: candidatesAtATime,
+    });
+    yield* found;
+    const last = found.at(-1);
+    if (!last || found.length < candidatesAtATime) return;
+    after = [last.workbookId, last.name, last.id];
+  }
 }

@@ -1,5 +1,6 @@
 import type { Layer } from '../../schema/tables.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { cellText } from '../../store/duckdb/cellText.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { findRows } from '../../store/duckdb/findRows.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
@@ -54,7 +55,7 @@ async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Pro
 
 async function askAtOnce(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
   const relation = await openUnmasked(services, at, { ids: rowIds });
-  const columns = at.columns.map((column) => `CAST(${quoteName(column.name)} AS VARCHAR)`);
+  const columns = at.columns.map(({ name, type }) => cellText(quoteName(name), type));
   const rows = await withRelation(services.engine, services.blobs, relation, async (connection, from) => {
     const reader = await connection.runAndReadAll(`SELECT CAST(${rowIdColumn} AS VARCHAR), ${columns.join(', ')} FROM ${from}`);
     return reader.getRows() as (string | null)[][];

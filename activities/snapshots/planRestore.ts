@@ -1,8 +1,10 @@
+import type pg from 'pg';
 import { newVersion, type PlannedLayer } from '../../schema/tables.ts';
+import type { Orm } from '../../store/pg/database.ts';
 import type { RestoredContent, TableMark, TablePlace } from '../../store/pg/restore.ts';
 import { countLogged, listColumnRows, listSnapshotTables, type SnapshotRecord, type SnapshotTable } from '../../store/pg/snapshots.ts';
 import { findTableAt, listTables, listTablesById, type TableAt } from '../../store/pg/tables.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import { makeId } from '../../store/services.ts';
 import { closeLog } from '../rows/largeEdit.ts';
 
 /** What a restore does to one table. */
@@ -26,17 +28,23 @@ export interface RestorePlan {
   tables: TableRestore[];
 }
 
-/** Everything that is read for a restore; nothing is locked yet, so it is checked again when it is applied. */
-export async function planRestore(services: Services, snapshot: SnapshotRecord): Promise<RestorePlan> {
-  const held = (await listSnapshotTables(services.db.orm, [snapshot.id])).get(snapshot.id) ?? [];
-  const live = await listTables(services.db.orm, { workbookId: snapshot.workbookId });
+/** What a plan is read from: the database, or a transaction that holds the tables. */
+export interface RestoreReader {
+  orm: Orm;
+  pool: pg.Pool | pg.PoolClient;
+}
+
+/** Everything that is read for a restore. Where nothing is locked yet, it is checked again when it is applied. */
+export async function planRestore(reader: RestoreReader, snapshot: SnapshotRecord): Promise<RestorePlan> {
+  const held = (await listSnapshotTables(reader.orm, [snapshot.id])).get(snapshot.id) ?? [];
+  const live = await listTables(reader.orm, { workbookId: snapshot.workbookId });
   const ids = [...new Set([...live.map((table) => table.id), ...held.map((table) => table.tableId)])];
-  const current = await listTablesById(services.db.pool, ids);
+  const current = await listTablesById(reader.pool, ids);
   const byId = new Map(held.map((table) => [table.tableId, table]));
   const tables: TableRestore[] = [];
   for (const at of current) {
     const wanted = byId.get(at.table.id);
-    const planned = wanted ? await planTable(services, at, wanted) : planLater(at);
+    const planned = wanted ? await planTable(reader, at, wanted) : planLater(at);
     if (planned.content || planned.place) tables.push(planned);
   }
   return {
@@ -58,28 +66,28 @@ function planLater({ table }: TableAt): TableRestore {
   return { id: table.id, oldName: table.name, content: null, place, madeLater: true };
 }
 
-async function planTable(services: Services, at: TableAt, wanted: SnapshotTable): Promise<TableRestore> {
+async function planTable(reader: RestoreReader, at: TableAt, wanted: SnapshotTable): Promise<TableRestore> {
   const { table } = at;
   const inPlace =
     table.deletedAt === null && table.name === wanted.name && table.state === wanted.state && table.description === wanted.description;
   return {
     id: table.id,
     oldName: table.name,
-    content: await planContent(services, at, wanted),
+    content: await planContent(reader, at, wanted),
     place: inPlace ? null : { name: wanted.name, state: wanted.state, description: wanted.description },
     madeLater: false,
   };
 }
 
 /** Null when the content is what it was. A table that was deleted comes back with a version of its own. */
-async function planContent(services: Services, at: TableAt, wanted: SnapshotTable): Promise<RestoredContent | null> {
+async function planContent(reader: RestoreReader, at: TableAt, wanted: SnapshotTable): Promise<RestoredContent | null> {
   const { table } = at;
   // Derived tables are computed from the others, not brought back.
   if (table.layer !== 'base') return null;
   if (table.deletedAt === null && table.versionUid === wanted.versionUid) return null;
-  const old = await findTableAt(services.db.pool, table, wanted.editVersion);
+  const old = await findTableAt(reader.pool, table, wanted.editVersion);
   if (old?.versionUid !== wanted.versionUid) throw new Error(`a version that a snapshot holds is gone: ${table.id}@${wanted.editVersion}`);
-  const columns = await listColumnRows(services.db.orm, table.id, wanted.editVersion);
+  const columns = await listColumnRows(reader.orm, table.id, wanted.editVersion);
   const layers = closeLog(old);
   // Restored before, and not edited since: the same layers under the same columns are the same content.
   if (table.deletedAt === null && same(layers, closeLog(at)) && same(contentOf(old), contentOf(at))) return null;
@@ -90,7 +98,7 @@ async function planContent(services: Services, at: TableAt, wanted: SnapshotTabl
     manifestId: makeId('mft'),
     layers: [...layers, open],
     rowCount: old.rowCount,
-    tailCount: await countLogged(services.db.pool, table.id, layers),
+    tailCount: await countLogged(reader.pool, table.id, layers),
     columns,
   };
 }

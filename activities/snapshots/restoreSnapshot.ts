@@ -6,7 +6,7 @@ import { findEditingSnapshot, findNamedVersion, findSnapshot, type SnapshotRecor
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { VersionMoved } from '../tables/editTable.ts';
-import type { RestorePlan, TableRestore } from './planRestore.ts';
+import { planRestore, type RestorePlan, type TableRestore } from './planRestore.ts';
 
 export interface Restored {
   /** The editing snapshot: the restored state lies in it. */
@@ -33,11 +33,14 @@ export async function requireVersion(services: Services, workbook: VisibleWorkbo
 }
 
 /**
- * Brings the workbook back to a snapshot, all of it or nothing. The tables are locked in ascending id and must stand
- * where the plan saw them; edits that come after go on counting from the new versions.
+ * Brings the workbook back to a snapshot, all of it or nothing. The tables are locked in ascending id; where they do not
+ * stand any more where the plan saw them, it is made again while nobody can change them: else a restore would never come
+ * to its end while a table is edited all the time. Edits that come after go on counting from the new versions.
  */
-export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, plan: RestorePlan, label: string | null): Promise<Restored> {
-  const locked = await lockTables(tx, workbook.id, plan.deletedIds);
+export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: RestorePlan, label: string | null): Promise<Restored> {
+  const locked = await lockTables(tx, workbook.id, early.deletedIds);
+  const plan = sameMarks(locked, early.seen) ? early : await planRestore({ orm: tx.orm, pool: tx.client }, early.snapshot);
+  // A table was made or deleted just now, and is not locked.
   if (!sameMarks(locked, plan.seen)) throw new VersionMoved();
   await parkTables(
     tx,

@@ -69,7 +69,7 @@ export function makeSnapshotHandlers({ services }: Plant): Handlers<SnapshotOper
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const snapshot = await requireCommitted(services, workbook, call.params.snapshot_id);
       return retryOnMove(async () => {
-        const plan = await planRestore(services, snapshot);
+        const plan = await planRestore(services.db, snapshot);
         return call.write(
           call.actor(),
           (tx) => restoreSnapshot(tx, workbook, plan, null),
@@ -123,7 +123,7 @@ export function makeSnapshotHandlers({ services }: Plant): Handlers<SnapshotOper
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const { version, snapshot } = await requireVersion(services, workbook, call.params.label);
       return retryOnMove(async () => {
-        const plan = await planRestore(services, snapshot);
+        const plan = await planRestore(services.db, snapshot);
         return call.write(
           call.actor(),
           (tx) => restoreSnapshot(tx, workbook, plan, version.label),

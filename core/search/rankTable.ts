@@ -16,15 +16,14 @@ export interface Match {
 export function splitQuery(query: string): string[] {
   return query
     .normalize('NFKC')
-    .toLowerCase()
     .split(/\s+/u)
     .filter((term) => term !== '')
     .slice(0, 20);
 }
 
-const fold = (text: string) => text.normalize('NFKC').toLowerCase();
+export const fold = (text: string) => text.normalize('NFKC').toLowerCase();
 
-/** How well a table fits; null when a word of the query occurs nowhere in it. */
+/** How well a table fits; null when a word of the query, folded, occurs nowhere in it. */
 export function rankTable(terms: string[], table: Searchable): Match | null {
   const name = fold(table.name);
   const description = fold(table.description ?? '');

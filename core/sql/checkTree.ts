@@ -172,6 +172,7 @@ class TreeWalk {
       case 'FUNCTION':
       case 'WINDOW':
         this.checkFunction(part);
+        this.noteMethod(part);
         return true;
       case 'OPERATOR':
         if (operatorTypes.has(String(part.type))) return true;
@@ -181,6 +182,8 @@ class TreeWalk {
         this.noteColumn(part);
         return true;
       case 'STAR':
+      // `#2` is a column by its place.
+      case 'POSITIONAL_REFERENCE':
         this.star = true;
         return true;
       case 'PARAMETER':
@@ -195,6 +198,12 @@ class TreeWalk {
   private checkFunction(part: Part): void {
     const name = foldName(String(part.function_name));
     if (!allowedFunctions.has(name)) this.refuse(describeFunction(name), part.query_location);
+  }
+
+  /** `name.upper()` comes as the function `upper` of a schema `name`, and means a column. */
+  private noteMethod(part: Part): void {
+    const names = [part.catalog, part.schema].filter((name) => typeof name === 'string' && name !== '');
+    if (names.length > 0) this.noteColumn({ column_names: names });
   }
 
   private noteColumn(part: Part): void {

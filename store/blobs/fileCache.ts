@@ -43,8 +43,8 @@ export class FileCache {
 
   static async open(folder: string, maxBytes: number, download: Download): Promise<FileCache> {
     const pinFolder = join(folder, 'pins', randomUUID());
-    for (const path of [join(folder, 'files'), join(folder, 'drafts'), pinFolder]) await mkdir(path, { recursive: true });
     const cache = new FileCache(folder, maxBytes, download, pinFolder);
+    await cache.makeFolders();
     await cache.sweepPins();
     await cache.evict();
     return cache;
@@ -101,6 +101,10 @@ export class FileCache {
     await rm(this.pinFolder, { recursive: true, force: true });
   }
 
+  private async makeFolders(): Promise<void> {
+    for (const path of [join(this.folder, 'files'), join(this.folder, 'drafts'), this.pinFolder]) await mkdir(path, { recursive: true });
+  }
+
   private pathOf(name: string): string {
     return join(this.folder, 'files', name);
   }
@@ -114,6 +118,8 @@ export class FileCache {
       } catch (error) {
         // More than once only when another process evicts it as soon as it is there.
         if (errorCode(error) !== 'ENOENT' || tries === 3) throw error;
+        // A process that stood still for long was taken for dead, and its pins were swept away; or somebody cleared the disk.
+        await this.makeFolders();
         await this.gate(() => this.fetch(key, name));
       }
     }

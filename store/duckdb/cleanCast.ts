@@ -1,4 +1,5 @@
 import type { ColumnType } from '../../core/cells/columnTypes.ts';
+import { cellText } from './cellText.ts';
 
 /**
  * SQL that casts a value from one column type to another, and SQL that says whether the cast is clean: no digit, no time
@@ -16,9 +17,9 @@ const numeric = new Set<ColumnType['kind']>(['BIGINT', 'DOUBLE', 'DECIMAL']);
 export function cleanCast(sql: string, from: ColumnType, to: ColumnType): CleanCast {
   const target = typeSql(to);
   if (from.kind === 'VARCHAR') return castText(sql, to);
-  if (to.kind === 'VARCHAR') return always(`CAST(${sql} AS VARCHAR)`);
+  if (to.kind === 'VARCHAR') return always(cellText(sql, typeSql(from)));
   if (to.kind === 'JSON') {
-    const text = `CAST(${sql} AS VARCHAR)`;
+    const text = cellText(sql, typeSql(from));
     // By way of the text, so that a decimal keeps its digits.
     return always(numeric.has(from.kind) || from.kind === 'BOOLEAN' ? `CAST(${text} AS JSON)` : `to_json(${text})`);
   }

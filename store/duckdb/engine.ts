@@ -9,8 +9,13 @@ import type { Relation } from './relation.ts';
 /** The engine for the service's own reads and writes. Nobody's SQL runs here: that is what the sandbox is for. */
 export interface Engine {
   use<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
+  /** The same for work that lasts as long as somebody else likes: readers who take their time must not hold up the others. */
+  lend<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
+
+/** Bodies that are being read at a time; each holds a few chunks in memory. */
+const lentConnections = 16;
 
 export async function openEngine(options: { connections: number; memoryLimitMb: number }): Promise<Engine> {
   const instance = await DuckDBInstance.create(':memory:', {
@@ -20,13 +25,28 @@ export async function openEngine(options: { connections: number; memoryLimitMb: 
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'true',
   });
-  const free: DuckDBConnection[] = [];
-  for (let i = 0; i < options.connections; i += 1) free.push(await instance.connect());
+  const used = await openConnections(instance, options.connections);
+  const lent = await openConnections(instance, lentConnections);
   // Files never change, so their footers need to be read only once.
-  await free[0]?.run('SET GLOBAL parquet_metadata_cache = true');
+  await used.use((connection) => connection.run('SET GLOBAL parquet_metadata_cache = true'));
+  return {
+    use: used.use,
+    lend: lent.use,
+    async close() {
+      used.close();
+      lent.close();
+      instance.closeSync();
+    },
+  };
+}
+
+/** Some connections, each used by one at a time. */
+async function openConnections(instance: DuckDBInstance, count: number) {
+  const free: DuckDBConnection[] = [];
+  for (let i = 0; i < count; i += 1) free.push(await instance.connect());
   const waiting: ((connection: DuckDBConnection) => void)[] = [];
   return {
-    async use(work) {
+    async use<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
       const connection = free.pop() ?? (await new Promise<DuckDBConnection>((resolve) => waiting.push(resolve)));
       try {
         return await work(connection);
@@ -36,9 +56,8 @@ export async function openEngine(options: { connections: number; memoryLimitMb: 
         else free.push(connection);
       }
     },
-    async close() {
+    close() {
       for (const connection of free) connection.closeSync();
-      instance.closeSync();
     },
   };
 }
@@ -103,7 +122,7 @@ function streamOn(
   open: (connection: DuckDBConnection) => Promise<{ sql: string; release(): Promise<void> }>,
 ): Promise<Readable> {
   return new Promise((resolve, reject) => {
-    const use = engine.use(async (connection) => {
+    const use = engine.lend(async (connection) => {
       const { sql, release } = await open(connection);
       try {
         const { body } = await startRows(connection, sql, undefined, format);

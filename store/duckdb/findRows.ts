@@ -1,7 +1,8 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { findRows as findFewRows, findRange, type TextRow } from '../parquet/findRows.ts';
 import { innerName, opColumn, rowIdColumn } from './buildRelation.ts';
-import type { Engine } from './engine.ts';
+import { cellText } from './cellText.ts';
+import { type Engine, readAll } from './engine.ts';
 import { quoteText } from './relation.ts';
 
 /** A row of a file: its cells as text by column id, or that it was removed. */
@@ -34,9 +35,10 @@ export function findRowRange(path: string, range: { min: number; max: number }, 
 
 /** Rows by id, by the engine: for any number of rows and any form of file. */
 export async function scanRows(connection: DuckDBConnection, path: string, rowIds: number[]): Promise<Map<number, TextRow>> {
-  const reader = await connection.runAndReadAll(
-    `SELECT CAST(COLUMNS(${quoteText(wanted)}) AS VARCHAR) FROM read_parquet(${quoteText(path)}) WHERE ${rowIdColumn} IN (${rowIds.join(', ')})`,
-  );
+  const from = `read_parquet(${quoteText(path)})`;
+  const described = (await readAll(connection, `DESCRIBE SELECT COLUMNS(${quoteText(wanted)}) FROM ${from}`)) as [string, string][];
+  const texts = described.map(([name, type]) => `${cellText(name, type)} AS ${name}`);
+  const reader = await connection.runAndReadAll(`SELECT ${texts.join(', ')} FROM ${from} WHERE ${rowIdColumn} IN (${rowIds.join(', ')})`);
   const rows = reader.getRowObjects() as TextRow[];
   return new Map(rows.map((row) => [Number(row[rowIdColumn]), row]));
 }

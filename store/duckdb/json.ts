@@ -6,6 +6,7 @@ import {
   type DuckDBType,
   DuckDBTypeId as Id,
 } from '@duckdb/node-api';
+import { cellText } from './cellText.ts';
 import { quoteName, quoteText } from './relation.ts';
 import { parseTypeName } from './typeNames.ts';
 
@@ -95,6 +96,8 @@ export function textExpression(sql: string, type: DuckDBType): string {
       return padFraction(sql, 6);
     case Id.TIME_NS:
       return padFraction(sql, 9);
+    case Id.DECIMAL:
+      return cellText(sql, String(type));
     case Id.BLOB:
       return `to_base64(${sql})`;
     default:

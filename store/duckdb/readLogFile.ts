@@ -1,6 +1,7 @@
 import type { LogFile } from '../pg/logFiles.ts';
 import type { LogRow, RowSelection } from '../pg/rowLog.ts';
 import { limitRows, rowIdColumn } from './buildRelation.ts';
+import { cellText } from './cellText.ts';
 import { readAll } from './engine.ts';
 import { quoteName, quoteText } from './relation.ts';
 import type { Storage } from './writeFile.ts';
@@ -22,14 +23,16 @@ export async function readLogFile(storage: Storage, file: LogFile, query: LogFil
   try {
     return await storage.engine.use(async (connection) => {
       const from = `read_parquet([${quoteText(opened.pathOf(file.key))}])`;
-      const names = (await readAll(connection, `DESCRIBE SELECT * FROM ${from}`)).map(([name]) => name as string);
+      const types = new Map((await readAll(connection, `DESCRIBE SELECT * FROM ${from}`)) as [name: string, type: string][]);
+      const names = [...types.keys()];
       const ids = names.flatMap((name) => cellColumn.exec(name)?.[1] ?? []);
+      const textOf = (name: string) => cellText(quoteName(name), types.get(name) ?? '');
       const isDelta = names.includes('__svc_op');
       // As an expression: a bare number would be a column's position to ORDER BY.
       const version = names.includes('__svc_version') ? '__svc_version' : `CAST(${file.upTo} AS BIGINT)`;
       const cells = names.includes('__svc_cells')
         ? '__svc_cells'
-        : `json_object(${ids.map((id) => `${quoteText(id)}, CAST(${quoteName(`c${id}`)} AS VARCHAR)`).join(', ')})`;
+        : `json_object(${ids.map((id) => `${quoteText(id)}, ${textOf(`c${id}`)}`).join(', ')})`;
       const wanted = query.rows ? ` AND ${limitRows(query.rows)}` : '';
       const rows = await readAll(
         connection,

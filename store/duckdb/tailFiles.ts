@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TableAt } from '../pg/tables.ts';
 import { fieldIds, layerColumn, makeTail, opColumn, rowIdColumn } from './buildRelation.ts';
@@ -41,8 +42,13 @@ const usualLimits: TailLimits = { worthwhile: 32_768, since: 32_768 };
 const keptMs = 15 * 60_000;
 const mostKnown = 10_000;
 
+interface KeptFile extends TailFile {
+  /** How it was left. */
+  mark: string;
+}
+
 interface Entry {
-  file: TailFile | null;
+  file: KeptFile | null;
   making: boolean;
   usedMs: number;
 }
@@ -79,11 +85,13 @@ export function openTailFiles(
 
   const make = async (at: TableAt, json: string, entry: Entry): Promise<void> => {
     folder ??= await makeFolder();
+    // Somebody may have cleared it away.
+    await mkdir(folder, { recursive: true, mode: 0o700 });
     made += 1;
     const path = join(folder, `${made}.parquet`);
     await writeTail(engine, at, json, path);
     retire(entry);
-    entry.file = { path, editVersion: at.editVersion, versionUid: at.versionUid };
+    entry.file = { path, editVersion: at.editVersion, versionUid: at.versionUid, mark: readMark(path) };
     await dropOld();
   };
 
@@ -92,6 +100,8 @@ export function openTailFiles(
     find(at) {
       const entry = entries.get(keyOf(at));
       if (!entry?.file || entry.file.editVersion > at.editVersion) return null;
+      // Somebody has cleared it away, or written over it.
+      if (readMark(entry.file.path) !== entry.file.mark) entry.file = null;
       entry.usedMs = Date.now();
       return entry.file;
     },
@@ -115,6 +125,11 @@ export function openTailFiles(
       if (folder !== null) await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function readMark(path: string): string {
+  const info = statSync(path, { throwIfNoEntry: false });
+  return info ? `${info.size} ${info.mtimeMs}` : 'gone';
 }
 
 /** By the manifest, which says which layers a version has, and the columns that were asked for. */

@@ -14,8 +14,11 @@ export interface DiscoveryFilter {
   /** Tokens and keys see one account; sessions see all their user is part of. */
   accountId: string | null;
   reach: Reach;
-  /** Every one of these must occur somewhere, in any width or composition of its characters; none: all tables. */
-  terms: string[];
+  /**
+   * Every one of these must occur somewhere, in any width or composition of its characters; none: all tables. As it was
+   * written or as it is folded: the database folds some letters otherwise than we do.
+   */
+  terms: { written: string; folded: string }[];
   /** Absent: in any. */
   state?: 'active' | 'archived';
   /** The workbook, name and id after which the page begins. */
@@ -27,7 +30,7 @@ const likeSpecial = /[\\%_]/g;
 
 /** Tables of all workbooks that the principal may see and reach, by workbook and name. */
 export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promise<FoundTable[]> {
-  const patterns = filter.terms.map((term) => `%${term.replace(likeSpecial, '\\$&')}%`);
+  const toPattern = (text: string) => `%${text.replace(likeSpecial, '\\$&')}%`;
   const { rows } = await pool.query<FoundTable>(
     `SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name, t.type, t.layer, t.state, t.description,
             t.edit_version::float8 AS "editVersion", t.version_uid AS "versionUid", t.manifest_id AS "manifestId", t.schema_version::float8 AS "schemaVersion",
@@ -48,7 +51,8 @@ export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promis
        AND (a.owner_id = $1 OR m.user_id IS NOT NULL) AND (w.visibility = 'workspace' OR w.owner_id = $1)
        AND ($2::text IS NULL OR w.account_id = $2)
        AND ($3::text IS NULL OR w.id = $3) AND ($4::text IS NULL OR w.workspace_id = $4)
-       AND (SELECT coalesce(bool_and(normalize(concat_ws(E'\\n', t.name, t.description, c.names, f.source), NFKC) ILIKE pattern), true) FROM unnest($5::text[]) AS pattern)
+       AND (SELECT coalesce(bool_and(normalize(concat_ws(E'\\n', t.name, t.description, c.names, f.source), NFKC) ILIKE ANY (ARRAY[written, folded])), true)
+            FROM unnest($5::text[], $11::text[]) AS term(written, folded))
        AND ($6::text IS NULL OR (t.workbook_id, t.name, t.id) > ($6, $7, $8))
        AND ($10::text IS NULL OR t.state = $10)
      ORDER BY t.workbook_id, t.name, t.id LIMIT $9`,
@@ -57,12 +61,13 @@ export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promis
       filter.accountId,
       filter.reach.kind === 'workbook' ? filter.reach.id : null,
       filter.reach.kind === 'workspace' ? filter.reach.id : null,
-      patterns,
+      filter.terms.map(({ written }) => toPattern(written)),
       filter.after?.[0] ?? null,
       filter.after?.[1] ?? null,
       filter.after?.[2] ?? null,
       filter.limit,
       filter.state ?? null,
+      filter.terms.map(({ folded }) => toPattern(folded)),
     ],
   );
   return rows;

@@ -161,7 +161,7 @@ export async function listColumnRows(orm: Orm, tableId: string, editVersion: num
 }
 
 /** How many entries the closed log layers hold, about as many where they are in files: what a compaction would fold. */
-export async function countLogged(pool: pg.Pool, tableId: string, layers: Layer[]): Promise<number> {
+export async function countLogged(pool: pg.Pool | pg.PoolClient, tableId: string, layers: Layer[]): Promise<number> {
   const ranges = layers.flatMap((layer) => (layer.kind === 'log' && layer.upTo !== null ? [{ after: layer.after, upTo: layer.upTo }] : []));
   if (ranges.length === 0) return 0;
   const { rows } = await pool.query<{ logged: number }>(

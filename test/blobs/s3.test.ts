@@ -130,6 +130,18 @@ describe.each(s3Servers)('$name', (kind) => {
     expect(await readdir(join(cache, 'pins'))).toEqual([]);
   });
 
+  it('goes on when its own pins, or all of it, were swept away under it', async () => {
+    const [key = ''] = await putRemote([50_000]);
+    await withStore({}, async (store, cache) => {
+      for (const swept of [join(cache, 'pins'), cache]) {
+        await rm(swept, { recursive: true });
+        const opened = await store.open([key]);
+        expect((await readFile(opened.pathOf(key))).length).toBe(50_000);
+        opened.release();
+      }
+    });
+  });
+
   it('holds more than the limit while all of it is pinned, and comes back below', async () => {
     const keys = await putRemote([40_000, 40_000, 40_000, 40_000]);
     await withStore({ cacheBytes: 100_000 }, async (store, cache) => {

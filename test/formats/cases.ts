@@ -108,6 +108,14 @@ export const typeCases: TypeCase[] = [
     ],
   },
   {
+    type: 'DECIMAL(3,3)',
+    values: [
+      ['0.999', '0.999'],
+      ['-0.010', '-0.010'],
+      ['0', '0.000'],
+    ],
+  },
+  {
     type: 'DECIMAL(9,0)',
     values: [
       ['-999999999', '-999999999'],

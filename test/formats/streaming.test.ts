@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { contentTypes, rowFormats, startRows, streamRows } from '../../store/duckdb/formats/streamRows.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { contentTypes, patienceMs, rowFormats, startRows, streamRows } from '../../store/duckdb/formats/streamRows.ts';
 import { collect, readRows } from './readBack.ts';
 
 let instance: DuckDBInstance;
@@ -111,6 +111,20 @@ describe.each(rowFormats)('%s', (format) => {
       { numRuns: 30 },
     );
   });
+});
+
+it('gives up a reader who takes nothing any more', async () => {
+  const { body } = await startRows(connection, "SELECT repeat('x', 1000) AS s FROM range(10000) t(i)", undefined, 'ndjson');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    await once(body, 'readable');
+    const failed = once(body, 'error');
+    vi.advanceTimersByTime(patienceMs);
+    expect(String(await failed)).toContain('took nothing');
+  } finally {
+    vi.useRealTimers();
+  }
+  expect(await readRows(connection, 'SELECT 1 AS a', 'json')).toEqual([{ a: 1 }]);
 });
 
 it('lets go of the connection when a started body is never read', async () => {

@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -155,6 +155,25 @@ describe('the pool', () => {
     await small.close();
   });
 
+  it('takes who leaves, and who came last of those that fill it, out of the queue', async () => {
+    const small = await world.open({ processes: 1, maxQueue: 2 });
+    const slow = { timeoutMs: 3_000 };
+    const endless = 'SELECT count(*) FROM range(100000000000)';
+    const first = refusal(world.run(small, endless, slow));
+    const left = new AbortController();
+    const leaving = refusal(world.run(small, 'SELECT 1 AS a', { signal: left.signal }));
+    const waiting = world.rows(small, 'SELECT 1 AS a');
+    await expect.poll(() => small.state.queued).toBe(2);
+    left.abort();
+    expect((await leaving).code).toBe('query-failed');
+    expect(small.state.queued).toBe(1);
+    const surplus = refusal(world.run(small, 'SELECT 1 AS a'));
+    const other = world.rows(small, 'SELECT 2 AS a', { accountId: 'acc_2' });
+    expect((await surplus).code).toBe('rate-limited');
+    expect([(await first).code, await waiting, await other]).toEqual(['query-timeout', [{ a: 1 }], [{ a: 2 }]]);
+    await small.close();
+  });
+
   it('turns away what waits too long', async () => {
     const small = await world.open({ processes: 1, maxWaitMs: 300 });
     const first = world.run(small, 'SELECT count(*) FROM range(100000000000)', { timeoutMs: 2_000 }).catch(() => {});
@@ -182,6 +201,20 @@ describe('the pool', () => {
     await expect.poll(async () => (await folders()).filter((name) => before.includes(name)).length).toBe(1);
     expect(await world.rows(small, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
     await small.close();
+  });
+
+  it('goes on when its folder was cleared away under it', async () => {
+    const own = await world.open({ dir: join(world.dir, 'cleared') });
+    try {
+      if (own.cage !== 'bubblewrap') return;
+      await world.run(own, 'SELECT 1 AS a');
+      await rm(join(world.dir, 'cleared'), { recursive: true });
+      // Those that stood ready have lost their folders, and are replaced one by one.
+      const answers = () => world.run(own, 'SELECT count(*) AS n FROM 売上').then(({ rowCount }) => rowCount);
+      await expect.poll(() => answers().catch(() => 0), { timeout: 10_000 }).toBe(1);
+    } finally {
+      await own.close();
+    }
   });
 
   it('serves many at once', async () => {

@@ -90,9 +90,14 @@ describe('what passes', () => {
       'SELECT (t).a FROM t',
       'SELECT count(t) FROM t',
       'SELECT y FROM t AS u(x, y)',
+      'SELECT #2 FROM t',
     ]) {
       expect([sql, await judge(sql)]).toMatchObject([sql, { allColumns: true }]);
     }
+    expect(await judge('SELECT a.upper() FROM t WHERE t.b.lower().length() > 1')).toMatchObject({
+      columns: ['a', 't', 'b'],
+      allColumns: false,
+    });
     expect(await judge('SELECT 1 FROM t JOIN 売上 USING (a)')).toMatchObject({ columns: ['a'], allColumns: false });
   });
 });

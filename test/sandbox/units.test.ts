@@ -68,6 +68,8 @@ describe('errors of the engine', () => {
     [engine('INTERRUPT', 'Interrupted!'), { kind: 'timeout' }],
     [engine('IO', "No files found that match '/in/open/0.parquet'"), { kind: 'broken' }],
     [engine('INTERNAL', 'Assertion'), { kind: 'broken' }],
+    [engine('Invalid Input', "No magic bytes found at end of file '/in/open/0.parquet'"), { kind: 'broken' }],
+    [engine('Invalid Input', 'TProtocolException: Invalid data'), { kind: 'broken' }],
     [new Error('std::bad_alloc'), { kind: 'too-large' }],
     [new TooLarge('too many rows'), { kind: 'too-large', message: 'too many rows' }],
     [new TimedOut('late'), { kind: 'timeout' }],

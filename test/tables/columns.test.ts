@@ -179,6 +179,8 @@ describe('a column that is retyped', () => {
     ['DECIMAL(6,3)', ['1.234'], 'DECIMAL(6,2)', null],
     ['DECIMAL(6,3)', ['1.234'], 'DOUBLE', [1.234]],
     ['DECIMAL(6,3)', ['1.230'], 'JSON', [1.23]],
+    ['DECIMAL(2,2)', ['-0.25'], 'JSON', [-0.25]],
+    ['DECIMAL(2,2)', ['-0.25'], 'VARCHAR', ['-0.25']],
     ['TIMESTAMP', ['2024-04-01T00:00:00'], 'DATE', ['2024-04-01']],
     ['TIMESTAMP', ['2024-04-01T10:00:00'], 'DATE', null],
     ['DATE', ['2024-04-01'], 'TIMESTAMP', ['2024-04-01T00:00:00']],

@@ -224,7 +224,7 @@ describe('entries that were moved to a file', () => {
         [rowIds[1], { 1: '2' }],
       ]),
     );
-    const plan = await planRestore(own.services, snapshot);
+    const plan = await planRestore(own.services.db, snapshot);
     await own.commit((tx) => restoreSnapshot(tx, own.workbook, plan, null));
     expect((await own.readContent(id)).rows.map(([a]) => a)).toEqual(['1', '2']);
     await own.upsert('t', [{ __svc_row_id: rowIds[1], a: 20 }]);
@@ -305,7 +305,7 @@ describe('while a compaction runs', () => {
     const files = await listBlobs(id);
     const busy = afterPut(async (n) => {
       if (n > 1) return;
-      const plan = await planRestore(store.services, snapshot);
+      const plan = await planRestore(store.services.db, snapshot);
       await store.commit((tx) => restoreSnapshot(tx, store.workbook, plan, null));
     });
     expect(await compactTable(busy, id, quiet, thorough)).toBe('moved');

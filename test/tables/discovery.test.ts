@@ -76,8 +76,10 @@ describe('search', () => {
     ok(await make('ＡＢＣ表', 'か\u3099く'));
     const found = async (q: string) => (await search(owner, q)).results.map((hit) => hit.name);
     for (const q of ['ｶﾞｽ', 'ガス', 'ガス料金 株', '(株)会社', '㈱']) expect(await found(q)).toEqual(['ｶﾞｽ料金']);
+    ok(await make('ΟΔΟΣ', 'İstanbul'));
+    for (const q of ['İstanbul', 'ΟΔΟΣ']) expect(await found(q)).toEqual(['ΟΔΟΣ']);
     for (const q of ['ＡＢＣ', 'abc', 'ＡＢＣ表', 'がく', 'か\u3099く']) expect(await found(q)).toEqual(['ＡＢＣ表']);
-    for (const name of ['ｶﾞｽ料金', 'ＡＢＣ表'])
+    for (const name of ['ｶﾞｽ料金', 'ＡＢＣ表', 'ΟΔΟΣ'])
       ok(
         await owner.client.DELETE('/api/v1/workbooks/{workbook_id}/tables/{name}', {
           params: { path: { workbook_id: workbookId, name }, query: { expected_version: 'null' } },
@@ -191,6 +193,13 @@ describe('profile', () => {
       '2024-01-01T00:00:00.200000',
     ],
     ['all of time', 'DATE', ['0001-01-01', '9999-12-31'], '0001-01-01T00:00:00', '9999-12-31T00:00:00'],
+    [
+      'the last moment of all',
+      'TIMESTAMP',
+      ['0001-01-01T00:00:00', '9999-12-31T23:59:59.999999'],
+      '0001-01-01T00:00:00',
+      '9999-12-31T23:59:59.999968',
+    ],
     ['times of day', 'TIME', ['00:00:00', '23:59:59.5'], '00:00:00', '23:59:59.500000'],
   ])('counts every value once in bins that can be told apart: %s', async (name, type, values, from, to) => {
     const { histogram } = await profileOf(name, type, values);

@@ -217,7 +217,7 @@ class Run {
   private async restore(which: number): Promise<void> {
     const chosen = this.snapshots[which % Math.max(1, this.snapshots.length)];
     if (!chosen) return;
-    const plan = await planRestore(this.store.services, chosen.record);
+    const plan = await planRestore(this.store.services.db, chosen.record);
     const { restored } = await this.store.commit((tx) => restoreSnapshot(tx, this.store.workbook, plan, null));
     if (restored.length > 0) this.model.bringBack(chosen.version);
     else expect(this.model.contentAt(this.model.version)).toEqual(this.model.contentAt(chosen.version));

@@ -97,6 +97,31 @@ describe('query', () => {
     expect(read(await run({ sql: 'SELECT $who AS who', params: { who: "o'x" } })).rows).toEqual([{ who: "o'x" }]);
   });
 
+  it('takes positions without gaps only, and says so', async () => {
+    for (const [sql, params] of [
+      ['SELECT $2', { 2: 5 }],
+      ['SELECT $3, $1', { 3: 5, 1: 6 }],
+      ['SELECT $99999', null],
+    ] as const) {
+      const problem = refused(await run({ sql, params }), 422, 'validation-failed');
+      expect(problem.detail).toContain('without gaps');
+      const validated = ok(
+        await owner.client.POST('/api/v1/workbooks/{workbook_id}/query/validate', {
+          params: { path: { workbook_id: workbookId } },
+          body: { sql, params } as never,
+        }),
+      );
+      expect(validated).toMatchObject({ valid: false, errors: [{ message: problem.detail }] });
+    }
+  });
+
+  it('says of a query that it is not valid where running it would fail for a name', async () => {
+    const body = { sql: 'SELECT rowid FROM 売上' };
+    refused(await run(body), 400, 'query-failed');
+    const at = { params: { path: { workbook_id: workbookId } }, body };
+    expect(ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/query/validate', at)).valid).toBe(false);
+  });
+
   it('keeps every digit of a parameter, or refuses it', async () => {
     const sql = 'SELECT count(*) AS n FROM 売上 WHERE 数 = $1';
     expect(read(await run({ sql, params: ['9223372036854775807'] })).rows).toEqual([{ n: 1 }]);
@@ -127,6 +152,30 @@ describe('query', () => {
       await left.body?.cancel();
     }
     expect((await api.fetch(address.replace('2500', '1'), { token: owner.session })).status).toBe(200);
+  });
+
+  it('serves others while readers take their time', async () => {
+    const answer = read(await run({ sql: "SELECT repeat('x', 2000) AS x FROM range(10000)", limit: 1 }));
+    const slow = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        fetch(`${api.url}/api/v1/results/${answer.id}?limit=10000`, { headers: { authorization: `Bearer ${owner.session}` } }),
+      ),
+    );
+    const others = await api.fetch(`${path()}/tables/${encodeURIComponent('売上')}/profile`, { token: owner.session });
+    expect(others.status).toBe(200);
+    expect((await api.fetch(`/api/v1/results/${answer.id}`, { token: owner.session })).status).toBe(200);
+    for (const body of slow) await body.body?.cancel();
+  });
+
+  it('reads columns that are meant without being named by themselves', async () => {
+    const columns = [{ name: 'k' }, { name: 'n', type: 'DECIMAL(2,2)' }];
+    const at = { path: { workbook_id: workbookId } };
+    ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: at, body: { name: 'meant', columns } }));
+    const rows = [{ k: 'a', n: '0.50' }];
+    ok(await owner.client.POST(rowsPath, { params: { path: { ...at.path, name: 'meant' } }, body: { expected_version: 1, rows } }));
+    expect(read(await run({ sql: 'SELECT k.upper() AS x, t.k.upper() AS y, #2 AS z FROM meant t' })).rows).toEqual([
+      { x: 'A', y: 'A', z: '0.50' },
+    ]);
   });
 
   it('refuses what is not a SELECT over its own tables, and says why', async () => {

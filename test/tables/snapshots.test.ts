@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { prepareAddColumn, prepareDropColumn, prepareRenameColumn } from '../../activities/columns/changeColumns.ts';
 import { applyColumnChange, type PreparedColumnChange } from '../../activities/columns/openColumn.ts';
+import { commitSnapshot } from '../../activities/snapshots/commitSnapshot.ts';
+import { planRestore } from '../../activities/snapshots/planRestore.ts';
 import { openTablesAt, resolveAt } from '../../activities/snapshots/resolveAt.ts';
+import { restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
 import { openUnmasked, requireTable } from '../../activities/tables/openTable.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { ok, refused } from '../setup/api.ts';
@@ -267,6 +270,18 @@ describe('a restore', () => {
     const page = await book.read('t');
     expect(page.rows.length).toBe(1 + page.edit_version - at);
     expect(page.edit_version).toBe(7);
+  });
+
+  it('comes to its end when a table was edited after it was planned', async () => {
+    const id = await store.makeLargeTable('edited', 10);
+    const { snapshot } = await store.commit((tx) => commitSnapshot(tx, store.workbook, { summary: 's', eventType: 'test' }));
+    const wanted = await store.hashContent(id);
+    await store.upsert('edited', [{ __svc_row_id: 1, t: 'before the plan' }]);
+    const plan = await planRestore(store.services.db, snapshot);
+    await store.upsert('edited', [{ __svc_row_id: 2, t: 'after it' }]);
+    const { restored } = await store.commit((tx) => restoreSnapshot(tx, store.workbook, plan, null));
+    expect(restored.map(({ name }) => name)).toEqual(['edited']);
+    expect(await store.hashContent(id)).toBe(wanted);
   });
 
   it('needs workbooks:delete, a committed snapshot, and one that exists', async () => {

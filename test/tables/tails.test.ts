@@ -1,3 +1,5 @@
+import { rm, truncate, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareAddColumn } from '../../activities/columns/changeColumns.ts';
 import { applyColumnChange } from '../../activities/columns/openColumn.ts';
@@ -86,6 +88,16 @@ describe('a long log', () => {
     expect((await openUnmasked(store.services, await current(id))).tailFile).toBeNull();
     expect(await store.hashContent(id, 3)).toBe(third);
     expect(await store.hashContent(id, 2)).toBe(second);
+  });
+
+  it('is loaded again when its file was cleared away or written over', async () => {
+    const id = await makeEdited('cleared');
+    const before = await store.readContent(id);
+    const clear = (path: string) => rm(dirname(path), { recursive: true });
+    for (const spoil of [clear, rm, (path: string) => truncate(path, 100), (path: string) => writeFile(path, 'not Parquet')]) {
+      await spoil(await awaitFile(id));
+      expect(await store.readContent(id)).toEqual(before);
+    }
   });
 
   it('is not taken from a file of a version that a crash undid', async () => {

@@ -24,6 +24,9 @@ const writers: Record<RowFormat, (columns: QueryColumn[]) => RowWriter> = {
 /** How much is handed on at once, and how much may wait for a slow reader. */
 const pieceBytes = 256 * 1024;
 
+/** A reader who takes nothing for so long is taken for gone: what he holds is wanted by others. */
+export const patienceMs = 60_000;
+
 /**
  * The rows of a trusted SELECT as a response body. The engine is asked for more only when the reader has taken what was
  * there, so memory is bounded by a few chunks. The connection is the stream's own until `close`: a reader that goes away
@@ -84,6 +87,7 @@ class RowStream extends Readable {
   private begun = false;
   private written = false;
   private working: Promise<void> | null = null;
+  private patience: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly connection: DuckDBConnection,
@@ -94,13 +98,15 @@ class RowStream extends Readable {
   }
 
   override _read(): void {
+    clearTimeout(this.patience);
     if (this.ready.length > 0) this.handOn();
-    else if (this.written) this.push(null);
+    else if (this.written) this.handOver(null);
     else this.working ??= this.work();
   }
 
   /** Waits for the engine, so that whoever sees `close` can use the connection again. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    clearTimeout(this.patience);
     const finish = () => done(error);
     this.stopQuery().then(finish, finish);
   }
@@ -117,6 +123,11 @@ class RowStream extends Readable {
   private handOn(): void {
     const piece = this.ready.subarray(0, pieceBytes);
     this.ready = this.ready.subarray(piece.length);
+    this.handOver(piece);
+  }
+
+  private handOver(piece: Buffer | null): void {
+    this.patience = setTimeout(() => this.destroy(new Error(`the reader took nothing for ${patienceMs} ms`)), patienceMs);
     this.push(piece);
   }
 

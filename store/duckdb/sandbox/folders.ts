@@ -22,6 +22,8 @@ const parts = ['open', 'governed'] as const;
 export type InPart = (typeof parts)[number];
 
 export async function makeFolders(workDir: string, owner: FileOwner | null): Promise<ChildFolders> {
+  // Somebody may have cleared it away. Where other users go, it lies in a folder that is everybody's: not a name to trust twice.
+  if (!owner) await mkdir(workDir, { recursive: true, mode: 0o700 });
   const dir = await mkdtemp(join(workDir, 'child-'));
   const [inDir, outDir] = [join(dir, 'in'), join(dir, 'out')];
   for (const part of parts) await mkdir(join(inDir, part), { recursive: true });

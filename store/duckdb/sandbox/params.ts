@@ -52,7 +52,11 @@ export function matchParams(used: string[], params: Params): void {
   if (problems.length > 0) throw invalid(problems.map((detail) => ({ pointer: '/params', detail })));
 }
 
-export function findParamProblems(used: string[], params: Params): string[] {
+/** Without values only what is wrong with the query itself. */
+export function findParamProblems(used: string[], params: Params | null): string[] {
+  const gap = findGap(used);
+  if (gap !== null) return [gap];
+  if (params === null) return [];
   const given = new Map(Object.keys(params).map((name) => [name.toLowerCase(), name]));
   const wanted = new Set(used.map((name) => name.toLowerCase()));
   const missing = used.filter((name) => !given.has(name.toLowerCase()));
@@ -61,6 +65,13 @@ export function findParamProblems(used: string[], params: Params): string[] {
     ...missing.map((name) => `The query uses $${name}, which is not given.`),
     ...extra.map((name) => `$${name} is given, but the query does not use it.`),
   ];
+}
+
+/** The engine gives positions that are left out no place, and then cannot bind those after them. */
+export function findGap(used: string[]): string | null {
+  const positions = used.filter((name) => /^\d+$/.test(name)).map(Number);
+  const missing = Array.from({ length: positions.length }, (_, i) => i + 1).find((position) => !positions.includes(position));
+  return missing === undefined ? null : `The query uses $${Math.max(...positions)}, but not $${missing}; number parameters without gaps.`;
 }
 
 function invalid(errors: ProblemItem[]): DomainError {

@@ -51,9 +51,12 @@ export class ProcessPool {
     return { alive: this.alive.size, busy: this.busyCount, queued: this.queue.length };
   }
 
-  /** Runs `work` with a process of its own. A process that is gone afterwards, or has served long enough, is replaced. */
-  async use<T>(accountId: string, work: (process: QueryProcess) => Promise<T>): Promise<T> {
-    const process = await this.take(accountId);
+  /**
+   * Runs `work` with a process of its own. A process that is gone afterwards, or has served long enough, is replaced. Who
+   * leaves while he waits (`signal`) leaves the queue.
+   */
+  async use<T>(accountId: string, work: (process: QueryProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const process = await this.take(accountId, signal);
     try {
       return await work(process);
     } finally {
@@ -69,19 +72,33 @@ export class ProcessPool {
     while (this.starting > 0 || this.removals.size > 0) await Promise.race([...this.removals, new Promise((done) => setTimeout(done, 20))]);
   }
 
-  private take(accountId: string): Promise<QueryProcess> {
+  private take(accountId: string, signal?: AbortSignal): Promise<QueryProcess> {
     if (this.closed) return Promise.reject(closing());
-    return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
+    if (signal?.aborted) return Promise.reject(givenUp());
+    const leave = () => this.refuse(waiting, givenUp());
+    let waiting: Waiting;
+    const taken = new Promise<QueryProcess>((resolve, reject) => {
+      waiting = {
         accountId,
         go: resolve,
         refuse: reject,
         timer: setTimeout(() => this.refuse(waiting, tooMany()), this.options.maxWaitMs),
       };
       this.queue.push(waiting);
+      signal?.addEventListener('abort', leave, { once: true });
       this.dispatch();
-      if (this.queue.length > this.options.maxQueue) this.refuse(waiting, tooMany());
+      const surplus = this.queue.length > this.options.maxQueue ? this.findSurplus() : undefined;
+      if (surplus) this.refuse(surplus, tooMany());
     });
+    return taken.finally(() => signal?.removeEventListener('abort', leave));
+  }
+
+  /** The last that came of the account with the most in the queue: nobody fills it for all others. */
+  private findSurplus(): Waiting | undefined {
+    const counts = new Map<string, number>();
+    for (const { accountId } of this.queue) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
+    const most = Math.max(...counts.values());
+    return this.queue.findLast(({ accountId }) => counts.get(accountId) === most);
   }
 
   /** In the order of arrival, passing over accounts that have their share. */
@@ -151,6 +168,10 @@ export class ProcessPool {
       this.refill();
     }
   }
+}
+
+export function givenUp(): DomainError {
+  return new DomainError('query-failed', 'The query was given up before it had ended.', 'Send it again, and wait for the answer.');
 }
 
 function tooMany(): DomainError {

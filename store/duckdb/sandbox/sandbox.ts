@@ -10,7 +10,7 @@ import type { Relation } from '../relation.ts';
 import { type CageChoice, openCage } from './openCage.ts';
 import { childProblem, goneProblem, requireOk } from './outcomes.ts';
 import { findParamProblems, type GivenParams, readParams } from './params.ts';
-import { ProcessPool } from './pool.ts';
+import { givenUp, ProcessPool } from './pool.ts';
 import { type QueryProcess, startProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
 import { graceMs, runQuery } from './runQuery.ts';
@@ -119,11 +119,16 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   );
 
   /** Checks the text and hands it to a process; what goes wrong there is told in the caller's words. */
-  async function withProcess<T>(accountId: string, sql: string, work: (process: QueryProcess) => Promise<T>): Promise<T> {
+  async function withProcess<T>(
+    accountId: string,
+    sql: string,
+    work: (process: QueryProcess) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const problem = checkText(sql);
     if (problem !== null)
       throw new DomainError('validation-failed', problem, 'Send one SELECT as text.', { errors: [{ pointer: '/sql', detail: problem }] });
-    return pool.use(accountId, work).catch((error: unknown) => {
+    return pool.use(accountId, work, signal).catch((error: unknown) => {
       throw goneProblem(error);
     });
   }
@@ -141,7 +146,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       }),
     async run(query) {
       const params = readParams(query.params);
-      return withProcess(query.accountId, query.sql, async (process) => {
+      const work = async (process: QueryProcess) => {
         const deadlineMs = Date.now() + query.timeoutMs;
         const known = describeKnown(query.known, query.relations);
         const relations =
@@ -154,7 +159,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         );
         if (resultPath !== null && (await stat(resultPath)).size > largeResultBytes) process.served = Number.POSITIVE_INFINITY;
         return result;
-      });
+      };
+      return withProcess(query.accountId, query.sql, work, query.signal);
     },
     async validate({ accountId, sql, params, relations }) {
       const given = params === undefined ? null : readParams(params);
@@ -171,7 +177,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         }
         const { analysis, columns } = reply.value;
         if (analysis.outcome !== 'ok') return { valid: false, errors: analysis.errors, columns: [] };
-        const unmatched = given ? findParamProblems(analysis.parameters, given) : [];
+        const unmatched = findParamProblems(analysis.parameters, given);
         const errors = unmatched.map((message) => ({ message, line: null, column: null }));
         return { valid: errors.length === 0, errors, columns: errors.length === 0 ? columns : [] };
       });
@@ -198,10 +204,6 @@ async function untilAborted<T>(signal: AbortSignal | undefined, process: QueryPr
   } finally {
     signal?.removeEventListener('abort', stop);
   }
-}
-
-function givenUp(): DomainError {
-  return new DomainError('query-failed', 'The query was given up before it had ended.', 'Send it again, and wait for the answer.');
 }
 
 /** With the columns of those that are there: only then a word such as `user` can be told from a column. */

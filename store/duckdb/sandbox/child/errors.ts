@@ -31,7 +31,8 @@ export function describeError(error: unknown, sql: string): ChildError {
     return { kind: 'too-large', message: 'The query needs more memory than one query may use.', ...where };
   if (/^interrupt$/i.test(type)) return { kind: 'timeout', message: 'The query took too long.', ...where };
   // Files that cannot be read and faults of the engine are not the query's doing, as far as the caller is concerned.
-  if (/^(io|internal|fatal|serialization|permission)$/i.test(type)) return { kind: 'broken', message: `${type}: ${message}`, ...where };
+  if (/^(io|internal|fatal|serialization|permission)$/i.test(type) || brokenFile.test(message))
+    return { kind: 'broken', message: `${type}: ${message}`, ...where };
   return { kind: 'failed', message: cleanMessage(message, engine), ...where };
 }
 
@@ -56,6 +57,10 @@ function describePlain(text: string): ChildError {
 function isMemory(text: string): boolean {
   return /bad_alloc|out of memory|failed to (re)?allocate|could not allocate|cannot allocate|allocation failure/i.test(text);
 }
+
+/** How the engine speaks of a file that is not what was written; no query can name one. */
+const brokenFile =
+  /^(TProtocolException|No magic bytes found|Invalid string encoding found in Parquet file|Failed to read Parquet file|Corrupt )/;
 
 const maxMessageLength = 1000;
 

@@ -44,12 +44,11 @@ async function makeTail({ user }: Session, { tail }: LoadedRelation, plan: LoadP
   if (tail) await user.run(createTailTable(tail.name, tail.columns, isMeant(plan)), [tail.json]);
 }
 
-/** To bind a query, empty tables are enough: no files, no rows. */
+/** To bind a query, empty views are enough: no files, no rows. Not tables, which have columns of the engine's own (`rowid`). */
 export async function loadEmpty(session: Session, tables: ValidateRequest['tables']): Promise<void> {
   for (const { name, columns } of tables) {
-    await session.user.run(
-      `CREATE TEMP TABLE ${quoteName(name)} (${columns.map((column) => `${quoteName(column.name)} ${column.type}`).join(', ')})`,
-    );
+    const empty = columns.map((column) => `CAST(NULL AS ${column.type}) AS ${quoteName(column.name)}`);
+    await session.user.run(`CREATE TEMP VIEW ${quoteName(name)} AS SELECT ${empty.join(', ')} WHERE false`);
   }
   // The optimizer would already work out what is constant, however long that takes.
   await session.user.run('PRAGMA disable_optimizer');

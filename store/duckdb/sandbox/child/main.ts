@@ -5,7 +5,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { analyze } from '../../../../core/sql/analyze.ts';
 import type { TreeCheck } from '../../../../core/sql/checkTree.ts';
 import { foldName } from '../../../../core/sql/names.ts';
-import { findParamProblems } from '../params.ts';
+import { findGap, findParamProblems } from '../params.ts';
 import {
   type CheckRequest,
   encodeFrame,
@@ -66,7 +66,7 @@ async function check({ own }: Session, { sql, tables }: CheckRequest): Promise<R
 async function validate(current: Session, { sql, params, tables }: ValidateRequest): Promise<Answer> {
   const known = tables.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
   const analysis = analyze(sql, await serialize(current.own, sql), known);
-  if (analysis.outcome !== 'ok') return { value: { analysis, columns: [] }, used: false };
+  if (analysis.outcome !== 'ok' || findGap(analysis.parameters) !== null) return { value: { analysis, columns: [] }, used: false };
   await loadEmpty(current, onlyUsed(tables, analysis));
   return { value: { analysis, columns: await bindQuery(current, sql, params) }, used: true };
 }
