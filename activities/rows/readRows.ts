@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
+import { DomainError } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { streamRelation, withRelation } from '../../store/duckdb/engine.ts';
@@ -10,9 +11,19 @@ import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
+import { estimateRowBytes } from '../tables/rowBytes.ts';
 import { findRowIds } from './findRowIds.ts';
 import { readFiltered } from './readFiltered.ts';
-import { chooseColumns, chooseOrder, decodePlace, encodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import {
+  chooseColumns,
+  chooseOrder,
+  decodePlace,
+  encodePlace,
+  mostPageBytes,
+  type RowsPage,
+  type RowsQuery,
+  smallerPage,
+} from './rowsQuery.ts';
 
 /** A page in row order, or as sorted. Rows are written as JSON by the engine: no value passes through a JavaScript number. */
 export async function readRows(services: Services, principal: Principal, at: TableAt, query: RowsQuery): Promise<RowsPage> {
@@ -26,8 +37,9 @@ export async function readRows(services: Services, principal: Principal, at: Tab
 }
 
 const firstWindow = 2_000;
+const windowBytes = 64 * 1024 * 1024;
 
-/** Row ids are dense or nearly so: a window above the cursor holds the page, and only its files are read. */
+/** Row ids are dense or nearly so: a window above the cursor holds the page, and only its files are read. Long rows are read in several. */
 async function readInRowOrder(
   services: Services,
   principal: Principal,
@@ -39,11 +51,16 @@ async function readInRowOrder(
   let after = key === null ? 0 : (key[0] as number);
   if (query.offset) after = ((await findRowIds(services, at, query.offset, 1))[0] ?? at.table.nextRowId) - 1;
   const last = at.table.nextRowId - 1;
-  const rows: { id: number; json: string }[] = [];
+  const rows: FetchedRow[] = [];
+  let widest = Math.max(1, Math.floor(windowBytes / estimateRowBytes(at)));
   for (let width = Math.max(firstWindow, query.limit * 2); rows.length <= query.limit && after < last; width *= 8) {
-    const window: RowSelection = { min: after + 1, max: Math.min(last, after + width) };
+    const window: RowSelection = { min: after + 1, max: Math.min(last, after + Math.min(width, widest)) };
     const relation = await openRelation(services, at, principal, window);
-    rows.push(...(await fetchRows(services, relation, columns, `ORDER BY ${rowIdColumn} LIMIT ${query.limit + 1 - rows.length}`)));
+    const found = await fetchRows(services, relation, columns, `ORDER BY ${rowIdColumn} LIMIT ${query.limit + 1 - rows.length}`);
+    rows.push(...found);
+    requireModest(rows);
+    // By what the columns that were asked for hold; or over a gap.
+    widest = found.length === 0 ? widest * 8 : Math.ceil((windowBytes * found.length) / countBytes(found));
     after = window.max;
   }
   const page = cutPage(rows, query.limit, (row) => [row.id]);
@@ -75,6 +92,7 @@ async function readSorted(
     columns,
     `ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit + 1} OFFSET ${offset}`,
   );
+  requireModest(rows);
   return {
     columns,
     rows: rows.slice(0, query.limit).map((row) => row.json),
@@ -96,12 +114,19 @@ function streamPage(services: Services, relation: Relation, columns: RelationCol
   return streamRelation(services.engine, services.blobs, relation, format, (from) => `SELECT ${names} FROM ${from} ${rest}`);
 }
 
-async function fetchRows(
-  services: Services,
-  relation: Relation,
-  columns: RelationColumn[],
-  rest: string,
-): Promise<{ id: number; json: string }[]> {
+interface FetchedRow {
+  id: number;
+  json: string;
+}
+
+const countBytes = (rows: FetchedRow[]) => rows.reduce((sum, { json }) => sum + json.length, 0);
+
+function requireModest(rows: FetchedRow[]): void {
+  if (countBytes(rows) <= mostPageBytes) return;
+  throw new DomainError('query-too-large', `The page would hold more than ${mostPageBytes} bytes.`, smallerPage);
+}
+
+async function fetchRows(services: Services, relation: Relation, columns: RelationColumn[], rest: string): Promise<FetchedRow[]> {
   return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
     const reader = await connection.runAndReadAll(
       `SELECT CAST(${rowIdColumn} AS DOUBLE), CAST(${rowJson(columns)} AS VARCHAR) FROM (SELECT * FROM ${from} ${rest})`,

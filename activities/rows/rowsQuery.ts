@@ -27,6 +27,9 @@ export interface RowsPage {
   stream(format: RowFormat): Promise<Readable>;
 }
 
+export const mostPageBytes = 256 * 1024 * 1024;
+export const smallerPage = 'Ask for fewer rows or columns at a time.';
+
 /** The list that a place belongs to: of one table, in one order, by one filter. */
 function printList(at: TableAt, { sort, filter }: RowsQuery): string {
   return createHash('sha256')

@@ -1,7 +1,7 @@
 import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
-import { retryOnMove } from '../../activities/tables/editTable.ts';
+import { type PreparedEdit, retryOnMove } from '../../activities/tables/editTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import type { EditedTable, TableAt } from '../../store/pg/tables.ts';
+import type { EditedTable } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { OperationId } from '../http/contract.ts';
@@ -14,9 +14,9 @@ export interface EditMarks {
 
 /**
  * The one frame of every edit of a table: prepare on what is current, commit, start again when the table moved on in
- * between, and have it compacted once its log has grown long.
+ * between, and have it compacted once its layers have grown many.
  */
-export function commitEdit<Id extends OperationId, Prepared extends { at: TableAt }>(
+export function commitEdit<Id extends OperationId, Prepared extends Pick<PreparedEdit, 'at' | 'plan'>>(
   services: Services,
   call: Call<Id>,
   actorName: string | null | undefined,
@@ -37,7 +37,7 @@ export function commitEdit<Id extends OperationId, Prepared extends { at: TableA
         return { ...present(prepared, numbers, edited), headers: { ETag: `"${edited.editVersion}"` } };
       },
     );
-    compactWhenLong(services, table, tailCount);
+    compactWhenLong(services, table, tailCount, prepared.plan.layers ?? prepared.at.layers);
     return reply;
   });
 }

@@ -7,6 +7,7 @@ import { startJob } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { missingScopes } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
+import { explainMemoryError } from '../../store/duckdb/engine.ts';
 import { type Actor, commit, type Marks, type Tx } from '../../store/pg/commit.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findJob } from '../../store/pg/jobs.ts';
@@ -123,8 +124,18 @@ async function answerRequest<Id extends OperationId>(
     return (await handler(makeCall<Id>(plant, ctx, trace, { query, body, sent, repeatable }))) as AnyReply;
   } catch (error) {
     if (error instanceof AnsweredBefore) return error.answer;
-    throw explainDatabaseError(error);
+    if (error instanceof DomainError && repeatable?.scope) {
+      const since = await replayOwnEffect(plant, repeatable);
+      if (since) return since;
+    }
+    throw explainMemoryError(explainDatabaseError(error));
   }
+}
+
+/** A refusal may be the effect of the same request, sent twice at once: the other one moved the version, or deleted the table. */
+async function replayOwnEffect(plant: Plant, repeatable: Repeatable): Promise<AnyReply | null> {
+  const answer = await replayAnswer(plant.services.db.orm, repeatable);
+  return answer && !isJob(answer) ? answer : null;
 }
 
 async function identify(services: Services, operation: Operation, ctx: Context): Promise<Principal> {
