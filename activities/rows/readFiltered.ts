@@ -70,7 +70,7 @@ function tellOf(sql: string, filter: string): (error: unknown) => never {
       .replace(/^(unterminated .*?) at or near "[\s\S]*"/, '$1')
       .replace(/^([\s\S]*) \(line (\d+), column (\d+)\)$/, (_, what: string, line: string, column: string) =>
         Number(line) - before > countLines(filter)
-          ? 'The filter ends too early'
+          ? 'The filter ends too early.'
           : `${what} (line ${Number(line) - before}, column ${column})`,
       );
   return (error) => {

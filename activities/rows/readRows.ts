@@ -123,7 +123,7 @@ const countBytes = (rows: FetchedRow[]) => rows.reduce((sum, { json }) => sum + 
 
 function requireModest(rows: FetchedRow[]): void {
   if (countBytes(rows) <= mostPageBytes) return;
-  throw new DomainError('query-too-large', `The page would hold more than ${mostPageBytes} bytes.`, smallerPage);
+  throw new DomainError('query-too-large', `The page would hold more than ${mostPageBytes / 1024 ** 2} MiB.`, smallerPage);
 }
 
 async function fetchRows(services: Services, relation: Relation, columns: RelationColumn[], rest: string): Promise<FetchedRow[]> {

@@ -43,7 +43,20 @@ export function validateRequest(contract: Contract, operation: Operation, reques
   if (wrong.length === 0) return query;
   if (operation.isSigned) throw badSignature();
   const errors = request.bodySize > thoroughUpTo ? wrong : check(contract.thorough).wrong;
-  throw refuse(errors.slice(0, mostErrors).map(explain));
+  throw refuse(withoutBranches(errors).slice(0, mostErrors).map(explain));
+}
+
+/** Where one of several fields is to be chosen, what each choice lacks is beside the point. */
+function withoutBranches(errors: ErrorObject[]): ErrorObject[] {
+  const choices = errors.filter((error) => listChoices(error) !== null);
+  return errors.filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(`${choice.schemaPath}/`)));
+}
+
+/** The fields of a `oneOf` that asks for one field or another. */
+function listChoices({ keyword, schema }: ErrorObject): string[] | null {
+  if (keyword !== 'oneOf' || !Array.isArray(schema)) return null;
+  const names = schema.map(({ required }: { required?: string[] }) => (required?.length === 1 ? required[0] : undefined));
+  return names.every((name) => name !== undefined) ? names : null;
 }
 
 /** Copies, where the schemas turn texts into numbers. */
@@ -79,6 +92,8 @@ function explain(error: ErrorObject): ProblemItem {
         pointer,
         detail: `must be one of ${(error.params.allowedValues as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
       };
+    case 'oneOf':
+      return { pointer, detail: `must have exactly one of ${listChoices(error)?.join(', ') ?? 'several forms'}` };
     case 'pattern':
       return { pointer, detail: `must match ${error.params.pattern}` };
     default:

@@ -25,7 +25,7 @@ export async function listAnnotations(
       and(
         eq(annotations.tableId, tableId),
         sql`${annotations.columnId} = ANY (${sql.param([0, ...page.shownColumns])}::integer[])`,
-        after ? sql`(${annotations.rowId}, ${annotations.columnId}) > (${after.rowId}, ${after.columnId})` : undefined,
+        after ? sql`(${annotations.rowId}, ${annotations.columnId}) > (${after.rowId}::bigint, ${after.columnId}::bigint)` : undefined,
       ),
     )
     .orderBy(asc(annotations.rowId), asc(annotations.columnId))

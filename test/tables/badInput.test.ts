@@ -150,7 +150,7 @@ describe('a filter that is no expression over the table', () => {
     ['amout > 1', 400, 'query-failed', /"amout" not found.*"amount".*\(line 1, column 1\)$/s],
     ['amount > 1\n  AND amout > 1', 400, 'query-failed', /\(line 2, column 7\)$/],
     ['true) OR (true', 400, 'query-failed', /syntax error .*\(line 1, column 5\)$/],
-    ['amount >', 400, 'query-failed', /\(the filter ends too early\)$/],
+    ['amount >', 400, 'query-failed', /^The filter ends too early\.$/],
     ['/* amount', 400, 'query-failed', /^unterminated \/\* comment \(line 1, column 1\)$/],
     ["name = 'x", 400, 'query-failed', /^unterminated quoted string \(line 1, column 8\)$/],
     ['amount = 1; SELECT 1', 400, 'query-failed', /syntax error/],
