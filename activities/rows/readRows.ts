@@ -3,7 +3,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
-import { streamRelation, withRelation } from '../../store/duckdb/engine.ts';
+import { readAll, streamRelation, withRelation } from '../../store/duckdb/engine.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
@@ -86,12 +86,12 @@ async function readSorted(
 ): Promise<RowsPage> {
   const offset = decodePlace(at, query);
   const relation = await openRelation(services, at, principal);
-  const rows = await fetchRows(
-    services,
-    relation,
-    columns,
-    `ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit + 1} OFFSET ${offset}`,
-  );
+  const page = `ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit + 1} OFFSET ${offset}`;
+  // Long rows are not taken along while they are sorted.
+  const isLong = estimateRowBytes(at) * query.limit > windowBytes;
+  const rows = isLong
+    ? await fetchInParts(services, principal, at, columns, await fetchIds(services, relation, page))
+    : await fetchRows(services, relation, columns, page);
   requireModest(rows);
   return {
     columns,
@@ -124,6 +124,34 @@ const countBytes = (rows: FetchedRow[]) => rows.reduce((sum, { json }) => sum + 
 function requireModest(rows: FetchedRow[]): void {
   if (countBytes(rows) <= mostPageBytes) return;
   throw new DomainError('query-too-large', `The page would hold more than ${mostPageBytes / 1024 ** 2} MiB.`, smallerPage);
+}
+
+async function fetchIds(services: Services, relation: Relation, rest: string): Promise<number[]> {
+  return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
+    const rows = await readAll(connection, `SELECT CAST(${rowIdColumn} AS DOUBLE) FROM ${from} ${rest}`);
+    return rows.map(([id]) => id as number);
+  });
+}
+
+/** Rows by their ids, in that order. */
+async function fetchInParts(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  columns: RelationColumn[],
+  ids: number[],
+): Promise<FetchedRow[]> {
+  const rows: FetchedRow[] = [];
+  let size = Math.max(1, Math.floor(windowBytes / estimateRowBytes(at)));
+  while (rows.length < ids.length) {
+    const part = ids.slice(rows.length, rows.length + size);
+    const found = await fetchRows(services, await openRelation(services, at, principal, { ids: part }), columns, '');
+    const byId = new Map(found.map((row) => [row.id, row]));
+    rows.push(...part.map((id) => byId.get(id) as FetchedRow));
+    requireModest(rows);
+    size = Math.ceil((windowBytes * found.length) / countBytes(found));
+  }
+  return rows;
 }
 
 async function fetchRows(services: Services, relation: Relation, columns: RelationColumn[], rest: string): Promise<FetchedRow[]> {

@@ -151,6 +151,8 @@ describe('a filter that is no expression over the table', () => {
     ['amount > 1\n  AND amout > 1', 400, 'query-failed', /\(line 2, column 7\)$/],
     ['true) OR (true', 400, 'query-failed', /syntax error .*\(line 1, column 5\)$/],
     ['amount >', 400, 'query-failed', /^The filter ends too early\.$/],
+    ['  ', 400, 'query-failed', /^The filter ends too early\.$/],
+    ['amount > 1e400', 400, 'query-failed', /beyond DOUBLE/],
     ['/* amount', 400, 'query-failed', /^unterminated \/\* comment \(line 1, column 1\)$/],
     ["name = 'x", 400, 'query-failed', /^unterminated quoted string \(line 1, column 8\)$/],
     ['amount = 1; SELECT 1', 400, 'query-failed', /syntax error/],
@@ -267,6 +269,24 @@ it('a body without expected_version, with both or neither change, or with unknow
     { expected_version: null, type: '' },
   ])
     expect([body, (await patch(body)).status]).toEqual([body, 422]);
+  for (const body of [{ expected_version: null }, { expected_version: null, new_name: 'b', type: 'BIGINT' }])
+    expect(await (await patch(body)).json()).toMatchObject({
+      errors: [{ pointer: '', detail: 'must have exactly one of new_name, type' }],
+    });
   expect((await api.fetch(path, { method: 'DELETE', token: world.owner.session })).status).toBe(422);
   expect((await table.read()).edit_version).toBe(1);
+});
+
+it('a version that never was, a direction that is none and a number that no op has are explained', async () => {
+  const table = await world.makeTable('never', [{ name: 'a' }]);
+  expect(refused(await table.upsert([{ a: 'x' }], 99), 409, 'version-conflict')).toMatchObject({
+    changed: [],
+    suggested_fix: expect.stringContaining('never had that version'),
+  });
+  const sorted = await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+    params: { path: table.path, query: { sort: ['a:up'] } },
+  });
+  expect(refused(sorted, 422, 'validation-failed').suggested_fix).toContain('sort=column:desc');
+  const ops = await api.fetch(`/api/v1/workbooks/${world.workbookId}/ops?before=99999999999999999999`, { token: world.owner.session });
+  expect(ops.status).toBe(422);
 });
