@@ -109,7 +109,7 @@ async function compareVersions(services: Services, at: TableAt, version: number,
   // A column that goes on under another id, as after a retype, is told under the new one; a change of type alone is none.
   const changed = pairColumns(before?.columns ?? [], after.columns).flatMap(({ left, right }) => {
     const [text, oldText] = [cells[right?.id ?? 0] ?? null, old[left?.id ?? 0] ?? null];
-    if (!left || !right || sameValue(parseColumnType(right.type) as ColumnType, oldText, text)) return [];
+    if (!left || !right || isShownAlike(left.type, oldText, right.type, text)) return [];
     return [{ id: right.id, type: left.type, oldText }];
   });
   if (changed.length === 0) return null;
@@ -121,6 +121,14 @@ async function compareVersions(services: Services, at: TableAt, version: number,
     before: Object.fromEntries(changed.map(({ id, oldText }) => [id, oldText])),
     typesBefore: new Map(changed.map(({ id, type }) => [id, type])),
   };
+}
+
+/** Of two types, by what a reader would call the same: 8 and the text 8. */
+function isShownAlike(oldType: string, oldText: string | null, type: string, text: string | null): boolean {
+  const [before, after] = [parseColumnType(oldType) as ColumnType, parseColumnType(type) as ColumnType];
+  if (oldType === type) return sameValue(after, oldText, text);
+  const show = (kind: ColumnType, cell: string | null) => (cell === null ? null : cellJson(kind, cell).replaceAll('"', ''));
+  return show(before, oldText) === show(after, text);
 }
 
 function presentCells(entry: ComparedRow, columns: ColumnRecord[], effects: Map<number, ColumnEffect>): HistoryCell[] {

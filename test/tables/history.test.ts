@@ -54,12 +54,13 @@ describe("a row's history", () => {
 
   it('tells what a restore did to a column that was retyped, and no change of type alone', async () => {
     const other = await makeWorkbookWith(api);
-    const table = await other.makeTable('turned', [{ name: 'a' }, { name: 'b' }]);
-    ok(await table.upsert([{ a: '1', b: '007' }]));
+    const table = await other.makeTable('turned', [{ name: 'a' }, { name: 'b' }, { name: 't', type: 'TIMESTAMP' }]);
+    ok(await table.upsert([{ a: '1', b: '007', t: '2024-04-01T09:30:00.5' }]));
     const snapshot = await other.snapshot();
     ok(await table.upsert([{ __svc_row_id: 1, a: '11' }]));
     ok(await table.retype('a', 'BIGINT'));
     ok(await table.retype('b', 'BIGINT'));
+    ok(await table.retype('t', 'VARCHAR'));
     await other.restore(snapshot);
     expect(
       ok(await table.history(1))
@@ -67,7 +68,7 @@ describe("a row's history", () => {
         .slice(0, 3),
     ).toEqual([
       [
-        6,
+        7,
         'update',
         [
           { column: 'a', old: 11, new: '1' },
