@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { DomainError } from '../../core/errors.ts';
 import type { PlannedLayer } from '../../schema/tables.ts';
 import type { Tx } from '../../store/pg/commit.ts';
@@ -32,6 +33,7 @@ export interface PreparedEdit {
 export class VersionMoved extends Error {}
 
 const triesOnCurrent = 5;
+const shortestWaitMs = 15;
 
 /**
  * Reads, plans and applies an edit; when the table moves on meanwhile it starts again from the reading, which is also
@@ -47,6 +49,8 @@ export async function retryOnMove<T>(attempt: () => Promise<T>): Promise<T> {
         throw new DomainError('unavailable', 'The table is being changed too often just now.', 'Try again in a moment.', {
           headers: { 'Retry-After': '1' },
         });
+      // Each at another time: those that began together would meet again.
+      await wait(Math.random() * shortestWaitMs * 2 ** tries);
     }
   }
 }
