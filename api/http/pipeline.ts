@@ -111,7 +111,7 @@ async function answerRequest<Id extends OperationId>(
   const query = validateRequest(plant.contract, operation, {
     params: ctx.params as Record<string, string>,
     query: ctx.query as Record<string, string>,
-    queryNames: ctx.querystring === '' ? [] : [...new URLSearchParams(ctx.querystring).keys()],
+    querystring: ctx.querystring,
     headers: ctx.headers as Record<string, string>,
     body: body?.value,
     bodySize: body?.size ?? 0,
@@ -229,7 +229,7 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
     actor(name?: string | null): Actor {
       const { principal } = trace;
       return {
-        name: name || principal?.userName || principal?.email || 'anonymous',
+        name: name?.trim() || principal?.userName || principal?.email || 'anonymous',
         userId: principal?.userId ?? null,
         credential: principal?.credentialId ?? 'none',
         requestId: trace.requestId,

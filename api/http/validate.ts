@@ -11,8 +11,8 @@ const mostErrors = 50;
 export interface Unvalidated {
   params: Record<string, string>;
   query: Record<string, string | string[]>;
-  /** As they stand in the address. */
-  queryNames: string[];
+  /** As it stands in the address. */
+  querystring: string;
   headers: Record<string, string | string[]>;
   body: unknown;
   bodySize: number;
@@ -20,9 +20,10 @@ export interface Unvalidated {
 
 /** Checks parameters, headers and body against the contract; returns the query with numbers and booleans as such. */
 export function validateRequest(contract: Contract, operation: Operation, request: Unvalidated): Record<string, unknown> {
+  refuseForeignBytes(request.querystring);
   refuseBadText(request.query, '/query');
   // By hand as well: a name such as __proto__ gets lost when parameters become an object.
-  const unknown = request.queryNames.filter((name) => !operation.queryNames.has(name));
+  const unknown = [...new URLSearchParams(request.querystring).keys()].filter((name) => !operation.queryNames.has(name));
   if (unknown.length > 0)
     throw refuse(
       unknown.slice(0, mostErrors).map((name) => ({ pointer: `/query/${name}`, detail: 'is not known here; check the spelling' })),
@@ -57,6 +58,15 @@ function listChoices({ keyword, schema }: ErrorObject): string[] | null {
   if (keyword !== 'oneOf' || !Array.isArray(schema)) return null;
   const names = schema.map(({ required }: { required?: string[] }) => (required?.length === 1 ? required[0] : undefined));
   return names.every((name) => name !== undefined) ? names : null;
+}
+
+/** A percent sign may stand alone, but bytes of another encoding would be read as anything. */
+function refuseForeignBytes(querystring: string): void {
+  try {
+    for (const bytes of querystring.match(/(?:%[0-9a-f]{2})+/gi) ?? []) decodeURIComponent(bytes);
+  } catch {
+    throw refuse([{ pointer: '/query', detail: 'is not UTF-8, percent-encoded' }]);
+  }
 }
 
 /** Copies, where the schemas turn texts into numbers. */

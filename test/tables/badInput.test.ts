@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
 import { driveTable, makeWorkbookWith } from './tableDriver.ts';
@@ -289,4 +291,31 @@ it('a version that never was, a direction that is none and a number that no op h
   expect(refused(sorted, 422, 'validation-failed').suggested_fix).toContain('sort=column:desc');
   const ops = await api.fetch(`/api/v1/workbooks/${world.workbookId}/ops?before=99999999999999999999`, { token: world.owner.session });
   expect(ops.status).toBe(422);
+});
+
+it('an address that is not in UTF-8 is refused as such, in the query and as plain bytes', async () => {
+  const rows = `/api/v1/workbooks/${world.workbookId}/tables/none/rows`;
+  for (const query of ['columns=%95%69%96%da', 'filter=%ff']) {
+    const answer = await api.fetch(`${rows}?${query}`, { token: world.owner.session });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      422,
+      { errors: [{ pointer: '/query', detail: expect.stringContaining('UTF-8') }] },
+    ]);
+  }
+  const { port } = new URL(api.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.end(`GET /api/v1/workbooks/${world.workbookId}/tables/売上 HTTP/1.1\r\nHost: x\r\n\r\n`);
+  expect(await text(socket)).toContain('The address is not properly percent-encoded.');
+  // A percent sign alone is what it is.
+  expect((await api.fetch(`${rows}?filter=a%20LIKE%20'%'`, { token: world.owner.session })).status).toBe(404);
+});
+
+it('an actor of blanks is nobody: the user is written down', async () => {
+  const table = await world.makeTable('blank actor', [{ name: 'a' }]);
+  const edit = await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+    params: { path: table.path },
+    body: { expected_version: 1, rows: [{ a: 'x' }], actor: '  ' },
+  });
+  ok(edit);
+  expect((await world.ops({ limit: 1 })).ops[0]?.actor).toMatch(/\S/);
 });
