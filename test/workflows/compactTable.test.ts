@@ -63,7 +63,10 @@ describe('compactTable', () => {
   });
 
   it('is started by an edit that leaves many files', async () => {
-    const id = await store.makeTable('filed', [{ name: 'text', type: 'VARCHAR' }, { name: 'n', type: 'BIGINT' }]);
+    const id = await store.makeTable('filed', [
+      { name: 'text', type: 'VARCHAR' },
+      { name: 'n', type: 'BIGINT' },
+    ]);
     const path = { workbook_id: store.workbook.id, name: 'filed' };
     const upsert = async (row: Record<string, unknown>) =>
       ok(
