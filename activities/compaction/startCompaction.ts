@@ -24,11 +24,13 @@ const askAgainMs = 30_000;
 const asked = new Map<string, number>();
 
 /**
- * After an edit: asks for a compaction when the tail has grown long. Nobody waits for it and nothing depends on it, the
+ * After an edit: asks for a compaction when the table is over the limits. Nobody waits for it and nothing depends on it, the
  * sweep finds the table too; so it is asked for once in a while, not at every edit until it is done.
  */
-export function compactWhenLong(services: Services, table: TableKey, tailCount: number): void {
-  if (tailCount <= compactionLimits.tail) return;
+export function compactWhenLong(services: Services, table: TableKey, tailCount: number, layers: readonly { kind: string }[]): void {
+  const files = layers.filter((layer) => layer.kind !== 'log');
+  const deltas = files.filter((layer) => layer.kind === 'delta');
+  if (tailCount <= compactionLimits.tail && deltas.length < compactionLimits.deltas && files.length <= compactionLimits.files) return;
   const now = Date.now();
   if (now - (asked.get(table.id) ?? 0) < askAgainMs) return;
   for (const [id, at] of asked) if (now - at >= askAgainMs) asked.delete(id);

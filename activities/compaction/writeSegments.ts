@@ -6,6 +6,7 @@ import { type FileColumn, type WrittenFile, writeSelect } from '../../store/duck
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { blobPrefix, openUnmasked } from '../tables/openTable.ts';
+import { estimateRowBytes } from '../tables/rowBytes.ts';
 import type { CompactionWatch } from './compactTable.ts';
 import { type CompactionLimits, chooseFileRows } from './limits.ts';
 
@@ -14,8 +15,6 @@ interface Span {
   maxRow: number;
   rows: number;
 }
-
-const unknownRowBytes = 200;
 
 /** A column of the rows as they are written: its id and type, and SQL over the table's own column names. */
 export interface WrittenColumn {
@@ -60,13 +59,6 @@ export async function writeSegments(
     await watch?.dropAll();
     rowBytes = tooLarge;
   }
-}
-
-/** From the files there are; a row of the log is about as large as those. */
-function estimateRowBytes(at: TableAt): number {
-  const files = at.layers.filter((layer) => layer.kind !== 'log');
-  const rows = files.reduce((sum, file) => sum + file.rows, 0);
-  return rows === 0 ? unknownRowBytes : files.reduce((sum, file) => sum + file.bytes, 0) / rows;
 }
 
 /** Ranges of row ids with so many rows each. Only the ids are read. */

@@ -40,10 +40,10 @@ export async function prepareRangeWrite(
   const { block } = placed;
   const { visible, masked } = await visibleColumns(services, principal, at);
   const { expectedVersion, rebase } = request;
-  if (!rebase) await checkVersion(services, at, expectedVersion, visible, null);
-
-  // Positions are those that the caller saw: on a rebase, the rows are looked up where they were.
-  const seen = rebase && expectedVersion !== null ? await findSeen(services, at, expectedVersion) : at;
+  // Positions are those that the caller saw: on a rebase, the rows are looked up where they were, if that can still be read.
+  const then = rebase && expectedVersion !== null ? await findSeen(services, at, expectedVersion) : at;
+  if (!rebase || then?.schemaVersion !== at.schemaVersion) await checkVersion(services, at, expectedVersion, visible, null);
+  const seen = then ?? at;
   const columns = requireColumns(block, visible);
   if (block.top - 2 > seen.rowCount)
     throw refuseRange({ pointer: '/range', detail: `leaves a gap: the table ends with row ${seen.rowCount + 1}` });
@@ -70,9 +70,8 @@ export async function prepareRangeWrite(
   };
 }
 
-async function findSeen(services: Services, at: TableAt, version: number): Promise<TableAt> {
-  if (version >= at.editVersion || version < 1) return at;
-  return (await findTableAt(services.db.pool, at.table, version)) ?? at;
+async function findSeen(services: Services, at: TableAt, version: number): Promise<TableAt | null> {
+  return version >= at.editVersion || version < 1 ? at : findTableAt(services.db.pool, at.table, version);
 }
 
 type TypedColumn = ColumnRecord & { parsed: ColumnType };

@@ -36,7 +36,7 @@ export async function checkVersion(
   throw new DomainError(
     'version-conflict',
     `The table is at version ${at.editVersion}, not ${expected}${changed.schema ? '; its columns have changed, too' : ''}.`,
-    suggestFix(changed),
+    expected > at.editVersion ? 'The table never had that version; read it again and re-apply your edit.' : suggestFix(changed),
     {
       members: {
         current_version: at.editVersion,

@@ -8,6 +8,7 @@ import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
+import { pairColumns } from './pairColumns.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 
 /** Differences; rows and cells are the text of JSON values. */
@@ -19,7 +20,7 @@ export interface TableDiff {
 }
 
 /** A column on both sides, or on one. */
-interface ColumnPair {
+interface ShownPair {
   left: RelationColumn | null;
   right: RelationColumn | null;
 }
@@ -39,7 +40,7 @@ export async function diffTable(services: Services, principal: Principal, from: 
     openRelation(services, from, principal, selection),
     openRelation(services, to, principal, selection),
   ]);
-  const pairs = pairColumns(from, to, left, right);
+  const pairs = pairShown(from, to, left, right);
   return withRelations(services.engine, services.blobs, [left, right], async (connection, froms) => {
     diffs += 1;
     const found = `svc_diff_${diffs}`;
@@ -100,22 +101,14 @@ function touchesAllRows(early: TableAt, late: TableAt): boolean {
   );
 }
 
-/** The same id is the same column; beyond that the same name is, as after a retype. */
-function pairColumns(from: TableAt, to: TableAt, left: Relation, right: Relation): ColumnPair[] {
+/** As the caller sees them. */
+function pairShown(from: TableAt, to: TableAt, left: Relation, right: Relation): ShownPair[] {
   const byName = (relation: Relation) => new Map(relation.columns.slice(0, -1).map((column) => [column.name, column]));
   const [shownLeft, shownRight] = [byName(left), byName(right)];
-  const rest = new Map(from.columns.map((column) => [column.id, column]));
-  const pairs: ColumnPair[] = [];
-  for (const column of to.columns) {
-    const twin =
-      rest.get(column.id) ??
-      [...rest.values()].find(
-        (each) => each.name.toLowerCase() === column.name.toLowerCase() && !to.columns.some((other) => other.id === each.id),
-      );
-    if (twin) rest.delete(twin.id);
-    pairs.push({ left: (twin && shownLeft.get(twin.name)) ?? null, right: shownRight.get(column.name) ?? null });
-  }
-  for (const column of rest.values()) pairs.push({ left: shownLeft.get(column.name) ?? null, right: null });
+  const pairs = pairColumns(from.columns, to.columns).map((pair) => ({
+    left: (pair.left && shownLeft.get(pair.left.name)) ?? null,
+    right: (pair.right && shownRight.get(pair.right.name)) ?? null,
+  }));
   // Hidden from the caller on one side and so on both: a tag outlives its column.
   return pairs.filter(({ left: a, right: b }) => a !== null || b !== null);
 }
@@ -130,7 +123,7 @@ function differ(left: RelationColumn | null, right: RelationColumn | null): stri
   return `(CAST(to_json(${sideJson('l', left)}) AS VARCHAR) IS DISTINCT FROM CAST(to_json(${sideJson('r', right)}) AS VARCHAR))`;
 }
 
-function cellSql({ left, right }: ColumnPair): string {
+function cellSql({ left, right }: ShownPair): string {
   const name = right?.name ?? left?.name ?? '';
   return `CASE WHEN ${differ(left, right)} THEN json_object('column', ${quoteText(name)}, 'old', ${sideJson('l', left)}, 'new', ${sideJson('r', right)}) END`;
 }

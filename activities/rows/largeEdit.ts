@@ -5,9 +5,10 @@ import type { Services } from '../../store/services.ts';
 import type { PreparedEdit } from '../tables/editTable.ts';
 import { blobPrefix } from '../tables/openTable.ts';
 
-const mostLogged = { rows: 1000, bytes: 1_000_000 };
+/** The last one is for an entry, on average: as many as a tail has are read at once, and must fit. */
+const mostLogged = { rows: 1000, bytes: 1_000_000, bytesEach: 16_384 };
 
-/** Beyond a thousand rows or a megabyte an edit becomes a file and one more layer; smaller ones stay in the log. */
+/** Beyond a thousand rows, a megabyte, or with very long rows an edit becomes a file and one more layer; others stay in the log. */
 export async function writeLargeEdit(services: Services, edit: PreparedEdit): Promise<PreparedEdit> {
   const { at, plan } = edit;
   if (plan.entries.length <= mostLogged.rows && !isHeavy(plan.entries)) return edit;
@@ -46,10 +47,11 @@ export function closeLog(at: TableAt): Layer[] {
 }
 
 function isHeavy(entries: LogEntry[]): boolean {
+  const most = Math.min(mostLogged.bytes, mostLogged.bytesEach * entries.length);
   let bytes = 0;
-  for (const entry of entries) {
-    for (const value of Object.values(entry.cells ?? {})) bytes += value?.length ?? 4;
-    if (bytes > mostLogged.bytes) return true;
+  for (const { cells, before } of entries) {
+    for (const values of [cells, before]) for (const value of Object.values(values ?? {})) bytes += value?.length ?? 4;
+    if (bytes > most) return true;
   }
   return false;
 }

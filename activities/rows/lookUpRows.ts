@@ -7,6 +7,7 @@ import type { RelationColumn } from '../../store/duckdb/relation.ts';
 import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
+import { estimateRowBytes } from '../tables/rowBytes.ts';
 import { type Cells, fillDefaults } from './readStoredRows.ts';
 
 export interface PageRow {
@@ -15,8 +16,8 @@ export interface PageRow {
   json: string;
 }
 
-/** A page of more cells than this is left to an engine, which works in the background. */
-const fewCells = 5_000;
+/** What is more than this is left to an engine, which works in the background. */
+const few = { cells: 5_000, bytes: 1_000_000 };
 /** Row ids are dense or nearly so: the first look mostly has the page. Where it has not, an engine soon sees further. */
 const mostLooks = 3;
 
@@ -33,11 +34,12 @@ export async function lookUpRows(
 ): Promise<{ rows: PageRow[]; after: number }> {
   const rows: PageRow[] = [];
   let after = start;
-  if ((limit + 1) * columns.length > fewCells) return { rows, after };
+  const wanted = limit + 1;
+  if (wanted * columns.length > few.cells || wanted * estimateRowBytes(at) > few.bytes) return { rows, after };
   const { stored, write } = describeCells(at, columns);
   const last = at.table.nextRowId - 1;
   for (let look = 0; look < mostLooks && rows.length <= limit && after < last; look += 1) {
-    const span = { min: after + 1, max: Math.min(last, after + limit + 1) };
+    const span = { min: after + 1, max: Math.min(last, after + wanted) };
     const found = await readSpan(services, at, span, stored);
     if (!found) break;
     for (const row of found) rows.push({ id: row.id, json: write(row) });

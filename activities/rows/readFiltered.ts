@@ -10,9 +10,9 @@ import type { SandboxResult } from '../../store/duckdb/sandbox/sandbox.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
-import { decodePlace, encodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import { decodePlace, encodePlace, mostPageBytes, type RowsPage, type RowsQuery, smallerPage } from './rowsQuery.ts';
 
-const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: 256 * 1024 * 1024 };
+const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: mostPageBytes };
 
 /** A filter is a stranger's SQL: it runs where theirs runs, over this one table. */
 export async function readFiltered(
@@ -38,37 +38,41 @@ export async function readFiltered(
   const where = `FROM ${table} WHERE (\n${query.filter}\n)`;
   const names = columns.map((column) => quoteName(column.name)).join(', ');
   const page = `SELECT ${names} ${where} ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit} OFFSET ${offset}`;
-  const blobs = await openFiles(services.blobs, [relation]);
-  const run = (sql: string, keepResult: boolean): Promise<SandboxResult> =>
-    sandbox
-      .run({ accountId, sql, relations: [relation], pathOf: blobs.pathOf, pageLimit: query.limit, keepResult, ...limits })
-      .catch(tellOf(sql, query.filter));
-  try {
-    const counted = await run(`SELECT count(*) AS n ${where}`, false);
-    const rowCount = Number((JSON.parse(counted.pageJson) as [{ n: number | string }])[0].n);
-    const rows = await run(page, false);
-    return {
-      columns,
-      rows: splitRows(rows.pageJson),
-      rowCount,
-      nextCursor: offset + query.limit < rowCount ? encodePlace(at, query, offset + query.limit) : null,
-      stream: (format) => streamAgain(services, () => run(page, true), format),
-    };
-  } finally {
-    blobs.release();
-  }
+  const run = async (sql: string, keepResult: boolean): Promise<SandboxResult> => {
+    const { pathOf, release } = await openFiles(services.blobs, [relation]);
+    try {
+      return await sandbox.run({ accountId, sql, relations: [relation], pathOf, pageLimit: query.limit, keepResult, ...limits });
+    } catch (error) {
+      return tellOf(sql, query.filter)(error);
+    } finally {
+      release();
+    }
+  };
+  const counted = await run(`SELECT count(*) AS n ${where}`, false);
+  const rowCount = Number((JSON.parse(counted.pageJson) as [{ n: number | string }])[0].n);
+  const rows = await run(page, false);
+  return {
+    columns,
+    rows: splitRows(rows.pageJson),
+    rowCount,
+    nextCursor: offset + query.limit < rowCount ? encodePlace(at, query, offset + query.limit) : null,
+    stream: (format) => streamAgain(services, () => run(page, true), format),
+  };
 }
 
 /** What went wrong with the SQL around a filter, as something about the filter: it is all that the caller wrote. */
 function tellOf(sql: string, filter: string): (error: unknown) => never {
   const countLines = (text: string) => text.split('\n').length;
   const before = countLines(sql.slice(0, sql.indexOf(`\n${filter}\n`)));
-  const place = (text: string) =>
-    text.replace(/ \(line (\d+), column (\d+)\)$/, (_, line: string, column: string) =>
-      Number(line) - before > countLines(filter) ? ' (the filter ends too early)' : ` (line ${Number(line) - before}, column ${column})`,
-    );
   // The engine quotes what it has not read yet, which goes beyond the filter.
-  const tell = (text: string) => place(text.replace(/^(unterminated .*?) at or near "[\s\S]*"/, '$1'));
+  const tell = (text: string) =>
+    text
+      .replace(/^(unterminated .*?) at or near "[\s\S]*"/, '$1')
+      .replace(/^([\s\S]*) \(line (\d+), column (\d+)\)$/, (_, what: string, line: string, column: string) =>
+        Number(line) - before > countLines(filter)
+          ? 'The filter ends too early.'
+          : `${what} (line ${Number(line) - before}, column ${column})`,
+      );
   return (error) => {
     if (!(error instanceof DomainError) || !error.code.startsWith('query-')) throw error;
     throw refuseFilter(
@@ -79,11 +83,16 @@ function tellOf(sql: string, filter: string): (error: unknown) => never {
   };
 }
 
+const fixes: Partial<Record<ProblemCode, string>> = {
+  'query-too-large': smallerPage,
+  'query-timeout': 'Write a filter that is less work.',
+};
+
 function refuseFilter(code: ProblemCode, details: string[], cause?: unknown): DomainError {
   return new DomainError(
     code,
     details[0] ?? 'The filter failed.',
-    'Write a boolean expression over the columns of this table; GET …/columns lists them.',
+    fixes[code] ?? 'Write a boolean expression over the columns of this table; GET …/columns lists them.',
     { errors: details.map((detail) => ({ pointer: '/query/filter', detail })), cause },
   );
 }

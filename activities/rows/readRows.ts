@@ -1,8 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
+import { DomainError } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
-import { streamRelation, withRelation } from '../../store/duckdb/engine.ts';
+import { readAll, streamRelation, withRelation } from '../../store/duckdb/engine.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
@@ -10,10 +11,20 @@ import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
+import { estimateRowBytes } from '../tables/rowBytes.ts';
 import { findRowIds } from './findRowIds.ts';
 import { lookUpRows, type PageRow } from './lookUpRows.ts';
 import { readFiltered } from './readFiltered.ts';
-import { chooseColumns, chooseOrder, decodePlace, encodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import {
+  chooseColumns,
+  chooseOrder,
+  decodePlace,
+  encodePlace,
+  mostPageBytes,
+  type RowsPage,
+  type RowsQuery,
+  smallerPage,
+} from './rowsQuery.ts';
 
 /** A page in row order, or as sorted. Cells are texts all the way: no value passes through a JavaScript number. */
 export async function readRows(services: Services, principal: Principal, at: TableAt, query: RowsQuery): Promise<RowsPage> {
@@ -55,8 +66,9 @@ async function readInRowOrder(
 }
 
 const firstWindow = 2_000;
+const windowBytes = 64 * 1024 * 1024;
 
-/** The same by an engine: a window above the place holds the rows, and only its files are read. */
+/** The same by an engine: a window above the place holds the rows, and only its files are read. Long rows are read in several. */
 async function scanRows(
   services: Services,
   principal: Principal,
@@ -68,10 +80,15 @@ async function scanRows(
   const last = at.table.nextRowId - 1;
   const rows: PageRow[] = [];
   let after = start;
+  let widest = Math.max(1, Math.floor(windowBytes / estimateRowBytes(at)));
   for (let width = Math.max(firstWindow, limit * 2); rows.length <= limit && after < last; width *= 8) {
-    const window: RowSelection = { min: after + 1, max: Math.min(last, after + width) };
+    const window: RowSelection = { min: after + 1, max: Math.min(last, after + Math.min(width, widest)) };
     const relation = await openRelation(services, at, principal, window);
-    rows.push(...(await fetchRows(services, relation, columns, `ORDER BY ${rowIdColumn} LIMIT ${limit + 1 - rows.length}`)));
+    const found = await fetchRows(services, relation, columns, `ORDER BY ${rowIdColumn} LIMIT ${limit + 1 - rows.length}`);
+    rows.push(...found);
+    requireModest(rows);
+    // By what the columns that were asked for hold; or over a gap.
+    widest = found.length === 0 ? widest * 8 : Math.ceil((windowBytes * found.length) / countBytes(found));
     after = window.max;
   }
   return rows;
@@ -88,12 +105,13 @@ async function readSorted(
 ): Promise<RowsPage> {
   const offset = decodePlace(at, query);
   const relation = await openRelation(services, at, principal);
-  const rows = await fetchRows(
-    services,
-    relation,
-    columns,
-    `ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit + 1} OFFSET ${offset}`,
-  );
+  const page = `ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit + 1} OFFSET ${offset}`;
+  // Long rows are not taken along while they are sorted.
+  const isLong = estimateRowBytes(at) * query.limit > windowBytes;
+  const rows = isLong
+    ? await fetchInParts(services, principal, at, columns, await fetchIds(services, relation, page))
+    : await fetchRows(services, relation, columns, page);
+  requireModest(rows);
   return {
     columns,
     rows: rows.slice(0, query.limit).map((row) => row.json),
@@ -113,6 +131,41 @@ async function readSorted(
 function streamPage(services: Services, relation: Relation, columns: RelationColumn[], rest: string, format: RowFormat): Promise<Readable> {
   const names = columns.map((column) => quoteName(column.name)).join(', ');
   return streamRelation(services.engine, services.blobs, relation, format, (from) => `SELECT ${names} FROM ${from} ${rest}`);
+}
+
+const countBytes = (rows: PageRow[]) => rows.reduce((sum, { json }) => sum + json.length, 0);
+
+function requireModest(rows: PageRow[]): void {
+  if (countBytes(rows) <= mostPageBytes) return;
+  throw new DomainError('query-too-large', `The page would hold more than ${mostPageBytes / 1024 ** 2} MiB.`, smallerPage);
+}
+
+async function fetchIds(services: Services, relation: Relation, rest: string): Promise<number[]> {
+  return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
+    const rows = await readAll(connection, `SELECT CAST(${rowIdColumn} AS DOUBLE) FROM ${from} ${rest}`);
+    return rows.map(([id]) => id as number);
+  });
+}
+
+/** Rows by their ids, in that order. */
+async function fetchInParts(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  columns: RelationColumn[],
+  ids: number[],
+): Promise<PageRow[]> {
+  const rows: PageRow[] = [];
+  let size = Math.max(1, Math.floor(windowBytes / estimateRowBytes(at)));
+  while (rows.length < ids.length) {
+    const part = ids.slice(rows.length, rows.length + size);
+    const found = await fetchRows(services, await openRelation(services, at, principal, { ids: part }), columns, '');
+    const byId = new Map(found.map((row) => [row.id, row]));
+    rows.push(...part.map((id) => byId.get(id) as PageRow));
+    requireModest(rows);
+    size = Math.ceil((windowBytes * found.length) / countBytes(found));
+  }
+  return rows;
 }
 
 async function fetchRows(services: Services, relation: Relation, columns: RelationColumn[], rest: string): Promise<PageRow[]> {

@@ -11,6 +11,7 @@ import type { LogRow } from '../../store/pg/rowLog.ts';
 import { type ColumnRecord, findTableAt, type TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
+import { pairColumns } from './pairColumns.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 import { type Cells, readStoredRows } from './readStoredRows.ts';
 
@@ -61,7 +62,7 @@ export async function readRowHistory(
   for (const version of versions) {
     if (changes.length > page.limit) break;
     const op = makers.get(version) ?? others.get(version);
-    const entry = byVersion.get(version) ?? (await compareVersions(services, at, version, rowId, columns));
+    const entry = byVersion.get(version) ?? (await compareVersions(services, at, version, rowId));
     if (!entry || !op) continue;
     const cells = presentCells(entry, columns, effects);
     // A change of hidden columns alone is not shown: that it happened would be told, too.
@@ -83,14 +84,13 @@ async function wasEverThere(services: Services, at: TableAt, rowId: number): Pro
   return first !== null && (await readStoredRows(services, first, [rowId])).has(rowId);
 }
 
-/** What a version that no log tells of did to a row, as if it had been logged; columns are compared by id. */
-async function compareVersions(
-  services: Services,
-  at: TableAt,
-  version: number,
-  rowId: number,
-  columns: ColumnRecord[],
-): Promise<LogRow | null> {
+/** An entry as the log would have it, and the types of old values where they may differ. */
+interface ComparedRow extends LogRow {
+  typesBefore?: Map<number, string>;
+}
+
+/** What a version that no log tells of did to a row, as if it had been logged. */
+async function compareVersions(services: Services, at: TableAt, version: number, rowId: number): Promise<ComparedRow | null> {
   const [after, before] = await Promise.all([
     findTableAt(services.db.pool, at.table, version),
     version === 1 ? null : findTableAt(services.db.pool, at.table, version - 1),
@@ -106,14 +106,32 @@ async function compareVersions(
   const row = { editVersion: version, rowId };
   if (!old) return { ...row, op: 'I', changed: Object.keys(cells ?? {}).map(Number), cells, before: null };
   if (!cells) return { ...row, op: 'D', changed: Object.keys(old).map(Number), cells: null, before: old };
-  const types = new Map(columns.map((column) => [String(column.id), parseColumnType(column.type) as ColumnType]));
-  const changed = Object.keys(cells)
-    .filter((id) => id in old && !sameValue(types.get(id) as ColumnType, old[id] ?? null, cells[id] ?? null))
-    .map(Number);
-  return changed.length === 0 ? null : { ...row, op: 'U', changed, cells, before: old };
+  // A column that goes on under another id, as after a retype, is told under the new one; a change of type alone is none.
+  const changed = pairColumns(before?.columns ?? [], after.columns).flatMap(({ left, right }) => {
+    const [text, oldText] = [cells[right?.id ?? 0] ?? null, old[left?.id ?? 0] ?? null];
+    if (!left || !right || isShownAlike(left.type, oldText, right.type, text)) return [];
+    return [{ id: right.id, type: left.type, oldText }];
+  });
+  if (changed.length === 0) return null;
+  return {
+    ...row,
+    op: 'U',
+    changed: changed.map(({ id }) => id),
+    cells,
+    before: Object.fromEntries(changed.map(({ id, oldText }) => [id, oldText])),
+    typesBefore: new Map(changed.map(({ id, type }) => [id, type])),
+  };
 }
 
-function presentCells(entry: LogRow, columns: ColumnRecord[], effects: Map<number, ColumnEffect>): HistoryCell[] {
+/** Of two types, by what a reader would call the same: 8 and the text 8. */
+function isShownAlike(oldType: string, oldText: string | null, type: string, text: string | null): boolean {
+  const [before, after] = [parseColumnType(oldType) as ColumnType, parseColumnType(type) as ColumnType];
+  if (oldType === type) return sameValue(after, oldText, text);
+  const show = (kind: ColumnType, cell: string | null) => (cell === null ? null : cellJson(kind, cell).replaceAll('"', ''));
+  return show(before, oldText) === show(after, text);
+}
+
+function presentCells(entry: ComparedRow, columns: ColumnRecord[], effects: Map<number, ColumnEffect>): HistoryCell[] {
   const changed = new Set(entry.changed);
   return columns.flatMap((column) => {
     const effect = effects.get(column.id);
@@ -121,7 +139,8 @@ function presentCells(entry: LogRow, columns: ColumnRecord[], effects: Map<numbe
     // Whether a masked cell was empty is not told either.
     if (effect === 'mask') return [{ column: column.name, oldJson: 'null', newJson: 'null' }];
     const type = parseColumnType(column.type) as ColumnType;
-    const oldJson = cellJson(type, entry.before?.[column.id] ?? null);
+    const oldType = parseColumnType(entry.typesBefore?.get(column.id) ?? column.type) as ColumnType;
+    const oldJson = cellJson(oldType, entry.before?.[column.id] ?? null);
     const newJson = cellJson(type, entry.cells?.[column.id] ?? null);
     // In a row that came or went, only what was there is of interest.
     return entry.op !== 'U' && oldJson === newJson ? [] : [{ column: column.name, oldJson, newJson }];

@@ -27,6 +27,9 @@ export interface RowsPage {
   stream(format: RowFormat): Promise<Readable>;
 }
 
+export const mostPageBytes = 256 * 1024 * 1024;
+export const smallerPage = 'Ask for fewer rows or columns at a time.';
+
 /** The list that a place belongs to: of one table, in one order, by one filter. */
 function printList(at: TableAt, { sort, filter }: RowsQuery): string {
   return createHash('sha256')
@@ -54,8 +57,8 @@ export function decodePlace(at: TableAt, query: RowsQuery): number {
   return key ? (key[0] as number) : (query.offset ?? 0);
 }
 
-function refuse(errors: ProblemItem[]): never {
-  throw new DomainError('validation-failed', `${errors[0]?.detail}.`, 'GET …/columns lists the columns.', { errors });
+function refuse(errors: ProblemItem[], suggestedFix = 'GET …/columns lists the columns.'): never {
+  throw new DomainError('validation-failed', `${errors[0]?.detail}.`, suggestedFix, { errors });
 }
 
 /** A value that is not itself a column's name is split at commas. */
@@ -101,7 +104,8 @@ export function chooseOrder(columns: RelationColumn[], wanted: string[] | undefi
   return splitNames(wanted ?? [], isTerm).map((term) => {
     const name = findColumn(columns, term) ? term : term.replace(/:(asc|desc)$/i, '');
     const column = findColumn(columns, name);
-    if (!column) return refuse([unknownColumn(columns, name, 'sort')]);
+    if (!column)
+      return refuse([unknownColumn(columns, name, 'sort')], 'Write sort=column or sort=column:desc; GET …/columns lists the columns.');
     return `${quoteName(column.name)} ${/:desc$/i.test(term) && name !== term ? 'DESC' : 'ASC'} NULLS LAST`;
   });
 }

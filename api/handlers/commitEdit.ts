@@ -1,7 +1,7 @@
 import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
-import { retryOnMove, VersionMoved } from '../../activities/tables/editTable.ts';
+import { type PreparedEdit, retryOnMove, VersionMoved } from '../../activities/tables/editTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import type { EditedTable, TableAt } from '../../store/pg/tables.ts';
+import type { EditedTable } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { OperationId } from '../http/contract.ts';
@@ -14,10 +14,10 @@ export interface EditMarks {
 
 /**
  * The one frame of every edit of a table: prepare on what is current, commit, start again when the table moved on in
- * between, and have it compacted once its log has grown long. Whoever starts again waits for the others who do, and whoever
+ * between, and have it compacted once its layers have grown many. Whoever starts again waits for the others who do, and whoever
  * comes new waits for them too: so many writers of one table come through one after the other, instead of in each other's way.
  */
-export async function commitEdit<Id extends OperationId, Prepared extends { at: TableAt }>(
+export async function commitEdit<Id extends OperationId, Prepared extends Pick<PreparedEdit, 'at' | 'plan'>>(
   services: Services,
   call: Call<Id>,
   actorName: string | null | undefined,
@@ -48,7 +48,7 @@ export async function commitEdit<Id extends OperationId, Prepared extends { at: 
         if (error instanceof VersionMoved) turn.end ??= await services.turns.take(table.id);
         throw error;
       });
-      compactWhenLong(services, table, tailCount);
+      compactWhenLong(services, table, tailCount, prepared.plan.layers ?? prepared.at.layers);
       return reply;
     });
   } finally {

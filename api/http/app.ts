@@ -4,6 +4,7 @@ import Koa, { type Context } from 'koa';
 import { DomainError, notFound } from '../../core/errors.ts';
 import { describeError } from '../../store/log.ts';
 import { makeId } from '../../store/services.ts';
+import { badEncoding } from './brokenRequests.ts';
 import type { AnyReply, Handlers } from './call.ts';
 import type { Operation, OperationId } from './contract.ts';
 import type { Metrics } from './metrics.ts';
@@ -68,19 +69,19 @@ function literalPathsFirst(a: Operation, b: Operation): number {
 
 function refuseUndecodable(plant: Plant, metrics: Metrics): Koa.Middleware {
   return async (ctx, next) => {
-    try {
-      if (!decodeURIComponent(ctx.path).includes('\u0000')) return await next();
-    } catch (error) {
-      if (!(error instanceof URIError)) throw error;
-    }
+    if (isDecodable(ctx)) return next();
     await answer(plant, metrics, ctx, 'no-operation', async () => {
-      throw new DomainError(
-        'malformed-request',
-        'The address is not properly percent-encoded.',
-        'Encode names as UTF-8 with percent signs.',
-      );
+      throw badEncoding();
     });
   };
+}
+
+function isDecodable(ctx: Context): boolean {
+  try {
+    return !decodeURIComponent(ctx.path).includes('\u0000');
+  } catch {
+    return false;
+  }
 }
 
 async function answer(

@@ -24,9 +24,15 @@ export function refuseBrokenRequests(server: Server): void {
   });
 }
 
+/** As with `curl …/tables/売上`: not every client encodes what stands in an address. */
+export function badEncoding(): DomainError {
+  return new DomainError('malformed-request', 'The address is not properly percent-encoded.', 'Encode names as UTF-8 with percent signs.');
+}
+
 function explain(code: string | undefined): DomainError {
   if (code === 'HPE_HEADER_OVERFLOW')
-    return new DomainError('too-large', 'The headers of the request are too large.', 'Send fewer or shorter headers.');
+    return new DomainError('too-large', 'The address or the headers of the request are too large.', 'Send shorter ones.');
+  if (code === 'HPE_INVALID_URL') return badEncoding();
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
     return new DomainError(
       'malformed-request',

@@ -70,7 +70,12 @@ export async function loadContract(): Promise<Contract> {
       definition: structuredClone(definition),
       quick: true,
       coerceTypes: true,
-      ajvOpts: { allErrors, formats: { uri: URL.canParse, date: /^\d{4}-\d\d-\d\d$/, 'date-time': true, email: looksLikeEmail } },
+      // What is explained to the caller is explained by the schema.
+      ajvOpts: {
+        allErrors,
+        verbose: allErrors,
+        formats: { uri: URL.canParse, date: /^\d{4}-\d\d-\d\d$/, 'date-time': true, email: looksLikeEmail },
+      },
     });
     await backend.init();
     return backend;

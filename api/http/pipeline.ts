@@ -8,6 +8,7 @@ import { startJob } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { missingScopes } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
+import { explainMemoryError } from '../../store/duckdb/engine.ts';
 import { type Actor, commit, type Marks, type Tx } from '../../store/pg/commit.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findJob } from '../../store/pg/jobs.ts';
@@ -122,7 +123,7 @@ async function answerRequest<Id extends OperationId>(
   const query = validateRequest(plant.contract, operation, {
     params: ctx.params as Record<string, string>,
     query: ctx.query as Record<string, string>,
-    queryNames: ctx.querystring === '' ? [] : [...new URLSearchParams(ctx.querystring).keys()],
+    querystring: ctx.querystring,
     headers: ctx.headers as Record<string, string>,
     body: body?.value,
     bodySize: body?.size ?? 0,
@@ -135,8 +136,18 @@ async function answerRequest<Id extends OperationId>(
     return (await handler(makeCall<Id>(plant, ctx, trace, { query, body, sent, repeatable }))) as AnyReply;
   } catch (error) {
     if (error instanceof AnsweredBefore) return error.answer;
-    throw explainDatabaseError(error);
+    if (error instanceof DomainError && repeatable?.scope) {
+      const since = await replayOwnEffect(plant, repeatable);
+      if (since) return since;
+    }
+    throw explainMemoryError(explainDatabaseError(error));
   }
+}
+
+/** A refusal may be the effect of the same request, sent twice at once: the other one moved the version, or deleted the table. */
+async function replayOwnEffect(plant: Plant, repeatable: Repeatable): Promise<AnyReply | null> {
+  const answer = await replayAnswer(plant.services.db.orm, repeatable);
+  return answer && !isJob(answer) ? answer : null;
 }
 
 async function identify(services: Services, operation: Operation, ctx: Context): Promise<Principal> {
@@ -230,7 +241,7 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
     actor(name?: string | null): Actor {
       const { principal } = trace;
       return {
-        name: name || principal?.userName || principal?.email || 'anonymous',
+        name: name?.trim() || principal?.userName || principal?.email || 'anonymous',
         userId: principal?.userId ?? null,
         credential: principal?.credentialId ?? 'none',
         requestId: trace.requestId,

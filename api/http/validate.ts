@@ -11,8 +11,8 @@ const mostErrors = 50;
 export interface Unvalidated {
   params: Record<string, string>;
   query: Record<string, string | string[]>;
-  /** As they stand in the address. */
-  queryNames: string[];
+  /** As it stands in the address. */
+  querystring: string;
   headers: Record<string, string | string[]>;
   body: unknown;
   bodySize: number;
@@ -20,9 +20,10 @@ export interface Unvalidated {
 
 /** Checks parameters, headers and body against the contract; returns the query with numbers and booleans as such. */
 export function validateRequest(contract: Contract, operation: Operation, request: Unvalidated): Record<string, unknown> {
+  refuseForeignBytes(request.querystring);
   refuseBadText(request.query, '/query');
   // By hand as well: a name such as __proto__ gets lost when parameters become an object.
-  const unknown = request.queryNames.filter((name) => !operation.queryNames.has(name));
+  const unknown = [...new URLSearchParams(request.querystring).keys()].filter((name) => !operation.queryNames.has(name));
   if (unknown.length > 0)
     throw refuse(
       unknown.slice(0, mostErrors).map((name) => ({ pointer: `/query/${name}`, detail: 'is not known here; check the spelling' })),
@@ -43,7 +44,29 @@ export function validateRequest(contract: Contract, operation: Operation, reques
   if (wrong.length === 0) return query;
   if (operation.isSigned) throw badSignature();
   const errors = request.bodySize > thoroughUpTo ? wrong : check(contract.thorough).wrong;
-  throw refuse(errors.slice(0, mostErrors).map(explain));
+  throw refuse(withoutBranches(errors).slice(0, mostErrors).map(explain));
+}
+
+/** Where one of several fields is to be chosen, what each choice lacks is beside the point. */
+function withoutBranches(errors: ErrorObject[]): ErrorObject[] {
+  const choices = errors.filter((error) => listChoices(error) !== null);
+  return errors.filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(`${choice.schemaPath}/`)));
+}
+
+/** The fields of a `oneOf` that asks for one field or another. */
+function listChoices({ keyword, schema }: ErrorObject): string[] | null {
+  if (keyword !== 'oneOf' || !Array.isArray(schema)) return null;
+  const names = schema.map(({ required }: { required?: string[] }) => (required?.length === 1 ? required[0] : undefined));
+  return names.every((name) => name !== undefined) ? names : null;
+}
+
+/** A percent sign may stand alone, but bytes of another encoding would be read as anything. */
+function refuseForeignBytes(querystring: string): void {
+  try {
+    for (const bytes of querystring.match(/(?:%[0-9a-f]{2})+/gi) ?? []) decodeURIComponent(bytes);
+  } catch {
+    throw refuse([{ pointer: '/query', detail: 'is not UTF-8, percent-encoded' }]);
+  }
 }
 
 /** Copies, where the schemas turn texts into numbers. */
@@ -79,6 +102,8 @@ function explain(error: ErrorObject): ProblemItem {
         pointer,
         detail: `must be one of ${(error.params.allowedValues as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
       };
+    case 'oneOf':
+      return { pointer, detail: `must have exactly one of ${listChoices(error)?.join(', ') ?? 'several forms'}` };
     case 'pattern':
       return { pointer, detail: `must match ${error.params.pattern}` };
     default:

@@ -34,6 +34,9 @@ interface SerializedTree {
 
 /** Judges what DuckDB's `json_serialize_sql` said about the SQL. */
 export function analyze(sql: string, serialized: string, known: readonly KnownTable[]): Analysis {
+  // The engine reads such a number as infinite, and writes it as JSON that is none.
+  if (/"value":-?Infinity\b/.test(serialized))
+    return { outcome: 'failed', errors: [{ message: 'The SQL holds a number that is beyond DOUBLE.', line: null, column: null }] };
   const tree = JSON.parse(serialized) as SerializedTree;
   if (tree.error || !tree.statements) return judgeParseError(sql, tree);
   const { refusals, ...check } = checkTree(tree.statements, known);

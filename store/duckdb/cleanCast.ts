@@ -1,5 +1,6 @@
 import type { ColumnType } from '../../core/cells/columnTypes.ts';
 import { cellText } from './cellText.ts';
+import { jsonExpression } from './json.ts';
 
 /**
  * SQL that casts a value from one column type to another, and SQL that says whether the cast is clean: no digit, no time
@@ -14,15 +15,16 @@ export interface CleanCast {
 
 const numeric = new Set<ColumnType['kind']>(['BIGINT', 'DOUBLE', 'DECIMAL']);
 
+const timely = new Set<ColumnType['kind']>(['DATE', 'TIMESTAMP', 'TIME']);
+
 export function cleanCast(sql: string, from: ColumnType, to: ColumnType): CleanCast {
   const target = typeSql(to);
   if (from.kind === 'VARCHAR') return castText(sql, to);
-  if (to.kind === 'VARCHAR') return always(cellText(sql, typeSql(from)));
-  if (to.kind === 'JSON') {
-    const text = cellText(sql, typeSql(from));
-    // By way of the text, so that a decimal keeps its digits.
-    return always(numeric.has(from.kind) || from.kind === 'BOOLEAN' ? `CAST(${text} AS JSON)` : `to_json(${text})`);
-  }
+  // Times become the text that rows showed all along.
+  const text = timely.has(from.kind) ? jsonExpression(sql, from.kind) : cellText(sql, typeSql(from));
+  if (to.kind === 'VARCHAR') return always(text);
+  // By way of the text, so that a decimal keeps its digits.
+  if (to.kind === 'JSON') return always(numeric.has(from.kind) || from.kind === 'BOOLEAN' ? `CAST(${text} AS JSON)` : `to_json(${text})`);
   if (numeric.has(to.kind)) {
     if (from.kind === 'BOOLEAN') return checked(sql, `TRY_CAST(${sql} AS ${target})`);
     // By way of the text: the engine would fill a decimal up with digits that a double does not have.

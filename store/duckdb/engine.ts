@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import type { Readable } from 'node:stream';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
+import { DomainError } from '../../core/errors.ts';
 import type { BlobStore } from '../blobs/blobStore.ts';
 import { type RowFormat, startRows } from './formats/streamRows.ts';
 import { openRelations } from './openRelations.ts';
@@ -60,6 +61,18 @@ async function openConnections(instance: DuckDBInstance, count: number) {
       for (const connection of free) connection.closeSync();
     },
   };
+}
+
+/** The engine has one limit of memory for all that is read at once, and a text has one of its own. */
+export function explainMemoryError(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof DomainError) return error;
+  if (!/^Out of Memory Error|Invalid string length|Cannot create a string longer/.test(error.message)) return error;
+  return new DomainError(
+    'unavailable',
+    'This needs more memory than there is just now.',
+    'Ask for fewer rows or columns at a time, or try again in a moment.',
+    { cause: error, headers: { 'Retry-After': '2' } },
+  );
 }
 
 /** Runs `work` with SQL that stands for each of the relations; their files are pinned and their tails are there for as long. */

@@ -25,14 +25,14 @@ export async function listAnnotations(
       and(
         eq(annotations.tableId, tableId),
         sql`${annotations.columnId} = ANY (${sql.param([0, ...page.shownColumns])}::integer[])`,
-        after ? sql`(${annotations.rowId}, ${annotations.columnId}) > (${after.rowId}, ${after.columnId})` : undefined,
+        after ? sql`(${annotations.rowId}, ${annotations.columnId}) > (${after.rowId}::bigint, ${after.columnId}::bigint)` : undefined,
       ),
     )
     .orderBy(asc(annotations.rowId), asc(annotations.columnId))
     .limit(page.limit + 1);
 }
 
-/** Each replaces what was on its target; no target may stand there twice. */
+/** Each replaces what was on its target; no target may stand there twice. In the order of keys: two at once then wait for each other, never in a ring. */
 export async function upsertAnnotations(
   tx: Tx,
   tableId: string,
@@ -40,7 +40,11 @@ export async function upsertAnnotations(
 ): Promise<AnnotationRecord[]> {
   return tx.orm
     .insert(annotations)
-    .values(items.map((item) => ({ ...item, tableId, actor: tx.actor.name, updatedAt: tx.at })))
+    .values(
+      items
+        .toSorted((a, b) => a.rowId - b.rowId || a.columnId - b.columnId)
+        .map((item) => ({ ...item, tableId, actor: tx.actor.name, updatedAt: tx.at })),
+    )
     .onConflictDoUpdate({
       target: [annotations.tableId, annotations.rowId, annotations.columnId],
       set: { style: sql`excluded.style`, note: sql`excluded.note`, actor: sql`excluded.actor`, updatedAt: sql`excluded.updated_at` },

@@ -75,7 +75,8 @@ const lostConnection = new Set([
   '08006',
   '53300',
 ]);
-const gaveUpWaiting = new Set(['55P03', '25P04', '57014']);
+/** The last of them: two changes waited for each other, and one had to go. */
+const gaveUpWaiting = new Set(['55P03', '25P04', '57014', '40P01']);
 
 /** Turns "the database is away" and "a lock was not to be had" into 503; everything else stays what it is. */
 export function explainDatabaseError(error: unknown): unknown {

@@ -73,3 +73,23 @@ it('a target that is not there is refused, with all that is wrong, and nothing i
   ]);
   expect((await table.annotations()).annotations).toEqual([]);
 });
+
+it('many may annotate the same targets at once, in any order', async () => {
+  const columns = Array.from({ length: 60 }, (_, i) => ({ name: `c${i}` }));
+  const table = await world.makeTable('crowded', columns);
+  const items = columns.map(({ name }) => ({ target: { column: name }, note: 'x' }));
+  for (let round = 0; round < 3; round += 1) {
+    const answers = await Promise.all(Array.from({ length: 10 }, (_, i) => table.annotate(i % 2 === 0 ? items : items.toReversed())));
+    expect(answers.map(({ response }) => response.status)).toEqual(answers.map(() => 200));
+    expect(answers.map((answer) => ok(answer).annotations[0]?.target)).toEqual(
+      answers.map((_, i) => ({ column: i % 2 === 0 ? 'c0' : 'c59' })),
+    );
+  }
+});
+
+it('a cursor beyond all columns is at the end', async () => {
+  const table = await world.makeTable('beyond', [{ name: 'a' }]);
+  ok(await table.annotate([{ target: { column: 'a' }, note: 'x' }]));
+  const cursor = Buffer.from('[1,100000000000]').toString('base64url');
+  expect(await table.annotations({ cursor })).toEqual({ annotations: [], next_cursor: null });
+});

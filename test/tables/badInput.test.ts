@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
 import { driveTable, makeWorkbookWith } from './tableDriver.ts';
@@ -150,7 +152,9 @@ describe('a filter that is no expression over the table', () => {
     ['amout > 1', 400, 'query-failed', /"amout" not found.*"amount".*\(line 1, column 1\)$/s],
     ['amount > 1\n  AND amout > 1', 400, 'query-failed', /\(line 2, column 7\)$/],
     ['true) OR (true', 400, 'query-failed', /syntax error .*\(line 1, column 5\)$/],
-    ['amount >', 400, 'query-failed', /\(the filter ends too early\)$/],
+    ['amount >', 400, 'query-failed', /^The filter ends too early\.$/],
+    ['  ', 400, 'query-failed', /^The filter ends too early\.$/],
+    ['amount > 1e400', 400, 'query-failed', /beyond DOUBLE/],
     ['/* amount', 400, 'query-failed', /^unterminated \/\* comment \(line 1, column 1\)$/],
     ["name = 'x", 400, 'query-failed', /^unterminated quoted string \(line 1, column 8\)$/],
     ['amount = 1; SELECT 1', 400, 'query-failed', /syntax error/],
@@ -299,6 +303,51 @@ it('a body without expected_version, with both or neither change, or with unknow
     { expected_version: null, type: '' },
   ])
     expect([body, (await patch(body)).status]).toEqual([body, 422]);
+  for (const body of [{ expected_version: null }, { expected_version: null, new_name: 'b', type: 'BIGINT' }])
+    expect(await (await patch(body)).json()).toMatchObject({
+      errors: [{ pointer: '', detail: 'must have exactly one of new_name, type' }],
+    });
   expect((await api.fetch(path, { method: 'DELETE', token: world.owner.session })).status).toBe(422);
   expect((await table.read()).edit_version).toBe(1);
+});
+
+it('a version that never was, a direction that is none and a number that no op has are explained', async () => {
+  const table = await world.makeTable('never', [{ name: 'a' }]);
+  expect(refused(await table.upsert([{ a: 'x' }], 99), 409, 'version-conflict')).toMatchObject({
+    changed: [],
+    suggested_fix: expect.stringContaining('never had that version'),
+  });
+  const sorted = await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+    params: { path: table.path, query: { sort: ['a:up'] } },
+  });
+  expect(refused(sorted, 422, 'validation-failed').suggested_fix).toContain('sort=column:desc');
+  const ops = await api.fetch(`/api/v1/workbooks/${world.workbookId}/ops?before=99999999999999999999`, { token: world.owner.session });
+  expect(ops.status).toBe(422);
+});
+
+it('an address that is not in UTF-8 is refused as such, in the query and as plain bytes', async () => {
+  const rows = `/api/v1/workbooks/${world.workbookId}/tables/none/rows`;
+  for (const query of ['columns=%95%69%96%da', 'filter=%ff']) {
+    const answer = await api.fetch(`${rows}?${query}`, { token: world.owner.session });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      422,
+      { errors: [{ pointer: '/query', detail: expect.stringContaining('UTF-8') }] },
+    ]);
+  }
+  const { port } = new URL(api.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.end(`GET /api/v1/workbooks/${world.workbookId}/tables/売上 HTTP/1.1\r\nHost: x\r\n\r\n`);
+  expect(await text(socket)).toContain('The address is not properly percent-encoded.');
+  // A percent sign alone is what it is.
+  expect((await api.fetch(`${rows}?filter=a%20LIKE%20'%'`, { token: world.owner.session })).status).toBe(404);
+});
+
+it('an actor of blanks is nobody: the user is written down', async () => {
+  const table = await world.makeTable('blank actor', [{ name: 'a' }]);
+  const edit = await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+    params: { path: table.path },
+    body: { expected_version: 1, rows: [{ a: 'x' }], actor: '  ' },
+  });
+  ok(edit);
+  expect((await world.ops({ limit: 1 })).ops[0]?.actor).toMatch(/\S/);
 });

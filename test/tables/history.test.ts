@@ -52,6 +52,34 @@ describe("a row's history", () => {
     refused(await table.history(99), 404, 'not-found');
   });
 
+  it('tells what a restore did to a column that was retyped, and no change of type alone', async () => {
+    const other = await makeWorkbookWith(api);
+    const table = await other.makeTable('turned', [{ name: 'a' }, { name: 'b' }, { name: 't', type: 'TIMESTAMP' }]);
+    ok(await table.upsert([{ a: '1', b: '007', t: '2024-04-01T09:30:00.5' }]));
+    const snapshot = await other.snapshot();
+    ok(await table.upsert([{ __svc_row_id: 1, a: '11' }]));
+    ok(await table.retype('a', 'BIGINT'));
+    ok(await table.retype('b', 'BIGINT'));
+    ok(await table.retype('t', 'VARCHAR'));
+    await other.restore(snapshot);
+    expect(
+      ok(await table.history(1))
+        .changes.map(({ edit_version, kind, cells }) => [edit_version, kind, cells])
+        .slice(0, 3),
+    ).toEqual([
+      [
+        7,
+        'update',
+        [
+          { column: 'a', old: 11, new: '1' },
+          { column: 'b', old: 7, new: '007' },
+        ],
+      ],
+      [5, 'update', [{ column: 'b', old: '007', new: 7 }]],
+      [3, 'update', [{ column: 'a', old: '1', new: '11' }]],
+    ]);
+  });
+
   it('reads large edits from their files', async () => {
     const table = await world.makeTable('told large', [{ name: 'a' }, { name: 'n', type: 'BIGINT' }]);
     const { row_ids: ids } = ok(await table.upsert(Array.from({ length: 1200 }, (_, n) => ({ n }))));

@@ -162,3 +162,28 @@ describe('a range', () => {
     ).toBe('A2:B3');
   });
 });
+
+describe('a rebased range', () => {
+  const path = async (name: string) => {
+    const table = await world.makeTable(name, [{ name: 'a' }, { name: 'b' }]);
+    ok(await table.upsert([{ a: 'r1' }, { a: 'r2' }, { a: 'r3' }]));
+    return table;
+  };
+
+  it('is refused where the version that the caller saw cannot be read any more: its rows would be others', async () => {
+    const table = await path('forgotten');
+    ok(await table.remove([1]));
+    await api.sql.query(
+      'DELETE FROM table_versions WHERE edit_version = 2 AND table_id = (SELECT id FROM tables WHERE workbook_id = $1 AND name = $2)',
+      [world.workbookId, 'forgotten'],
+    );
+    refused(await table.write('A3', [['w']], 2, { rebase: true }), 409, 'version-conflict');
+    expect((await table.read()).rows.map(({ a }) => a)).toEqual(['r2', 'r3']);
+  });
+
+  it('is a conflict, not a bad range, where columns went meanwhile', async () => {
+    const table = await path('narrowed');
+    ok(await table.drop('b'));
+    refused(await table.write('B2', [['w']], 2, { rebase: true }), 409, 'version-conflict');
+  });
+});

@@ -152,3 +152,27 @@ describe('rows', () => {
     expect((await table.read({ limit: 2, sort: ['n:desc'] })).rows.map((row) => row.n)).toEqual([4999, 4998]);
   });
 });
+
+it('an edit that is sent twice at once with one key is never in conflict with itself', async () => {
+  const table = await makeTable('twins', [{ name: 'a' }]);
+  const path = `/api/v1/workbooks/${workbookId}/tables/twins`;
+  const send = (method: string, address: string, key: string, body?: unknown) =>
+    api.fetch(address, {
+      method,
+      token: owner.session,
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+  const outcomes = async (request: () => Promise<Response>) => {
+    const answers = await Promise.all(Array.from({ length: 12 }, request));
+    return new Set(await Promise.all(answers.map(async (each) => (each.ok ? 'done' : ((await each.json()) as { type: string }).type))));
+  };
+  const others = (found: Set<string>) => [...found].filter((each) => each !== 'done' && each !== 'urn:svc:problem:idempotency-in-progress');
+  for (let version = 1; version <= 5; version += 1) {
+    const found = await outcomes(() => send('POST', `${path}/rows`, `twin ${version}`, { expected_version: version, rows: [{ a: 'x' }] }));
+    expect(others(found)).toEqual([]);
+    expect((await table.read()).edit_version).toBe(version + 1);
+  }
+  const found = await outcomes(() => send('DELETE', `${path}?expected_version=6`, 'twin gone'));
+  expect(others(found)).toEqual([]);
+});

@@ -62,6 +62,30 @@ describe('compactTable', () => {
     await keepHistory('compactTable', handle);
   });
 
+  it('is started by an edit that leaves many files', async () => {
+    const id = await store.makeTable('filed', [
+      { name: 'text', type: 'VARCHAR' },
+      { name: 'n', type: 'BIGINT' },
+    ]);
+    const path = { workbook_id: store.workbook.id, name: 'filed' };
+    const upsert = async (row: Record<string, unknown>) =>
+      ok(
+        await store.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+          params: { path },
+          body: { rows: [row], expected_version: null },
+        }),
+      );
+    await upsert({ text: 'x'.repeat(50_000) });
+    for (let n = 1; n <= 20; n += 1) await upsert({ __svc_row_id: 1, n });
+    expect(
+      await eventually(
+        () => layersOf(id),
+        (kinds) => !kinds?.includes('delta'),
+      ),
+    ).toEqual(['segment', 'log']);
+    expect((await store.readContent(id)).rows.length).toBe(1);
+  });
+
   it('is started by the sweep when no process was there to ask for it', async () => {
     // Straight through the activities: no API that would start the workflow.
     const id = await store.makeTable('forgotten', [{ name: 'a', type: 'BIGINT' }]);

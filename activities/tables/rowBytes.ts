@@ -1,0 +1,10 @@
+import type { TableAt } from '../../store/pg/tables.ts';
+
+const unknownRowBytes = 200;
+
+/** From the files there are; a row of the log is about as large as those. */
+export function estimateRowBytes(at: TableAt): number {
+  const files = at.layers.filter((layer) => layer.kind !== 'log');
+  const rows = files.reduce((sum, file) => sum + file.rows, 0);
+  return rows === 0 ? unknownRowBytes : files.reduce((sum, file) => sum + file.bytes, 0) / rows;
+}

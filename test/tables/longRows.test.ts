@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
+import { type DrivenTable, makeWorkbookWith } from './tableDriver.ts';
+
+let api: TestApi;
+let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
+beforeAll(async () => {
+  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  world = await makeWorkbookWith(api);
+});
+afterAll(() => api.stop());
+
+/** Entries of the log that every reader would have to read. */
+async function countLogged({ path }: DrivenTable): Promise<number> {
+  const { rows } = await api.sql.query<{ n: number }>(
+    `SELECT count(*)::int AS n FROM row_log WHERE table_id = (SELECT id FROM tables WHERE workbook_id = $1 AND name = $2)`,
+    [path.workbook_id, path.name],
+  );
+  return rows[0]?.n ?? 0;
+}
+
+const columns = [{ name: 'text' }, { name: 'n', type: 'BIGINT' }];
+const row = (n: number, length: number) => ({ text: 'x'.repeat(length), n });
+
+it('edits of very long rows are files from the first on, and are undone like others', async () => {
+  const table = await world.makeTable('long', columns);
+  ok(await table.upsert([row(1, 100_000)]));
+  ok(await table.upsert([row(2, 100_000), row(3, 10)]));
+  ok(await table.upsert([{ __svc_row_id: 1, n: 10 }]));
+  const gone = ok(await table.remove([1, 3]));
+  expect(await countLogged(table)).toBe(0);
+  ok(await table.upsert([{ __svc_row_id: 2, text: 'short' }]));
+  ok(await table.upsert([row(4, 1_000)]));
+  expect(await countLogged(table)).toBe(1);
+  ok(await world.undo(gone.op_id));
+  const { rows } = await table.read();
+  expect(rows.map(({ n, text }) => [n, (text as string).length])).toEqual([
+    [10, 100_000],
+    [2, 5],
+    [3, 10],
+    [4, 1_000],
+  ]);
+  expect(ok(await table.history(1)).changes.map(({ kind }) => kind)).toEqual(['insert', 'delete', 'update', 'insert']);
+});
+
+it('pages of long rows are read in parts, and refused in words where they would be too long', async () => {
+  const table = await world.makeTable('heavy', columns);
+  for (let part = 0; part < 9; part += 1) ok(await table.upsert(Array.from({ length: 30 }, (_, i) => row(part * 30 + i, 1_000_000))));
+  const page = await table.read({ limit: 100 });
+  expect(page.rows.map(({ n }) => n)).toEqual(Array.from({ length: 100 }, (_, n) => n));
+  const last = await table.read({ limit: 100, sort: ['n:desc'] });
+  expect(last.rows.map(({ n, text }) => [n, (text as string).length])).toEqual(Array.from({ length: 100 }, (_, i) => [269 - i, 1_000_000]));
+  expect((await table.read({ limit: 1_000, columns: ['n'] })).rows.length).toBe(270);
+  for (const query of [{ limit: 270 }, { limit: 270, sort: ['n'] }, { limit: 270, filter: 'true' }]) {
+    const answer = await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+      params: { path: table.path, query },
+    });
+    expect(refused(answer, 400, 'query-too-large').suggested_fix).toBe('Ask for fewer rows or columns at a time.');
+  }
+}, 120_000);
