@@ -1,5 +1,5 @@
 import type { Layer } from '../../schema/tables.ts';
-import { measureTail, swapManifest } from '../../store/pg/compaction.ts';
+import { swapManifest } from '../../store/pg/compaction.ts';
 import { findCurrentTableById } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { freezeTail } from './freezeTail.ts';
@@ -38,7 +38,7 @@ export async function compactTable(
   const at = await findCurrentTableById(services.db.pool, tableId);
   if (!at) return 'nothing';
   const watch = watchFiles(services, pulse);
-  const kind = chooseCompaction(at, await measureTail(services.db.pool, tableId), limits);
+  const kind = chooseCompaction(at, limits);
   if (!kind) {
     const moved = await moveLog(services, at, limits, watch);
     if (moved > 0) services.log.info({ tableId, moved }, 'log moved to files');

@@ -4,8 +4,6 @@ import type { TableAt } from '../../store/pg/tables.ts';
 export interface CompactionLimits {
   /** Entries of the log that readers merge at every read. */
   tail: number;
-  /** Of those entries, as they are stored: a few huge texts are as long to read as many small ones. */
-  tailBytes: number;
   deltas: number;
   /** Rows in deltas, as a part of all rows. */
   deltaShare: number;
@@ -19,7 +17,6 @@ export interface CompactionLimits {
 
 export const compactionLimits: CompactionLimits = {
   tail: 1_000,
-  tailBytes: 16 * 1024 * 1024,
   deltas: 20,
   deltaShare: 0.1,
   files: 50,
@@ -29,10 +26,10 @@ export const compactionLimits: CompactionLimits = {
 };
 
 /** `freeze`: the log becomes a delta. `compact`: all layers become segments. Null: the table is well as it is. */
-export function chooseCompaction(at: TableAt, tailBytes: number, limits: CompactionLimits): 'freeze' | 'compact' | null {
+export function chooseCompaction(at: TableAt, limits: CompactionLimits): 'freeze' | 'compact' | null {
   const deltas = at.layers.filter((layer) => layer.kind === 'delta');
   const files = at.layers.filter((layer) => layer.kind !== 'log').length;
-  const long = at.table.tailCount > limits.tail || tailBytes > limits.tailBytes;
+  const long = at.table.tailCount > limits.tail;
   const count = deltas.length + (long ? 1 : 0);
   const rows = deltas.reduce((sum, delta) => sum + delta.rows, long ? at.table.tailCount : 0);
   if (count >= limits.deltas || files > limits.files || (count > 0 && rows > limits.deltaShare * at.rowCount)) return 'compact';

@@ -32,25 +32,10 @@ export interface LongTable {
   accountId: string;
 }
 
-/** What the entries of a table's log layers take, as they are stored; nothing is unpacked for it. */
-const tailBytes = `
-  (SELECT coalesce(sum(pg_column_size(l.cells)), 0) FROM jsonb_array_elements(m.layers) AS range(entry)
-   JOIN row_log l ON l.table_id = t.id AND l.edit_version > (entry->>'after')::bigint
-     AND l.edit_version <= coalesce((entry->>'upTo')::bigint, t.edit_version)
-   WHERE entry->>'kind' = 'log')`;
-
-export async function measureTail(pool: pg.Pool, tableId: string): Promise<number> {
-  const { rows } = await pool.query<{ bytes: number }>(
-    `SELECT ${tailBytes}::float8 AS bytes FROM tables t JOIN manifests m ON m.id = t.manifest_id WHERE t.id = $1`,
-    [tableId],
-  );
-  return rows[0]?.bytes ?? 0;
-}
-
 /** Tables over the limits of compaction, the longest tails first. */
 export async function listLongTables(
   pool: pg.Pool,
-  limits: { tail: number; tailBytes: number; deltas: number; deltaShare: number; files: number },
+  limits: { tail: number; deltas: number; deltaShare: number; files: number },
 ): Promise<LongTable[]> {
   const { rows } = await pool.query<LongTable>(
     `SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId"
@@ -62,10 +47,9 @@ export async function listLongTables(
      ) AS made
      WHERE t.deleted_at IS NULL AND (
        t.tail_count > $1 OR made.deltas >= $2 OR made.files > $3 OR (made.deltas > 0 AND made.delta_rows > $4::float8 * t.row_count)
-       OR (t.tail_count > 0 AND ${tailBytes} > $5)
      )
      ORDER BY t.tail_count DESC LIMIT 1000`,
-    [limits.tail, limits.deltas, limits.files, limits.deltaShare, limits.tailBytes],
+    [limits.tail, limits.deltas, limits.files, limits.deltaShare],
   );
   return rows;
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareAddColumn } from '../../activities/columns/changeColumns.ts';
 import { applyColumnChange, type PreparedColumnChange } from '../../activities/columns/openColumn.ts';
@@ -111,25 +110,6 @@ describe('a compaction', () => {
     expect((await tellHistory('frozen', 1)).length).toBe(2);
     expect((await store.readContent(id)).rows[0]).toEqual(['7', 'after', '1']);
     expect((await current(id)).table.tailCount).toBe(1);
-  });
-
-  it('freezes a tail of a few huge texts as well', async () => {
-    const id = await store.makeLargeTable('heavy', 1000);
-    // Text that cannot be packed.
-    const text = () => randomBytes(300_000).toString('base64');
-    for (let i = 1; i <= 6; i += 1) await store.upsert('heavy', [{ __svc_row_id: i, t: text() }]);
-    const limits = { ...compactionLimits, tailBytes: 1_500_000 };
-    const isLong = async () => (await listLongTables(store.services.db.pool, limits)).some((table) => table.id === id);
-    expect(await isLong()).toBe(true);
-    expect((await listLongTables(store.services.db.pool, compactionLimits)).map((table) => table.id)).not.toContain(id);
-    expect(await compactTable(store.services, id, quiet)).toBe('nothing');
-    const before = await store.hashVersions(id);
-    expect(await compactTable(store.services, id, quiet, limits)).toBe('frozen');
-    expect(await kinds(id)).toEqual(['segment', 'delta', 'log']);
-    expect(await store.hashVersions(id)).toEqual(before);
-    expect(await isLong()).toBe(false);
-    await store.upsert('heavy', [{ __svc_row_id: 1, t: text() }]);
-    expect(await isLong()).toBe(false);
   });
 
   it('folds all layers into sorted segments within the limits', async () => {
