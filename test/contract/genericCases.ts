@@ -158,9 +158,8 @@ export async function exceedTries(world: World, limited: TestServer, operation: 
   const sample = { ...(await makeSample(world, operation)), headers };
   const wrong = { ...sample, body: { email: world.stranger.email, password: 'not the right one' } };
   const there = { ...world, api: { ...world.api, fetch: limited.fetch } };
-  const tries = Array.from({ length: 40 }, () => sendSample(there, operation, wrong));
-  const answers = await Promise.all(tries);
-  return answers.find((answer) => answer.status === 429) ?? (answers[0] as Response);
+  await Promise.all(Array.from({ length: 40 }, () => sendSample(there, operation, wrong)));
+  return sendSample(there, operation, wrong);
 }
 
 /** 429 of a credential whose minute is used up. `limited` is a server with limits on, over the same database. */
