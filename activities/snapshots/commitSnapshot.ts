@@ -9,10 +9,10 @@ import {
   type SnapshotRecord,
   type SnapshotTable,
 } from '../../store/pg/snapshots.ts';
+import { VersionMoved } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId } from '../../store/services.ts';
 import { dotsRefused, isDots } from '../tables/createTable.ts';
-import { VersionMoved } from '../tables/editTable.ts';
 
 export interface CommittedSnapshot {
   snapshot: SnapshotRecord;

@@ -3,9 +3,9 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { lockTables, parkTables, placeTable, restoreTable, type TableMark } from '../../store/pg/restore.ts';
 import { findEditingSnapshot, findNamedVersion, findSnapshot, type SnapshotRecord } from '../../store/pg/snapshots.ts';
+import { VersionMoved } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
-import { VersionMoved } from '../tables/editTable.ts';
 import { planRestore, type RestorePlan, type TableRestore } from './planRestore.ts';
 
 export interface Restored {

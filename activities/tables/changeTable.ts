@@ -1,10 +1,9 @@
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
-import { type ColumnRecord, describeColumn, type TableAt, type TableRecord, updateTable } from '../../store/pg/tables.ts';
+import { type ColumnRecord, describeColumn, type TableAt, type TableRecord, updateTable, VersionMoved } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 import { nameTaken } from './createTable.ts';
-import { VersionMoved } from './editTable.ts';
 
 /** Gone from the workbook; snapshots and versions that hold it keep it. */
 export async function deleteTable(tx: Tx, at: TableAt): Promise<void> {

@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts';
 import type { PlannedLayer } from '../../schema/tables.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { insertLogFiles, type WrittenLogFile } from '../../store/pg/logFiles.ts';
-import { type EditedTable, editTable, type LogEntry, type TableAt } from '../../store/pg/tables.ts';
+import { type EditedTable, editTable, type LogEntry, type TableAt, VersionMoved } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 
 /** What an edit does to a table, worked out before the transaction begins. */
@@ -27,9 +27,6 @@ export interface PreparedEdit {
   /** In the order of the request; negative ones are new rows, counted from -1. */
   rowIds: number[];
 }
-
-/** The table has moved on since it was read: nothing was changed. */
-export class VersionMoved extends Error {}
 
 const triesOnCurrent = 5;
 
@@ -60,7 +57,21 @@ export function requireEditable(at: TableAt): void {
 
 /** Inside the transaction: the compare-and-set, the entries, and what the journal says of it. */
 export async function applyEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> {
-  const edited = await editTable(tx, {
+  const edited = await sendEdit(tx, at, plan);
+  if (plan.files) await insertLogFiles(tx, at.table.id, edited.editVersion, plan.files);
+  return edited;
+}
+
+/** The same where the transaction does nothing else. */
+export function applyEditAlone(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> {
+  if (plan.files) return applyEdit(tx, at, plan);
+  const editing = sendEdit(tx, at, plan);
+  tx.nothingElse();
+  return editing;
+}
+
+function sendEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> {
+  const editing = editTable(tx, {
     tableId: at.table.id,
     readVersion: at.editVersion,
     versionUid: makeId('ver'),
@@ -70,10 +81,8 @@ export async function applyEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise
     manifest: plan.layers && { id: makeId('mft'), layers: plan.layers },
     schemaChanged: plan.schemaChanged,
   });
-  if (!edited) throw new VersionMoved();
-  if (plan.files) await insertLogFiles(tx, at.table.id, edited.editVersion, plan.files);
-  noteEdit(tx, at, plan, edited.editVersion);
-  return edited;
+  noteEdit(tx, at, plan, at.editVersion + 1);
+  return editing;
 }
 
 export function noteEdit(

@@ -1,7 +1,7 @@
 import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
-import { type PreparedEdit, retryOnMove, VersionMoved } from '../../activities/tables/editTable.ts';
+import { type PreparedEdit, retryOnMove } from '../../activities/tables/editTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import type { EditedTable } from '../../store/pg/tables.ts';
+import { type EditedTable, VersionMoved } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { OperationId } from '../http/contract.ts';

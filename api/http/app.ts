@@ -23,28 +23,23 @@ export function makeApp(plant: Plant, handlers: Handlers, metrics: Metrics): Koa
   ];
   if (wrong.length > 0) throw new Error(`The contract and the handlers do not fit: ${wrong.join('; ')}`);
 
-  const router = new Router();
-  const literal = new Map<string, (ctx: Context) => Promise<void>>();
+  const routers = new Map<string, Router>();
   for (const operation of [...operations].sort(literalPathsFirst)) {
-    const handle = (ctx: Context) =>
-      answer(plant, metrics, ctx, operation.id, (trace) => runOperation(plant, operation, handlers[operation.id] as never, ctx, trace));
-    router.register(operation.path.replace(/\{(\w+)\}/g, ':$1'), [operation.method], handle);
-    if (!operation.path.includes('{')) literal.set(`${operation.method.toUpperCase()} ${operation.path}`, handle);
+    const key = routeKey(operation.method.toUpperCase(), operation.path);
+    const router = routers.get(key) ?? new Router();
+    routers.set(key, router);
+    router.register(operation.path.replace(/\{(\w+)\}/g, ':$1'), [operation.method], (ctx: Context) =>
+      answer(plant, metrics, ctx, operation.id, (trace) => runOperation(plant, operation, handlers[operation.id] as never, ctx, trace)),
+    );
   }
+  const routes = new Map([...routers].map(([key, router]) => [key, router.routes()]));
 
   const app = new Koa({ proxy: plant.services.config.trustProxy });
   app.silent = true;
   app.use(refuseUndecodable(plant, metrics));
-  // The router tries one pattern after the other; most of what is called often needs none.
-  app.use((ctx, next) => {
-    const handle = literal.get(`${ctx.method} ${ctx.path}`);
-    if (!handle) return next();
-    ctx.params = {};
-    return handle(ctx);
-  });
-  app.use(router.routes());
+  app.use((ctx, next) => routes.get(routeKey(ctx.method, ctx.path))?.(ctx as never, next) ?? next());
   app.use(async (ctx) => {
-    const path = router.match(ctx.path, ctx.method).path;
+    const path = [...routers.values()].flatMap((router) => router.match(ctx.path, ctx.method).path);
     const allowed = [...new Set(path.flatMap((layer) => layer.methods))].join(', ');
     await answer(plant, metrics, ctx, path.length > 0 ? 'method-not-allowed' : 'no-operation', async () => {
       if (path.length === 0) throw notFound('address', 'See /docs for what there is.');
@@ -55,6 +50,11 @@ export function makeApp(plant: Plant, handlers: Handlers, metrics: Metrics): Koa
     });
   });
   return app;
+}
+
+/** A router tries one pattern after the other, so each has few: those of one method and so many parts. */
+function routeKey(method: string, path: string): string {
+  return `${method === 'HEAD' ? 'GET' : method} ${path.replace(/\/$/, '').split('/').length}`;
 }
 
 /** `/me` before `/{id}`: the more of a path is literal, the earlier it is tried. */

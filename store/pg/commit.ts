@@ -62,6 +62,8 @@ export interface Tx {
   /** Starts the journal of a new workbook or account. */
   openHead(scope: string, accountId: string): Promise<void>;
   note(scope: string, notes: Notes): void;
+  /** Said before anything was waited for: all is sent and noted, so that the journal and the end can go right behind. */
+  nothingElse(): void;
 }
 
 export interface Committer {
@@ -86,7 +88,8 @@ type Finish<T, R> = (result: T, marks: Map<string, Marks>, tx: Tx) => Promise<R>
 /**
  * The one way to write. `change` does its statements and says with `tx.note` what it did; then the journal is written,
  * `finish` may add what needs the journal's numbers, and the caller hears of it when it is on disk. Statements that need
- * nothing of the answer to the one before are sent right behind it: the beginning with the first, the journal with the end.
+ * nothing of the answer to the one before are sent right behind it: the beginning with the first, the journal with the end,
+ * and a change that says so all at once. Whatever fails, the end behind it takes everything back.
  */
 export function commit<T>(committer: Committer, actor: Actor, change: (tx: Tx) => Promise<T>): Promise<Committed<T>>;
 export function commit<T, R>(committer: Committer, actor: Actor, change: (tx: Tx) => Promise<T>, finish: Finish<T, R>): Promise<R>;
@@ -106,6 +109,7 @@ export async function commit<T, R>(
   let broken: Error | undefined;
   try {
     const journal = new Map<string, Notes[]>();
+    let isAll = false;
     let orm: Orm | undefined;
     const tx: Tx = {
       get orm() {
@@ -125,26 +129,37 @@ export async function commit<T, R>(
       note(scope, notes) {
         journal.set(scope, [...(journal.get(scope) ?? []), notes]);
       },
+      nothingElse() {
+        isAll = true;
+      },
     };
-    const [begun, changed] = sendTogether(client, () => [client.query(begin(accounts)), change(tx)]);
-    // Whoever waits for the statement behind it hears of its failure, too.
-    begun.catch(() => {});
-    const result = await changed;
-    await begun;
     const marks = new Map<string, Marks>();
     const write = async (scope: string) => {
       marks.set(scope, await writeJournal(tx, auditPads, scope, journal.get(scope) ?? []));
     };
     // Heads are locked in one order everywhere, so that two changes cannot wait for each other.
-    const scopes = [...journal.keys()].sort();
-    for (const scope of finish ? scopes : scopes.slice(0, -1)) await write(scope);
+    const scopes = () => [...journal.keys()].sort();
+    const sendEnd = () => [...scopes().map(write), client.query(commitAndFlush)];
+    const { begun, changed, ended } = sendTogether(client, () => ({
+      begun: client.query(begin(accounts)),
+      changed: change(tx),
+      ended: isAll && !finish ? sendEnd() : null,
+    }));
+    if (ended) {
+      await inOrder([begun, changed, ...ended]);
+      return { result: await changed, marks };
+    }
+    // Whoever waits for the statement behind it hears of its failure, too.
+    begun.catch(() => {});
+    const result = await changed;
+    await begun;
     if (finish) {
+      for (const scope of scopes()) await write(scope);
       const answer = await finish(result, marks, tx);
       await client.query(commitAndFlush);
       return answer;
     }
-    // Behind a journal that fails, this end takes everything back.
-    await Promise.all(sendTogether(client, () => [...scopes.slice(-1).map(write), client.query(commitAndFlush)]));
+    await inOrder(sendTogether(client, sendEnd));
     return { result, marks };
   } catch (error) {
     try {
@@ -156,6 +171,11 @@ export async function commit<T, R>(
   } finally {
     client.release(broken);
   }
+}
+
+/** Waits for all; fails as the first that failed, which is what the others failed of. */
+async function inOrder(sent: Promise<unknown>[]): Promise<void> {
+  for (const outcome of await Promise.allSettled(sent)) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 /** In one packet, as far as it is sent without waiting. */

@@ -294,10 +294,15 @@ export interface EditedTable {
   tailCount: number;
 }
 
-/** The next version of a table; null when it has moved on from the version that was read. */
-export async function editTable(tx: Tx, edit: TableEdit): Promise<EditedTable | null> {
+/** The table has moved on since it was read: nothing was changed. */
+export class VersionMoved extends Error {}
+
+const movedOn = 'SV001';
+
+/** The next version of a table, on top of the version that was read and no other: its number is one more. */
+export async function editTable(tx: Tx, edit: TableEdit): Promise<EditedTable> {
   const entries = edit.entries.map((entry) => [entry.rowId, entry.op, entry.changed, entry.cells, entry.before]);
-  const { rows } = await tx.client.query<Record<'edit_version' | 'first_row_id' | 'row_count' | 'tail_count', string>>({
+  const editing = tx.client.query<Record<'edit_version' | 'first_row_id' | 'row_count' | 'tail_count', string>>({
     name: 'edit_table',
     text: 'SELECT * FROM svc_edit_table($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
     values: [
@@ -313,15 +318,16 @@ export async function editTable(tx: Tx, edit: TableEdit): Promise<EditedTable | 
       edit.schemaChanged,
     ],
   });
-  const [row] = rows;
-  return row
-    ? {
-        editVersion: Number(row.edit_version),
-        firstRowId: Number(row.first_row_id),
-        rowCount: Number(row.row_count),
-        tailCount: Number(row.tail_count),
-      }
-    : null;
+  const { rows } = await editing.catch((error: unknown) => {
+    throw (error as { code?: string }).code === movedOn ? new VersionMoved() : error;
+  });
+  const row = rows[0] as (typeof rows)[number];
+  return {
+    editVersion: Number(row.edit_version),
+    firstRowId: Number(row.first_row_id),
+    rowCount: Number(row.row_count),
+    tailCount: Number(row.tail_count),
+  };
 }
 
 export async function reserveRows(pool: pg.Pool, tableId: string, count: number): Promise<number> {
