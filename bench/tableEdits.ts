@@ -15,7 +15,7 @@ import { compareInTurn, median, report, timeMs } from './measure.ts';
 import { post, type TableRig } from './tableRig.ts';
 
 const editsInARound = 100;
-const rounds = 5;
+const rounds = 9;
 /** A service that has been up for a minute has its code compiled; one that has just started spends half of its time on that. */
 const editsToWarmUp = 4000;
 let made = 0;
