@@ -1,4 +1,3 @@
-import { readFile, rm, stat } from 'node:fs/promises';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { foldName } from '../../core/sql/names.ts';
@@ -41,7 +40,6 @@ export async function runQuery(
 ): Promise<QueryAnswer> {
   const source = await openSource(services, workbook, wanted.at);
   const { answer, read } = await runOverGuess(services, principal, workbook, wanted, source);
-  if (answer.resultFile === null) throw new Error('the sandbox kept no result');
   const id = makeId('res');
   const createdAt = new Date();
   const result: ResultRecord = {
@@ -49,7 +47,7 @@ export async function runQuery(
     accountId: workbook.accountId,
     workbookId: workbook.id,
     userId: principal.userId,
-    ...(await keepFile(services, workbook, answer.resultFile)),
+    ...(await keepResult(services, workbook, answer)),
     columns: answer.columns,
     rowCount: answer.rowCount,
     elapsedMs: Math.round(answer.elapsedMs),
@@ -65,17 +63,18 @@ export async function runQuery(
   return { result, pageJson: answer.pageJson };
 }
 
+/** A small result stays in the database: to write a blob for it would take longer than most queries. */
 const inlineBytes = 65_536;
 
-/** A small result stays in the database: to write a blob for it would take longer than most queries. */
-async function keepFile(services: Services, workbook: VisibleWorkbook, path: string): Promise<Pick<ResultRecord, 'blobKey' | 'content'>> {
-  if ((await stat(path)).size > inlineBytes) {
-    const { key } = await services.blobs.put(`${workbook.accountId}/${workbook.id}/results`, path, 'parquet');
-    return { blobKey: key, content: null };
-  }
-  const content = await readFile(path);
-  await rm(path, { force: true });
-  return { blobKey: null, content };
+async function keepResult(
+  services: Services,
+  workbook: VisibleWorkbook,
+  { content, resultFile }: SandboxResult,
+): Promise<Pick<ResultRecord, 'blobKey' | 'content'>> {
+  if (content) return { blobKey: null, content };
+  if (resultFile === null) throw new Error('the sandbox kept no result');
+  const { key } = await services.blobs.put(`${workbook.accountId}/${workbook.id}/results`, resultFile, 'parquet');
+  return { blobKey: key, content: null };
 }
 
 interface ReadTable {
@@ -143,6 +142,7 @@ async function runOver(
       timeoutMs: wanted.timeoutMs,
       ...(wanted.signal ? { signal: wanted.signal } : {}),
       keepResult: true,
+      inlineBytes,
       ...resultLimits,
     });
     const used = new Set(answer.tables.map(foldName));

@@ -122,6 +122,7 @@ describe.each(cages)('without the first wall, in %s', (_, makeCage) => {
       maxRows: 100_000,
       maxBytes: 1e8,
       resultPath: null,
+      inlineBytes: 0,
     });
 
   it.each([

@@ -1,4 +1,5 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { selectResult } from '../../store/duckdb/sandbox/resultTypes.ts';
@@ -257,6 +258,21 @@ describe('queries', () => {
       ['20480', 'UNCOMPRESSED'],
     ]);
     await rm(path);
+  });
+
+  it('hands a small result over as such, and a larger one as a file', async () => {
+    const keep = (sql: string) => world.run(sandbox, sql, { keepResult: true, inlineBytes: 10_000, pageLimit: 1 });
+    const small = await keep('SELECT range FROM range(10)');
+    expect(small).toMatchObject({ rowCount: 10, pageJson: '[{"range":0}]', resultFile: null });
+    const path = join(world.dir, 'small.parquet');
+    await writeFile(path, small.content as Buffer);
+    const connection = await (await DuckDBInstance.create(':memory:')).connect();
+    expect((await connection.runAndReadAll(`SELECT sum(range)::INT FROM (${selectResult(path, small.columns)})`)).getRows()).toEqual([
+      [45],
+    ]);
+    const large = await keep('SELECT range FROM range(10000)');
+    expect(large).toMatchObject({ rowCount: 10_000, content: null, pageJson: '[{"range":0}]' });
+    await rm(large.resultFile as string);
   });
 
   it('keeps the order of rows, however sparse they are', async () => {

@@ -61,6 +61,8 @@ export interface ExecuteStep {
   maxBytes: number;
   /** Name of the file to write the whole result to; null: only the first page is wanted. */
   resultFile: string | null;
+  /** A file of no more than this comes with the reply instead. */
+  inlineBytes: number;
 }
 
 export type Request = CheckRequest | ValidateRequest | RunRequest;
@@ -70,12 +72,14 @@ export interface Executed {
   rowCount: number;
   more: boolean;
   elapsedMs: number;
+  /** Of the result's file, if it comes with the reply; null if it lies where it was asked for. */
+  contentBytes: number | null;
 }
 
 export interface Replies {
   check: { analysis: Analysis; normalised: string | null };
   validate: { analysis: Analysis; columns: ResultColumn[] };
-  /** The page is the frame's body. */
+  /** The frame's body is the page, and behind it the result's file if that is small. */
   run: { analysis: Analysis | null; executed: Executed | null };
 }
 

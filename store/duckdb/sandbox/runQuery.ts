@@ -22,6 +22,8 @@ export interface PreparedQuery extends Pick<ExecuteStep, 'pageLimit' | 'maxRows'
   deadlineMs: number;
   /** Where the caller finds the result; null when he wants none. */
   resultPath: string | null;
+  /** A result of no more bytes is handed over as such. */
+  inlineBytes: number;
 }
 
 /** A query interrupts itself at its deadline; one that cannot is killed this much later. */
@@ -38,8 +40,9 @@ export class TablesMissing extends Error {
 
 /** Whatever happens, the process holds no file of this query afterwards. */
 export async function runQuery(process: QueryProcess, query: PreparedQuery): Promise<SandboxResult> {
-  const { pageLimit, maxRows, maxBytes, resultPath } = query;
-  const execute: ExecuteStep = { pageLimit, maxRows, maxBytes, maxPageBytes, resultFile: resultPath === null ? null : resultName };
+  const { pageLimit, maxRows, maxBytes, resultPath, inlineBytes } = query;
+  const resultFile = resultPath === null ? null : resultName;
+  const execute: ExecuteStep = { pageLimit, maxRows, maxBytes, maxPageBytes, resultFile, inlineBytes };
   const { relations, files } = describeRelations(process, query);
   const governed = relations.some((relation) => relation.governed);
   try {
@@ -52,8 +55,10 @@ export async function runQuery(process: QueryProcess, query: PreparedQuery): Pro
     await removeFiles(files, 'governed');
     if (governed) outcome = await ask(process, query, { check: null, load: null, execute });
     if (!outcome.executed) throw new Error('a query process did not execute what it was asked to');
-    if (resultPath !== null) await takeFile(join(process.folders.outDir, resultName), resultPath);
-    return { ...outcome.executed, tables, pageJson: outcome.page.toString('utf8'), resultFile: resultPath };
+    const { contentBytes, ...executed } = outcome.executed;
+    const { page, content } = splitBody(outcome.body, contentBytes, inlineBytes);
+    if (resultPath !== null && !content) await takeFile(join(process.folders.outDir, resultName), resultPath);
+    return { ...executed, tables, pageJson: page.toString('utf8'), resultFile: content ? null : resultPath, content };
   } catch (error) {
     // After a refusal, or an error in the query, the process goes on; after anything else only a fresh one is a known state.
     if (!(error instanceof TablesMissing || (error instanceof DomainError && harmless.has(error.code)))) process.kill();
@@ -65,6 +70,14 @@ export async function runQuery(process: QueryProcess, query: PreparedQuery): Pro
   }
 }
 
+/** The process is not to be trusted with its numbers either. */
+function splitBody(body: Buffer, contentBytes: number | null, inlineBytes: number): { page: Buffer; content: Buffer | null } {
+  if (contentBytes === null) return { page: body, content: null };
+  if (!(contentBytes >= 0 && contentBytes <= Math.min(body.length, inlineBytes))) throw new Error('a query process counted wrongly');
+  const end = body.length - contentBytes;
+  return { page: body.subarray(0, end), content: body.subarray(end) };
+}
+
 const harmless = new Set(['query-failed', 'query-refused', 'validation-failed']);
 
 type Steps = Pick<RunRequest, 'check' | 'load' | 'execute'>;
@@ -73,13 +86,13 @@ async function ask(
   process: QueryProcess,
   { sql, params, deadlineMs }: PreparedQuery,
   steps: Steps,
-): Promise<Replies['run'] & { page: Buffer }> {
+): Promise<Replies['run'] & { body: Buffer }> {
   const timeoutMs = Math.max(1, deadlineMs - Date.now());
   const { reply, body } = await process.ask({ op: 'run', sql, params, ...steps, timeoutMs }, timeoutMs + graceMs);
   if (!reply.ok) throw childProblem(reply.error);
   const { analysis } = reply.value;
   if (analysis) matchParams(requireOk(analysis).parameters, params);
-  return { ...reply.value, page: body };
+  return { ...reply.value, body };
 }
 
 interface SharedFile {

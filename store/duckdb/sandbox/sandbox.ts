@@ -55,6 +55,8 @@ export interface SandboxQuery {
   maxBytes: number;
   /** False: only the page is wanted, and the query stops once it has it. */
   keepResult: boolean;
+  /** A result that is kept and has no more bytes is `content`, not a file; none unless told. */
+  inlineBytes?: number;
 }
 
 export interface SandboxResult {
@@ -67,8 +69,9 @@ export interface SandboxResult {
   more: boolean;
   /** The text of a JSON array of objects, a line each. */
   pageJson: string;
-  /** Parquet, the caller's from now on; read it by `selectResult`. Null without `keepResult`. */
+  /** Parquet, the caller's from now on; read it by `selectResult`. Null without `keepResult`, and where it is `content`. */
   resultFile: string | null;
+  content: Buffer | null;
   elapsedMs: number;
 }
 
@@ -155,9 +158,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
             : await onlyUsed(process, query.sql, query.relations, known);
         const resultPath = query.keepResult ? join(workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
         const result = await untilAborted(query.signal, process, () =>
-          runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath }),
+          runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath, inlineBytes: query.inlineBytes ?? 0 }),
         );
-        if (resultPath !== null && (await stat(resultPath)).size > largeResultBytes) process.served = Number.POSITIVE_INFINITY;
+        if (result.resultFile !== null && (await stat(result.resultFile)).size > largeResultBytes)
+          process.served = Number.POSITIVE_INFINITY;
         return result;
       };
       return withProcess(query.accountId, query.sql, work, query.signal);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { stat } from 'node:fs/promises';
+import { readFileSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
 import { makeUnique } from '../../../../core/sql/names.ts';
@@ -35,7 +35,7 @@ export async function execute(
   step: ExecuteStep,
   outDir: string,
   deadline: Deadline,
-): Promise<{ executed: Executed; page: Buffer }> {
+): Promise<{ executed: Executed; body: Buffer }> {
   const began = performance.now();
   const statement = await prepare(session.user, query.sql);
   bindParams(statement, query.params);
@@ -50,9 +50,12 @@ export async function execute(
   const elapsedMs = performance.now() - began;
   const page = await writePage(session.own, columns, step);
   stopWhenPassed(deadline);
-  if (step.resultFile !== null) await writeFile(session.own, columns, join(outDir, step.resultFile), step.maxBytes);
+  const content = step.resultFile === null ? null : await writeFile(session.own, columns, join(outDir, step.resultFile), step);
   stopWhenPassed(deadline);
-  return { executed: { columns, rowCount, more, elapsedMs: Math.round(elapsedMs * 10) / 10 }, page };
+  return {
+    executed: { columns, rowCount, more, elapsedMs: Math.round(elapsedMs * 10) / 10, contentBytes: content?.length ?? null },
+    body: content ? Buffer.concat([page, content]) : page,
+  };
 }
 
 /** Binds, and runs nothing. */
@@ -130,13 +133,26 @@ async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageL
   return Buffer.from(`[${rows ?? ''}]`);
 }
 
-/** A mark of its own makes the file unlike all others, also where another result has the same rows: none goes with another. */
-async function writeFile(own: DuckDBConnection, columns: ResultColumn[], path: string, maxBytes: number): Promise<void> {
+/**
+ * A mark of its own makes the file unlike all others, also where another result has the same rows: none goes with another. What
+ * is small is taken out of it at once: to hand over a file takes longer than most queries.
+ */
+async function writeFile(
+  own: DuckDBConnection,
+  columns: ResultColumn[],
+  path: string,
+  { maxBytes, inlineBytes }: ExecuteStep,
+): Promise<Buffer | null> {
   const stored = columns.map((column, i) => storeColumn(column, heldName(i)));
   await own.run(
     `COPY (SELECT ${stored.join(', ')} FROM ${resultTable}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 20480, USE_TMP_FILE false, KV_METADATA {svc_file: '${randomUUID()}'})`,
   );
-  if ((await stat(path)).size > maxBytes) throw new TooLarge(`The result is larger than ${maxBytes} bytes.`);
+  const { size } = statSync(path);
+  if (size > maxBytes) throw new TooLarge(`The result is larger than ${maxBytes} bytes.`);
+  if (size > inlineBytes) return null;
+  const content = readFileSync(path);
+  unlinkSync(path);
+  return content;
 }
 
 function stopWhenPassed({ passed }: Deadline): void {

@@ -40,7 +40,7 @@ let session = openSession(folders);
 /** A session serves one query. Checking alone leaves it as it was. */
 interface Answer {
   value: Replies[keyof Replies];
-  page?: Buffer;
+  body?: Buffer;
   used: boolean;
 }
 
@@ -79,8 +79,8 @@ async function run(current: Session, { sql, params, check: tables, load, execute
   if (load && plan && onlyUsed(load, plan).length < plan.tables.length) return { value: { analysis, executed: null }, used: false };
   if (load) await loadRelations(current, onlyUsed(load, plan), plan);
   if (!step) return { value: { analysis, executed: null }, used: false };
-  const { executed, page } = await execute(current, { sql, params }, step, outDir, deadline);
-  return { value: { analysis, executed }, page, used: true };
+  const { executed, body } = await execute(current, { sql, params }, step, outDir, deadline);
+  return { value: { analysis, executed }, body, used: true };
 }
 
 function onlyUsed<T extends { name: string }>(tables: T[], plan: Pick<TreeCheck, 'tables'> | null): T[] {
@@ -120,9 +120,9 @@ async function withDeadline<T>({ user, own }: Session, timeoutMs: number, work: 
 async function handle(request: Request): Promise<void> {
   let used = true;
   try {
-    const { value, page, ...rest } = await answer(request);
+    const { value, body, ...rest } = await answer(request);
     used = rest.used;
-    reply({ ok: true, value }, page);
+    reply({ ok: true, value }, body);
   } catch (error) {
     reply({ ok: false, error: describeError(error, request.sql) });
   }
@@ -132,8 +132,8 @@ async function handle(request: Request): Promise<void> {
   old.close();
 }
 
-function reply(header: Reply, page?: Buffer): void {
-  socket.write(encodeFrame(header, page));
+function reply(header: Reply, body?: Buffer): void {
+  socket.write(encodeFrame(header, body));
 }
 
 try {
