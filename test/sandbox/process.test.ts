@@ -175,6 +175,16 @@ describe.skipIf(!isRoot)('another user', () => {
     await expectSwept(tries);
   });
 
+  it('is nobody whom another service on this machine runs its queries as', async () => {
+    const shared = await cage();
+    const taken = ((await shared.nextOwner())?.uid ?? 0) + 1;
+    const others = createServer();
+    // If it is taken already, all the better.
+    await new Promise<void>((done) => others.once('error', () => done()).listen(`\0workbook-query-user-${taken}`, done));
+    expect((await shared.nextOwner())?.uid).not.toBe(taken);
+    others.close();
+  });
+
   it('has bounded memory, and nobody else can enter its folders', async () => {
     const shared = await cage();
     await enter(shared);

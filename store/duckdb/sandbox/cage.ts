@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { chmod, copyFile, cp, readdir } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import type { ChildFolders, FileOwner } from './folders.ts';
 import type { ChildProgram } from './program.ts';
@@ -9,7 +10,7 @@ import type { ChildProgram } from './program.ts';
 export interface Cage {
   kind: 'bubblewrap' | 'user';
   /** Who the next process runs as; null when it reads files as we do. */
-  nextOwner(): FileOwner | null;
+  nextOwner(): Promise<FileOwner | null>;
   /** The folders as the process sees them. */
   seen(folders: ChildFolders): { inDir: string; outDir: string };
   /** Its socket is the fourth of its standard streams. */
@@ -87,7 +88,7 @@ export function bubblewrapCage(bwrap: string, program: ChildProgram): Cage {
   ];
   return {
     kind: 'bubblewrap',
-    nextOwner: () => null,
+    nextOwner: async () => null,
     seen: () => ({ inDir: '/in', outDir: '/out' }),
     spawn: ({ inDir, outDir }) => {
       const command = [
@@ -123,22 +124,45 @@ const firstUserId = 60_706;
 const userIds = 478;
 let usersGiven = 0;
 
+/** No other service on this machine uses the id as long as we hold a name for it, which the kernel takes back when we are gone. */
+async function claimUser(): Promise<{ id: number; claim: Server }> {
+  for (let tries = 0; tries < userIds; tries += 1) {
+    usersGiven = (usersGiven + 1) % userIds;
+    const id = firstUserId + usersGiven;
+    const claim = createServer((socket) => socket.destroy()).unref();
+    const isOurs = await new Promise<boolean>((resolve) => {
+      claim.once('error', () => resolve(false)).listen(`\0workbook-query-user-${id}`, () => resolve(true));
+    });
+    if (isOurs) return { id, claim };
+  }
+  throw new Error('every user that a query process could run as is taken');
+}
+
 /** Without bubblewrap, as root: another user, who owns nothing and may write to one folder. `appDir` must be one he can enter. */
 export async function userCage(program: ChildProgram, appDir: string): Promise<Cage> {
   await cp(program.nativeDir, join(appDir, 'native'), { recursive: true, dereference: true });
   await copyFile(program.bundle, join(appDir, 'child.mjs'));
   await openToAll(appDir);
+  const claims = new Map<number, Server>();
   return {
     kind: 'user',
-    nextOwner() {
-      usersGiven = (usersGiven + 1) % userIds;
-      return { uid: firstUserId + usersGiven, gid: firstUserId + usersGiven };
+    async nextOwner() {
+      const { id, claim } = await claimUser();
+      claims.set(id, claim);
+      return { uid: id, gid: id };
     },
     seen: ({ inDir, outDir }) => ({ inDir, outDir }),
     spawn: ({ inDir, outDir, owner }) => run([program.node, ...nodeFlags, join(appDir, 'child.mjs'), inDir, outDir], owner),
     sweep({ owner }) {
       // As that user: everything he may send a signal to, which is what is his.
-      if (owner) spawn('/bin/sh', ['-c', 'kill -9 -1'], { cwd: '/', env, stdio: 'ignore', ...owner }).on('error', () => {});
+      if (!owner) return;
+      const sweeping = spawn('/bin/sh', ['-c', 'kill -9 -1'], { cwd: '/', env, stdio: 'ignore', ...owner });
+      sweeping
+        .on('error', () => {})
+        .on('close', () => {
+          claims.get(owner.uid)?.close();
+          claims.delete(owner.uid);
+        });
     },
   };
 }

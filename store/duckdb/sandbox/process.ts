@@ -38,7 +38,7 @@ const stderrBytes = 4_000;
 
 /** Resolves once the process is ready for its first request. */
 export async function startProcess(cage: Cage, workDir: string): Promise<QueryProcess> {
-  const folders = await makeFolders(workDir, cage.nextOwner());
+  const folders = await makeFolders(workDir, await cage.nextOwner());
   const child = cage.spawn(folders);
   const socket = child.stdio[3] as Socket;
   const frames = new FrameReader(maxFrameBytes);
