@@ -3,7 +3,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { jsonExpression } from '../../store/duckdb/json.ts';
-import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
+import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
@@ -27,29 +27,44 @@ const exactDistinctUpTo = 100_000;
 const numeric = /^(BIGINT|DOUBLE|DECIMAL)/;
 const temporal = /^(DATE|TIMESTAMP)/;
 
+/** So many cells are looked at at a time, of at most so many columns: an engine plans a wide table anew for each column of it. */
+const slice = { cells: 5_000_000, columns: 25 };
+
 /** Figures of every column that the principal may see; of a masked one only name and type. */
 export async function profileTable(services: Services, principal: Principal, at: TableAt): Promise<ColumnProfile[]> {
-  const relation = await openRelation(services, at, principal);
+  const width = Math.max(1, Math.min(slice.columns, Math.floor(slice.cells / Math.max(1, at.rowCount))));
+  const profiles: ColumnProfile[] = [];
+  for (let first = 0; first < at.columns.length; first += width) {
+    const part = { ...at, columns: at.columns.slice(first, first + width) };
+    profiles.push(...(await profileColumns(services, await openRelation(services, part, principal))));
+  }
+  return profiles;
+}
+
+async function profileColumns(services: Services, relation: Relation): Promise<ColumnProfile[]> {
   const columns = relation.columns.filter((column) => column.name !== rowIdColumn);
   return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
-    const profiles: ColumnProfile[] = [];
-    for (const column of columns) {
-      if (column.masked) {
-        profiles.push(emptyProfile(column));
-        continue;
-      }
-      await connection.run(`CREATE OR REPLACE TEMP TABLE svc_profile AS SELECT ${quoteName(column.name)} AS v FROM ${from}`);
-      const figures = await connection.runAndReadAll(figuresSql(column, at.rowCount));
-      profiles.push({
-        ...emptyProfile(column),
-        ...(JSON.parse(figures.getRows()[0]?.[0] as string) as Partial<ColumnProfile>),
-        top_values: await readTopValues(connection, column),
-        histogram: await readHistogram(connection, column),
-      });
+    try {
+      await connection.run(`CREATE OR REPLACE TEMP TABLE svc_profiled AS FROM ${from}`);
+      const profiles: ColumnProfile[] = [];
+      for (const column of columns)
+        profiles.push(column.masked ? emptyProfile(column) : await profileColumn(connection, column, relation.rowCount));
+      return profiles;
+    } finally {
+      await connection.run('DROP VIEW IF EXISTS svc_profile; DROP TABLE IF EXISTS svc_profiled');
     }
-    await connection.run('DROP TABLE IF EXISTS svc_profile');
-    return profiles;
   });
+}
+
+async function profileColumn(connection: DuckDBConnection, column: RelationColumn, rowCount: number): Promise<ColumnProfile> {
+  await connection.run(`CREATE OR REPLACE TEMP VIEW svc_profile AS SELECT ${quoteName(column.name)} AS v FROM svc_profiled`);
+  const figures = await connection.runAndReadAll(figuresSql(column, rowCount));
+  return {
+    ...emptyProfile(column),
+    ...(JSON.parse(figures.getRows()[0]?.[0] as string) as Partial<ColumnProfile>),
+    top_values: await readTopValues(connection, column),
+    histogram: await readHistogram(connection, column),
+  };
 }
 
 function emptyProfile({ name, type, masked }: RelationColumn): ColumnProfile {
@@ -68,9 +83,19 @@ function emptyProfile({ name, type, masked }: RelationColumn): ColumnProfile {
   };
 }
 
+const longestText = 1_000;
+
+/** As rows show it, but for long texts: of those the beginning tells enough. */
+function shownValue(sql: string, type: string): string {
+  const shown = jsonExpression(sql, type);
+  if (type !== 'VARCHAR' && type !== 'JSON') return shown;
+  const text = `CAST(${sql} AS VARCHAR)`;
+  return `CASE WHEN length(${text}) > ${longestText} THEN to_json(left(${text}, ${longestText}) || '…') ELSE to_json(${shown}) END`;
+}
+
 /** The figures as one JSON text, written by the engine by the same rules as rows. */
 function figuresSql(column: RelationColumn, rowCount: number): string {
-  const value = (sql: string) => jsonExpression(sql, column.type);
+  const value = (sql: string) => shownValue(sql, column.type);
   const distinct = rowCount > exactDistinctUpTo ? 'approx_count_distinct(v)' : 'count(DISTINCT v)';
   const extremes = column.type === 'JSON' ? 'NULL AS lo, NULL AS hi' : 'min(v) AS lo, max(v) AS hi';
   const [lo, hi] = column.type === 'JSON' ? ['lo', 'hi'] : [value('lo'), value('hi')];
@@ -81,7 +106,7 @@ function figuresSql(column: RelationColumn, rowCount: number): string {
 
 async function readTopValues(connection: DuckDBConnection, column: RelationColumn): Promise<ColumnProfile['top_values']> {
   const reader = await connection.runAndReadAll(
-    `SELECT CAST(json_object('value', ${jsonExpression('v', column.type)}, 'count', c) AS VARCHAR)
+    `SELECT CAST(json_object('value', ${shownValue('v', column.type)}, 'count', c) AS VARCHAR)
      FROM (SELECT v, count(*) AS c FROM svc_profile WHERE v IS NOT NULL GROUP BY v ORDER BY c DESC, v LIMIT 10) ORDER BY c DESC, v`,
   );
   return reader.getRows().map(([text]) => JSON.parse(text as string) as { value: unknown; count: number });

@@ -136,7 +136,7 @@ async function answerRequest<Id extends OperationId>(
     return (await handler(makeCall<Id>(plant, ctx, trace, { query, body, sent, repeatable }))) as AnyReply;
   } catch (error) {
     if (error instanceof AnsweredBefore) return error.answer;
-    if (error instanceof DomainError && repeatable?.scope) {
+    if (error instanceof DomainError && error.code !== 'unavailable' && repeatable?.scope) {
       const since = await replayOwnEffect(plant, repeatable);
       if (since) return since;
     }
@@ -146,8 +146,12 @@ async function answerRequest<Id extends OperationId>(
 
 /** A refusal may be the effect of the same request, sent twice at once: the other one moved the version, or deleted the table. */
 async function replayOwnEffect(plant: Plant, repeatable: Repeatable): Promise<AnyReply | null> {
-  const answer = await replayAnswer(plant.services.db.orm, repeatable);
-  return answer && !isJob(answer) ? answer : null;
+  try {
+    const answer = await replayAnswer(plant.services.db.orm, repeatable);
+    return answer && !isJob(answer) ? answer : null;
+  } catch (error) {
+    throw explainDatabaseError(error);
+  }
 }
 
 async function identify(services: Services, operation: Operation, ctx: Context): Promise<Principal> {

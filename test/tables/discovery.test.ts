@@ -214,6 +214,9 @@ describe('profile', () => {
     expect(one).toMatchObject({ distinct: 1, histogram: [{ from: '2024-04-01T00:00:00', to: '2024-04-01T00:00:00', count: 2 }] });
     const none = await profileOf('no value', 'BIGINT', [null, null]);
     expect(none).toMatchObject({ null_share: 1, distinct: 0, min: null, max: null, mean: null, top_values: [], histogram: [] });
+    const long = await profileOf('long', 'VARCHAR', ['x'.repeat(5000), 'y']);
+    expect(long).toMatchObject({ min: `${'x'.repeat(1000)}…`, max: 'y', distinct: 2 });
+    expect(long.top_values.map(({ value }) => value)).toEqual([`${'x'.repeat(1000)}…`, 'y']);
     const json = await profileOf('json', 'JSON', [{ a: '👨‍👩‍👧‍👦' }, { a: '👨‍👩‍👧‍👦' }, [1]]);
     expect(json).toMatchObject({
       distinct: 2,
