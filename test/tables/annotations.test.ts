@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
-import { makeWorkbookWith } from './tableDriver.ts';
+import { expect, it } from 'vitest';
+import { ok, refused } from '../setup/api.ts';
+import { useWorkbook } from './tableDriver.ts';
 
-let api: TestApi;
-let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
-beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  world = await makeWorkbookWith(api);
-});
-afterAll(() => api.stop());
+const { world } = await useWorkbook();
 
 it('annotations stand on cells, rows, columns and the table, and replace each other there', async () => {
   const table = await world.makeTable('noted', [{ name: 'a' }, { name: 'b' }]);

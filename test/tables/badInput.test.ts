@@ -1,16 +1,10 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
-import { driveTable, makeWorkbookWith } from './tableDriver.ts';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ok, refused } from '../setup/api.ts';
+import { driveTable, useWorkbook } from './tableDriver.ts';
 
-let api: TestApi;
-let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
-beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  world = await makeWorkbookWith(api);
-});
-afterAll(() => api.stop());
+const { api, world } = await useWorkbook();
 
 const oddNames = [
   `"quoted" 'name'`,

@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { jsonExpression } from '../../store/duckdb/json.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
-import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
-import { makeWorkbookWith } from './tableDriver.ts';
+import { ok, refused } from '../setup/api.ts';
+import { makeWorkbookWith, useWorkbook } from './tableDriver.ts';
 
-let api: TestApi;
-let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
-beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  world = await makeWorkbookWith(api);
-});
-afterAll(() => api.stop());
+const { api, world } = await useWorkbook();
 
 describe("a row's history", () => {
   it('tells every change by cell, newest first, under the newest name of each column', async () => {

@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
-import { type DrivenTable, makeWorkbookWith } from './tableDriver.ts';
+import { expect, it } from 'vitest';
+import { ok, refused } from '../setup/api.ts';
+import { type DrivenTable, useWorkbook } from './tableDriver.ts';
 
-let api: TestApi;
-let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
-beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  world = await makeWorkbookWith(api);
-});
-afterAll(() => api.stop());
+const { api, world } = await useWorkbook();
 
 /** Entries of the log that every reader would have to read. */
 async function countLogged({ path }: DrivenTable): Promise<number> {

@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
-import { makeWorkbookWith } from './tableDriver.ts';
+import { describe, expect, it } from 'vitest';
+import { ok, refused } from '../setup/api.ts';
+import { useWorkbook } from './tableDriver.ts';
 
-let api: TestApi;
-let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
-beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  world = await makeWorkbookWith(api);
-});
-afterAll(() => api.stop());
+const { api, world } = await useWorkbook();
 
 const columns = [{ name: '品目' }, { name: '数', type: 'BIGINT' }, { name: '額', type: 'DECIMAL(10,2)' }, { name: '他', type: 'JSON' }];
 

@@ -1,4 +1,5 @@
-import { ok, type Person, type TestApi } from '../setup/api.ts';
+import { afterAll } from 'vitest';
+import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 
 type Row = Record<string, unknown> & { __svc_row_id: number };
 
@@ -63,6 +64,13 @@ export function driveTable({ client }: Person, workbookId: string, name: string)
 }
 
 export type DrivenTable = ReturnType<typeof driveTable>;
+
+/** A service with one workbook, for the tests of one file. */
+export async function useWorkbook() {
+  const api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
+  afterAll(() => api.stop());
+  return { api, world: await makeWorkbookWith(api) };
+}
 
 export async function makeWorkbookWith(api: TestApi) {
   const owner = await api.signUp();

@@ -1,15 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
-import { makeWorkbookWith } from './tableDriver.ts';
+import { describe, expect, it } from 'vitest';
+import { ok, refused } from '../setup/api.ts';
+import { makeWorkbookWith, useWorkbook } from './tableDriver.ts';
 
-let api: TestApi;
-let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
-beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  world = await makeWorkbookWith(api);
-});
-afterAll(() => api.stop());
+const { api, world } = await useWorkbook();
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 const inBook = () => ({ workbook_id: world.workbookId });

@@ -1,16 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
 import { compactionLimits } from '../../activities/compaction/limits.ts';
-import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
-import { makeWorkbookWith } from './tableDriver.ts';
+import { ok, refused } from '../setup/api.ts';
+import { useWorkbook } from './tableDriver.ts';
 
-let api: TestApi;
-let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
-beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  world = await makeWorkbookWith(api);
-});
-afterAll(() => api.stop());
+const { api, world } = await useWorkbook();
 
 const columns = [{ name: 'a' }, { name: 'n', type: 'BIGINT' }];
 
