@@ -1,6 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import type { PlannedLayer } from '../../schema/tables.ts';
-import type { Tx } from '../../store/pg/commit.ts';
+import { applyWhole, type Change, type Notes, type Tx, type WholeChange } from '../../store/pg/commit.ts';
 import { insertLogFiles, type WrittenLogFile } from '../../store/pg/logFiles.ts';
 import { type EditedTable, editTable, type LogEntry, type TableAt, VersionMoved } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
@@ -55,23 +55,20 @@ export function requireEditable(at: TableAt): void {
     throw new DomainError('in-use', 'The table is derived and takes no such edit.', 'Edit the tables it is derived from.');
 }
 
-/** Inside the transaction: the compare-and-set, the entries, and what the journal says of it. */
+/** An edit as a change of its own: the compare-and-set, the entries, and what the journal says of it. */
+export function commitPlan({ at, plan }: Pick<PreparedEdit, 'at' | 'plan'>): Change<EditedTable> {
+  return plan.files ? (tx) => applyEdit(tx, at, plan) : wholeEdit(at, plan);
+}
+
+/** The same inside a transaction that does more. */
 export async function applyEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> {
-  const edited = await sendEdit(tx, at, plan);
+  const edited = await applyWhole(tx, wholeEdit(at, plan));
   if (plan.files) await insertLogFiles(tx, at.table.id, edited.editVersion, plan.files);
   return edited;
 }
 
-/** The same where the transaction does nothing else. */
-export function applyEditAlone(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> {
-  if (plan.files) return applyEdit(tx, at, plan);
-  const editing = sendEdit(tx, at, plan);
-  tx.nothingElse();
-  return editing;
-}
-
-function sendEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> {
-  const editing = editTable(tx, {
+function wholeEdit(at: TableAt, plan: PlannedEdit): WholeChange<EditedTable> {
+  const edit = {
     tableId: at.table.id,
     readVersion: at.editVersion,
     versionUid: makeId('ver'),
@@ -80,20 +77,13 @@ function sendEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> 
     entries: plan.entries,
     manifest: plan.layers && { id: makeId('mft'), layers: plan.layers },
     schemaChanged: plan.schemaChanged,
-  });
-  noteEdit(tx, at, plan, at.editVersion + 1);
-  return editing;
+  };
+  return editTable(edit, at.table.workbookId, noteEdit(at, plan, at.editVersion + 1));
 }
 
-export function noteEdit(
-  tx: Tx,
-  at: TableAt,
-  plan: Pick<PlannedEdit, 'op' | 'inserted' | 'updated' | 'deleted' | 'detail'>,
-  editVersion: number,
-): void {
-  const { table } = at;
+function noteEdit({ table }: TableAt, plan: PlannedEdit, editVersion: number): Notes {
   const counts = { inserted: plan.inserted, updated: plan.updated, deleted: plan.deleted };
-  tx.note(table.workbookId, {
+  return {
     ops: [
       {
         kind: plan.op.kind,
@@ -107,5 +97,5 @@ export function noteEdit(
     audit: [{ action: plan.op.kind, target: table.name, detail: { edit_version: editVersion, ...counts, ...plan.detail } }],
     events: [{ id: makeId('evt'), type: 'artifact.updated', data: { name: table.name, edit_version: editVersion } }],
     usage: [{ kind: 'op', amount: 1 }],
-  });
+  };
 }

@@ -51,7 +51,7 @@ async function readLogText(services: Services, at: TableAt, ranges: LogRange[], 
 export async function readLogLayers(services: Services, at: TableAt, selection: RowSelection | null): Promise<LayeredEntry[]> {
   const ranges = listLogRanges(at);
   if (ranges.length === 0) return [];
-  const { floor, entries } = await listNewestEntries(services.db.keyed, at.table.id, ranges, selection);
+  const { floor, entries } = await listNewestEntries(services.db, at.table.id, ranges, selection);
   const newest = new Map(entries.map((entry) => [entry.rowId, entry]));
   for (const { layer, after, upTo } of ranges.filter((range) => range.after < floor)) {
     const files = await listLogFiles(services.db.orm, at.table.id, { after, upTo: Math.min(upTo, floor) }, spanOf(selection));

@@ -30,7 +30,7 @@ export function makeColumnHandlers({ services }: Plant): Handlers<'addColumn' | 
         call,
         actor,
         () => prepareAddColumn(services, call.principal, request, wanted),
-        applyColumnChange,
+        (prepared) => (tx) => applyColumnChange(tx, prepared),
         (prepared, marks) => ({ status: 201, body: present(prepared, marks) }),
       );
     },
@@ -48,7 +48,7 @@ export function makeColumnHandlers({ services }: Plant): Handlers<'addColumn' | 
           newName == null
             ? prepareRetypeColumn(services, call.principal, request, column, type ?? '')
             : prepareRenameColumn(services, call.principal, request, column, newName),
-        applyColumnChange,
+        (prepared) => (tx) => applyColumnChange(tx, prepared),
         (prepared, marks) => ({ status: 200, body: present(prepared, marks) }),
       );
     },
@@ -62,7 +62,7 @@ export function makeColumnHandlers({ services }: Plant): Handlers<'addColumn' | 
         call,
         call.query.actor,
         () => prepareDropColumn(services, call.principal, request, call.params.column),
-        applyColumnChange,
+        (prepared) => (tx) => applyColumnChange(tx, prepared),
         (prepared, marks) => ({ status: 200, body: present(prepared, marks) }),
       );
     },

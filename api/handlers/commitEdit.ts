@@ -1,6 +1,6 @@
 import { compactWhenLong } from '../../activities/compaction/startCompaction.ts';
 import { type PreparedEdit, retryOnMove } from '../../activities/tables/editTable.ts';
-import type { Tx } from '../../store/pg/commit.ts';
+import type { Change } from '../../store/pg/commit.ts';
 import { type EditedTable, VersionMoved } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import type { Call, Reply } from '../http/call.ts';
@@ -22,7 +22,7 @@ export async function commitEdit<Id extends OperationId, Prepared extends Pick<P
   call: Call<Id>,
   actorName: string | null | undefined,
   prepare: () => Promise<Prepared>,
-  apply: (tx: Tx, prepared: Prepared) => Promise<EditedTable>,
+  change: (prepared: Prepared) => Change<EditedTable>,
   present: (prepared: Prepared, marks: EditMarks, edited: EditedTable) => Reply<Id>,
 ): Promise<Reply<Id>> {
   const turn: { end?: () => void } = {};
@@ -35,15 +35,11 @@ export async function commitEdit<Id extends OperationId, Prepared extends Pick<P
         prepared = await prepare();
       }
       let tailCount = 0;
-      const writing = call.write(
-        call.actor(actorName),
-        (tx) => apply(tx, prepared),
-        (edited, marks) => {
-          tailCount = edited.tailCount;
-          const numbers = { edit_version: edited.editVersion, op_id: marks.get(table.workbookId)?.firstOp ?? 0 };
-          return { ...present(prepared, numbers, edited), headers: { ETag: `"${edited.editVersion}"` } };
-        },
-      );
+      const writing = call.write(call.actor(actorName), change(prepared), (edited, marks) => {
+        tailCount = edited.tailCount;
+        const numbers = { edit_version: edited.editVersion, op_id: marks.get(table.workbookId)?.firstOp ?? 0 };
+        return { ...present(prepared, numbers, edited), headers: { ETag: `"${edited.editVersion}"` } };
+      });
       const reply = await writing.catch(async (error: unknown) => {
         if (error instanceof VersionMoved) turn.end ??= await services.turns.take(table.id);
         throw error;

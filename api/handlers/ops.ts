@@ -28,7 +28,7 @@ export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoO
         call,
         null,
         () => prepareUndo(services, call.principal, workbook.id, opId),
-        applyUndo,
+        (prepared) => (tx) => applyUndo(tx, prepared),
         ({ at }, marks) => ({ status: 200, body: { ...marks, undone_op_id: opId, table: at.table.name, stale: [] } }),
       );
     },

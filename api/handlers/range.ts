@@ -1,7 +1,7 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { readRange } from '../../activities/range/readRange.ts';
 import { prepareRangeWrite } from '../../activities/range/writeRange.ts';
-import { applyEditAlone } from '../../activities/tables/editTable.ts';
+import { commitPlan } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
@@ -25,7 +25,7 @@ export function makeRangeHandlers({ services }: Plant): Handlers<'readRange' | '
         call,
         actor,
         () => prepareRangeWrite(services, call.principal, request, range, values),
-        (tx, { at, plan }) => applyEditAlone(tx, at, plan),
+        commitPlan,
         (prepared, marks) => ({ status: 200, body: { range: prepared.range, values: prepared.values, ...marks, stale: [] } }),
       );
     },

@@ -2,7 +2,7 @@ import { requireWorkbook } from '../../activities/access.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
-import { applyEditAlone } from '../../activities/tables/editTable.ts';
+import { commitPlan } from '../../activities/tables/editTable.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Handlers } from '../http/call.ts';
@@ -50,7 +50,7 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
         call,
         actor,
         () => prepareUpsert(services, call.principal, request, rows),
-        (tx, { at, plan }) => applyEditAlone(tx, at, plan),
+        commitPlan,
         ({ plan, rowIds }, marks, { firstRowId }) => ({
           status: 200,
           body: {
@@ -73,7 +73,7 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
         call,
         actor,
         () => prepareDelete(services, call.principal, request, rowIds),
-        (tx, { at, plan }) => applyEditAlone(tx, at, plan),
+        commitPlan,
         ({ plan }, marks) => ({ status: 200, body: { ...marks, deleted: plan.deleted, stale: [] } }),
       );
     },

@@ -9,7 +9,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { missingScopes } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { explainMemoryError } from '../../store/duckdb/engine.ts';
-import { type Actor, commit, type Marks, type Tx } from '../../store/pg/commit.ts';
+import { type Actor, applyWhole, type Change, commit, type Marks, type Tx } from '../../store/pg/commit.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findJob } from '../../store/pg/jobs.ts';
 import { inAccounts } from '../../store/pg/whoseRows.ts';
@@ -217,13 +217,13 @@ function watchCaller(response: ServerResponse): AbortSignal {
 function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Trace, input: Input): Call<Id> {
   const { repeatable } = input;
   const guard =
-    <T>(change: (tx: Tx) => Promise<T>) =>
+    <T>(change: Change<T>) =>
     async (tx: Tx): Promise<T> => {
       const before = repeatable && (await claimRepeatable(tx, repeatable));
       if (before && !isJob(before)) throw new AnsweredBefore(before);
       const job = before && (await findJob(tx.orm, before.jobId));
       if (before && !(job && mayFareBetter(job))) throw new BegunBefore(before.jobId);
-      return change(tx);
+      return typeof change === 'function' ? change(tx) : applyWhole(tx, change);
     };
   const call = {
     get principal(): Principal {
@@ -251,11 +251,7 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
         requestId: trace.requestId,
       };
     },
-    async write<T>(
-      actor: Actor,
-      change: (tx: Tx) => Promise<T>,
-      present: (result: T, marks: Map<string, Marks>) => AnyReply,
-    ): Promise<AnyReply> {
+    async write<T>(actor: Actor, change: Change<T>, present: (result: T, marks: Map<string, Marks>) => AnyReply): Promise<AnyReply> {
       if (repeatable)
         return commit(plant.services, actor, guard(change), (result, marks, tx) => keep(tx, repeatable, present(result, marks)));
       const { result, marks } = await commit(plant.services, actor, change);

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { HmacPads } from '../secrets.ts';
-import { bindOrm, type Database, explainDatabaseError, type Orm } from './database.ts';
+import { bindOrm, type Database, explainDatabaseError, type Orm, patience } from './database.ts';
 import { joinAccounts } from './whoseRows.ts';
 
 /** Whom a change is written down for. */
@@ -62,9 +62,19 @@ export interface Tx {
   /** Starts the journal of a new workbook or account. */
   openHead(scope: string, accountId: string): Promise<void>;
   note(scope: string, notes: Notes): void;
-  /** Said before anything was waited for: all is sent and noted, so that the journal and the end can go right behind. */
-  nothingElse(): void;
 }
+
+/** A change that is one statement, and what the journal says of it. */
+export interface WholeChange<T> {
+  scope: string;
+  notes: Notes;
+  statement(at: Date): { name: string; text: string; values: unknown[] };
+  read(row: Record<string, string>): T;
+  explain(error: unknown): unknown;
+}
+
+type Steps<T> = (tx: Tx) => Promise<T>;
+export type Change<T> = Steps<T> | WholeChange<T>;
 
 export interface Committer {
   db: Database;
@@ -73,7 +83,7 @@ export interface Committer {
 
 /** With the accounts that it is for: they are the transaction's own, whatever the connection was used for before. */
 const begin = (accounts: string) =>
-  `BEGIN; SET LOCAL lock_timeout = '3s'; SET LOCAL transaction_timeout = '10s'; SET LOCAL synchronous_commit = off; SET LOCAL svc.accounts = '${accounts}'`;
+  `BEGIN; SET LOCAL lock_timeout = '${patience.lock}'; SET LOCAL transaction_timeout = '${patience.transaction}'; SET LOCAL synchronous_commit = off; SET LOCAL svc.accounts = '${accounts}'`;
 // The locks go with COMMIT; the flush that follows makes it, and all before it, durable. On the same connection: one that
 // lived through both was served by one run of the server, so a crash in between cannot go unnoticed.
 const commitAndFlush = `COMMIT; SELECT pg_logical_emit_message(true, 'flush', '')`;
@@ -88,15 +98,55 @@ type Finish<T, R> = (result: T, marks: Map<string, Marks>, tx: Tx) => Promise<R>
 /**
  * The one way to write. `change` does its statements and says with `tx.note` what it did; then the journal is written,
  * `finish` may add what needs the journal's numbers, and the caller hears of it when it is on disk. Statements that need
- * nothing of the answer to the one before are sent right behind it: the beginning with the first, the journal with the end,
- * and a change that says so all at once. Whatever fails, the end behind it takes everything back.
+ * nothing of the answer to the one before are sent right behind it: the beginning with the first, the journal with the end.
+ * Whatever fails, the end behind it takes everything back. A change that is one statement goes along with others of its kind.
  */
-export function commit<T>(committer: Committer, actor: Actor, change: (tx: Tx) => Promise<T>): Promise<Committed<T>>;
-export function commit<T, R>(committer: Committer, actor: Actor, change: (tx: Tx) => Promise<T>, finish: Finish<T, R>): Promise<R>;
+export function commit<T>(committer: Committer, actor: Actor, change: Change<T>): Promise<Committed<T>>;
+export function commit<T, R>(committer: Committer, actor: Actor, change: Steps<T>, finish: Finish<T, R>): Promise<R>;
 export async function commit<T, R>(
+  committer: Committer,
+  actor: Actor,
+  change: Change<T>,
+  finish?: Finish<T, R>,
+): Promise<R | Committed<T>> {
+  return typeof change === 'function' ? commitSteps(committer, actor, change, finish) : commitWhole(committer, actor, change);
+}
+
+/** A whole change as a step among others. */
+export async function applyWhole<T>(tx: Tx, change: WholeChange<T>): Promise<T> {
+  tx.note(change.scope, change.notes);
+  const { rows } = await tx.client.query<Record<string, string>>(change.statement(tx.at)).catch((error: unknown) => {
+    throw change.explain(error);
+  });
+  return change.read(rows[0] as Record<string, string>);
+}
+
+async function commitWhole<T>({ db, auditPads }: Committer, actor: Actor, change: WholeChange<T>): Promise<Committed<T>> {
+  const at = new Date();
+  const { name, text, values } = change.statement(at);
+  const journal = journalValues({ actor, at }, auditPads, change.scope, [change.notes]);
+  const places = journal.map((_, i) => `$${values.length + i + 1}`);
+  // The journal's head is what all changes of a workbook wait for: it is taken last. The scope makes it wait for the change.
+  const [scope, ...others] = places;
+  try {
+    const { rows } = await db.sendAlong(db.pool.accounts(), change.scope, {
+      name: `${name}_whole`,
+      text: `WITH changed AS MATERIALIZED (${text})
+             SELECT changed.*, noted.*, set_config('synchronous_commit', 'off', true) AS unflushed
+             FROM changed CROSS JOIN LATERAL svc_journal(CASE WHEN changed IS NULL THEN NULL ELSE ${scope} END, ${others.join(', ')}) AS noted`,
+      values: [...values, ...journal],
+    });
+    const row = rows[0] as Record<string, string>;
+    return { result: change.read(row), marks: new Map([[change.scope, readMarks(row)]]) };
+  } catch (error) {
+    throw explainDatabaseError(change.explain(error));
+  }
+}
+
+async function commitSteps<T, R>(
   { db, auditPads }: Committer,
   actor: Actor,
-  change: (tx: Tx) => Promise<T>,
+  change: Steps<T>,
   finish?: Finish<T, R>,
 ): Promise<R | Committed<T>> {
   let accounts = db.pool.accounts();
@@ -109,7 +159,6 @@ export async function commit<T, R>(
   let broken: Error | undefined;
   try {
     const journal = new Map<string, Notes[]>();
-    let isAll = false;
     let orm: Orm | undefined;
     const tx: Tx = {
       get orm() {
@@ -129,9 +178,6 @@ export async function commit<T, R>(
       note(scope, notes) {
         journal.set(scope, [...(journal.get(scope) ?? []), notes]);
       },
-      nothingElse() {
-        isAll = true;
-      },
     };
     const marks = new Map<string, Marks>();
     const write = async (scope: string) => {
@@ -139,16 +185,7 @@ export async function commit<T, R>(
     };
     // Heads are locked in one order everywhere, so that two changes cannot wait for each other.
     const scopes = () => [...journal.keys()].sort();
-    const sendEnd = () => [...scopes().map(write), client.query(commitAndFlush)];
-    const { begun, changed, ended } = sendTogether(client, () => ({
-      begun: client.query(begin(accounts)),
-      changed: change(tx),
-      ended: isAll && !finish ? sendEnd() : null,
-    }));
-    if (ended) {
-      await inOrder([begun, changed, ...ended]);
-      return { result: await changed, marks };
-    }
+    const { begun, changed } = sendTogether(client, () => ({ begun: client.query(begin(accounts)), changed: change(tx) }));
     // Whoever waits for the statement behind it hears of its failure, too.
     begun.catch(() => {});
     const result = await changed;
@@ -159,7 +196,7 @@ export async function commit<T, R>(
       await client.query(commitAndFlush);
       return answer;
     }
-    await inOrder(sendTogether(client, sendEnd));
+    await inOrder(sendTogether(client, () => [...scopes().map(write), client.query(commitAndFlush)]));
     return { result, marks };
   } catch (error) {
     try {
@@ -190,7 +227,16 @@ function sendTogether<T>(client: pg.PoolClient, send: () => T): T {
 }
 
 async function writeJournal(tx: Tx, pads: HmacPads, scope: string, notes: Notes[]): Promise<Marks> {
-  const { actor } = tx;
+  const { rows } = await tx.client.query<Record<string, string>>({
+    name: 'svc_journal',
+    text: 'SELECT * FROM svc_journal($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
+    values: journalValues(tx, pads, scope, notes),
+  });
+  return readMarks(rows[0] as Record<string, string>);
+}
+
+/** What `svc_journal` takes. */
+function journalValues({ actor, at }: Pick<Tx, 'actor' | 'at'>, pads: HmacPads, scope: string, notes: Notes[]): unknown[] {
   const ops = notes
     .flatMap((note) => note.ops ?? [])
     .map((op) => ({
@@ -202,24 +248,23 @@ async function writeJournal(tx: Tx, pads: HmacPads, scope: string, notes: Notes[
       undoable: op.undoable,
     }));
   const audit = notes.flatMap((note) => note.audit ?? []).map((entry) => ({ ...entry, detail: entry.detail ?? {} }));
-  const { rows } = await tx.client.query<{ first_op: string; first_audit: string; first_event: string }>({
-    name: 'svc_journal',
-    text: 'SELECT * FROM svc_journal($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
-    values: [
-      scope,
-      tx.at,
-      actor.name,
-      actor.userId,
-      actor.credential,
-      actor.requestId,
-      JSON.stringify(ops),
-      JSON.stringify(audit),
-      JSON.stringify(notes.flatMap((note) => note.events ?? [])),
-      JSON.stringify(notes.flatMap((note) => note.usage ?? [])),
-      pads.inner,
-      pads.outer,
-    ],
-  });
-  const row = rows[0] as (typeof rows)[number];
+  return [
+    scope,
+    at,
+    actor.name,
+    actor.userId,
+    actor.credential,
+    actor.requestId,
+    JSON.stringify(ops),
+    JSON.stringify(audit),
+    JSON.stringify(notes.flatMap((note) => note.events ?? [])),
+    JSON.stringify(notes.flatMap((note) => note.usage ?? [])),
+    pads.inner,
+    pads.outer,
+  ];
+}
+
+/** What it answers. */
+function readMarks(row: Record<string, string>): Marks {
   return { firstOp: Number(row.first_op), firstAudit: Number(row.first_audit), firstEvent: Number(row.first_event) };
 }

@@ -2,6 +2,7 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type pg from 'pg';
 import { DomainError } from '../../core/errors.ts';
 import { AccountPool } from './accountPool.ts';
+import { makeConvoys, type SendAlong } from './convoys.ts';
 import { type LookUp, makeLookUp } from './lookups.ts';
 import { accountsInForce, everybodys } from './whoseRows.ts';
 
@@ -17,6 +18,8 @@ export interface Database {
   lookUp: LookUp;
   /** Finds what requests are about, for several at a time, among the rows of the accounts that they are for. */
   lookUpOwn: LookUp;
+  /** Changes that are one statement, for several at a time. */
+  sendAlong: SendAlong;
   close(): Promise<void>;
 }
 
@@ -29,17 +32,26 @@ export function openDatabase(url: string, options: { poolSize: number; onError: 
   const pool = openPool(url, { max: options.poolSize }, options.onError);
   // Of their own: connections would have to be told anew, twice in each request, if both took turns on them.
   const [lookUpPool, keyed] = [openPool(url, byKey(4), options.onError), openPool(url, byKey(8), options.onError)];
+  const convoys = openPool(
+    url,
+    { max: 8, options: `-c lock_timeout=${patience.lock} -c transaction_timeout=${patience.transaction}` },
+    options.onError,
+  );
   return {
     pool,
     keyed,
     orm: bindOrm(pool),
     lookUp: makeLookUp(lookUpPool, () => everybodys),
     lookUpOwn: makeLookUp(keyed, accountsInForce),
+    sendAlong: makeConvoys(convoys),
     async close() {
-      await Promise.all([pool, lookUpPool, keyed].map((each) => each.end()));
+      await Promise.all([pool, lookUpPool, keyed, convoys].map((each) => each.end()));
     },
   };
 }
+
+/** How long a change waits for another, and how long it may keep others waiting. */
+export const patience = { lock: '3s', transaction: '10s' };
 
 /** Planning a statement anew for each number of keys would take longer than doing it. */
 const byKey = (max: number) => ({ max, options: '-c plan_cache_mode=force_generic_plan' });

@@ -1,11 +1,11 @@
 import { and, asc, count, eq, gt, inArray, isNull } from 'drizzle-orm';
 import type pg from 'pg';
 import { type Layer, manifests, type PlannedLayer, tableColumns, tables, tableVersions } from '../../schema/index.ts';
-import type { Tx } from './commit.ts';
+import type { Notes, Tx, WholeChange } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import type { Lookup } from './lookups.ts';
 
-export type TableRecord = typeof tables.$inferSelect;
+export type TableRecord = Omit<typeof tables.$inferSelect, 'nameKey'>;
 
 export interface ColumnRecord {
   id: number;
@@ -125,9 +125,10 @@ function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
 /** By workbook and name, or id: an archived table has its name for itself only while no other has it. */
 const currentTable = (preferred: 'active' | 'archived'): Lookup<CurrentRow> => ({
   name: `current_table_${preferred}`,
-  text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
+  // The name is folded apart (OFFSET keeps it there): what is asked of the table itself must be nothing but equality.
+  text: `SELECT k.n, found.* FROM (SELECT a, b, lower(b) AS key, n FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) OFFSET 0) AS k
          CROSS JOIN LATERAL (${selectCurrent}
-           WHERE t.workbook_id = k.a AND (t.id = k.b OR lower(t.name) = lower(k.b)) AND t.deleted_at IS NULL
+           WHERE t.workbook_id = k.a AND (t.id = k.b OR t.name_key = k.key) AND t.deleted_at IS NULL
            ORDER BY t.id <> k.b, t.state <> '${preferred}', t.updated_at DESC LIMIT 1) AS found`,
 });
 const currentTables = { active: currentTable('active'), archived: currentTable('archived') };
@@ -300,33 +301,33 @@ export class VersionMoved extends Error {}
 const movedOn = 'SV001';
 
 /** The next version of a table, on top of the version that was read and no other: its number is one more. */
-export async function editTable(tx: Tx, edit: TableEdit): Promise<EditedTable> {
-  const entries = edit.entries.map((entry) => [entry.rowId, entry.op, entry.changed, entry.cells, entry.before]);
-  const editing = tx.client.query<Record<'edit_version' | 'first_row_id' | 'row_count' | 'tail_count', string>>({
-    name: 'edit_table',
-    text: 'SELECT * FROM svc_edit_table($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
-    values: [
-      edit.tableId,
-      edit.readVersion,
-      edit.versionUid,
-      tx.at,
-      edit.inserted,
-      edit.deleted,
-      JSON.stringify(entries),
-      edit.manifest?.id ?? null,
-      edit.manifest && JSON.stringify(edit.manifest.layers),
-      edit.schemaChanged,
-    ],
-  });
-  const { rows } = await editing.catch((error: unknown) => {
-    throw (error as { code?: string }).code === movedOn ? new VersionMoved() : error;
-  });
-  const row = rows[0] as (typeof rows)[number];
+export function editTable(edit: TableEdit, scope: string, notes: Notes): WholeChange<EditedTable> {
   return {
-    editVersion: Number(row.edit_version),
-    firstRowId: Number(row.first_row_id),
-    rowCount: Number(row.row_count),
-    tailCount: Number(row.tail_count),
+    scope,
+    notes,
+    statement: (at) => ({
+      name: 'edit_table',
+      text: 'SELECT * FROM svc_edit_table($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+      values: [
+        edit.tableId,
+        edit.readVersion,
+        edit.versionUid,
+        at,
+        edit.inserted,
+        edit.deleted,
+        JSON.stringify(edit.entries.map((entry) => [entry.rowId, entry.op, entry.changed, entry.cells, entry.before])),
+        edit.manifest?.id ?? null,
+        edit.manifest && JSON.stringify(edit.manifest.layers),
+        edit.schemaChanged,
+      ],
+    }),
+    read: (row) => ({
+      editVersion: Number(row.edit_version),
+      firstRowId: Number(row.first_row_id),
+      rowCount: Number(row.row_count),
+      tailCount: Number(row.tail_count),
+    }),
+    explain: (error) => ((error as { code?: string }).code === movedOn ? new VersionMoved() : error),
   };
 }
 

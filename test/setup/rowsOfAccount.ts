@@ -10,12 +10,15 @@ interface Column {
   name: string;
   type: string;
   required: boolean;
+  /** Worked out from others. */
+  generated: boolean;
 }
 
 /** All tables of the catalog, as the database describes them: a new one is among them without anybody's doing. */
 export async function listCatalog(sql: pg.Pool): Promise<Map<string, Column[]>> {
   const { rows } = await sql.query<Column & { table: string }>(
-    `SELECT c.table_name AS table, c.column_name AS name, c.data_type AS type, c.is_nullable = 'NO' AND c.column_default IS NULL AS required
+    `SELECT c.table_name AS table, c.column_name AS name, c.data_type AS type, c.is_generated = 'ALWAYS' AS generated,
+       c.is_nullable = 'NO' AND c.column_default IS NULL AND c.is_generated = 'NEVER' AS required
      FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
      WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' ORDER BY 1, c.ordinal_position`,
   );

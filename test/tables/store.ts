@@ -8,13 +8,13 @@ import { authenticate } from '../../activities/identity/authenticate.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { createTable } from '../../activities/tables/createTable.ts';
-import { applyEdit, retryOnMove } from '../../activities/tables/editTable.ts';
+import { commitPlan, retryOnMove } from '../../activities/tables/editTable.ts';
 import { openUnmasked, requireTable } from '../../activities/tables/openTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
-import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
+import { type Actor, type Change, commit } from '../../store/pg/commit.ts';
 import { type EditedTable, findTableAt, listTablesById, type TableAt } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
@@ -34,7 +34,7 @@ export interface TestStore {
   owner: Person;
   principal: Principal;
   workbook: VisibleWorkbook;
-  commit<T>(change: (tx: Tx) => Promise<T>): Promise<T>;
+  commit<T>(change: Change<T>): Promise<T>;
   makeTable(name: string, columns: { name: string; type: string }[]): Promise<string>;
   /** Of so many rows, in one segment, as an ingest makes it. */
   makeLargeTable(name: string, rows: number): Promise<string>;
@@ -81,7 +81,7 @@ async function bindStore(common: Common): Promise<TestStore> {
   const { id } = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: 'store' } }));
   const workbook = await requireWorkbook(services, principal, id, 'editor');
 
-  const write = <T>(change: (tx: Tx) => Promise<T>) => commit(services, actor, change, async (result) => result);
+  const write = async <T>(change: Change<T>) => (await commit(services, actor, change)).result;
   const request = (name: string, expectedVersion: number | null) => ({ workbookId: workbook.id, name, expectedVersion, rebase: false });
 
   /** Small pages are looked up by their bytes, large ones are read by the engine: both must say the same. */
@@ -147,13 +147,13 @@ async function bindStore(common: Common): Promise<TestStore> {
     upsert: (name, rows, expected = null, other = services) =>
       retryOnMove(async () => {
         const { at, plan, rowIds } = await prepareUpsert(other, principal, request(name, expected), rows);
-        const edited = await write((tx) => applyEdit(tx, at, plan));
+        const edited = await write(commitPlan({ at, plan }));
         return { ...edited, rowIds: rowIds.map((rowId) => (rowId < 0 ? edited.firstRowId - rowId - 1 : rowId)) };
       }),
     remove: (name, rowIds) =>
       retryOnMove(async () => {
         const { at, plan } = await prepareDelete(services, principal, request(name, null), rowIds);
-        return { ...(await write((tx) => applyEdit(tx, at, plan))), rowIds };
+        return { ...(await write(commitPlan({ at, plan }))), rowIds };
       }),
     async currentVersion(tableId) {
       return (await listTablesById(services.db.pool, [tableId]))[0]?.editVersion ?? 0;
