@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { HmacPads } from '../secrets.ts';
 import { bindOrm, type Database, explainDatabaseError, type Orm, patience } from './database.ts';
+import { flush, sendTogether } from './packets.ts';
 import { joinAccounts } from './whoseRows.ts';
 
 /** Whom a change is written down for. */
@@ -84,9 +85,7 @@ export interface Committer {
 /** With the accounts that it is for: they are the transaction's own, whatever the connection was used for before. */
 const begin = (accounts: string) =>
   `BEGIN; SET LOCAL lock_timeout = '${patience.lock}'; SET LOCAL transaction_timeout = '${patience.transaction}'; SET LOCAL synchronous_commit = off; SET LOCAL svc.accounts = '${accounts}'`;
-// The locks go with COMMIT; the flush that follows makes it, and all before it, durable. On the same connection: one that
-// lived through both was served by one run of the server, so a crash in between cannot go unnoticed.
-const commitAndFlush = `COMMIT; SELECT pg_logical_emit_message(true, 'flush', '')`;
+const commitAndFlush = `COMMIT; ${flush}`;
 
 export interface Committed<T> {
   result: T;
@@ -213,17 +212,6 @@ async function commitSteps<T, R>(
 /** Waits for all; fails as the first that failed, which is what the others failed of. */
 async function inOrder(sent: Promise<unknown>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(sent)) if (outcome.status === 'rejected') throw outcome.reason;
-}
-
-/** In one packet, as far as it is sent without waiting. */
-function sendTogether<T>(client: pg.PoolClient, send: () => T): T {
-  const { stream } = (client as pg.Client).connection;
-  stream.cork();
-  try {
-    return send();
-  } finally {
-    stream.uncork();
-  }
 }
 
 async function writeJournal(tx: Tx, pads: HmacPads, scope: string, notes: Notes[]): Promise<Marks> {

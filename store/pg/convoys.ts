@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import type { AccountPool } from './accountPool.ts';
+import { flush, sendTogether } from './packets.ts';
 import { runFor } from './whoseRows.ts';
 
-/** A statement that is a whole transaction, and takes its own `synchronous_commit` back: it is on disk once its convoy is. */
+/** A statement that is a whole transaction and does not wait for the disk: its convoy does. */
 export interface Rider {
   name: string;
   text: string;
@@ -18,7 +19,6 @@ interface Waiting {
 }
 
 const mostRiders = 50;
-const flush = `SELECT pg_logical_emit_message(true, 'flush', '')`;
 
 /**
  * Statements that would wait for the same lock anyway go down one connection, one behind the other, and are flushed to disk
@@ -72,14 +72,10 @@ export function makeConvoys(pool: AccountPool): SendAlong {
     });
 }
 
-/** In one packet; the flush, which goes last, is the first of the answers. */
+/** The flush, which goes last, is the first of the answers. */
 function sendConvoy(client: pg.PoolClient, convoy: Waiting[]): Promise<pg.QueryResult>[] {
-  const { stream } = (client as pg.Client).connection;
-  stream.cork();
-  try {
+  return sendTogether(client, () => {
     const riders = convoy.map(({ rider }) => client.query(rider));
     return [client.query(flush), ...riders];
-  } finally {
-    stream.uncork();
-  }
+  });
 }
