@@ -2,7 +2,6 @@ import type { Principal } from '../../core/access/principal.ts';
 import { cutPage, decodeCursor, type Page } from '../../core/paging.ts';
 import { fold, type Match, rankTable, splitQuery } from '../../core/search/rankTable.ts';
 import { type FoundTable, findTables } from '../../store/pg/discovery.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { accountFilter } from '../access.ts';
 import { visibleColumns } from '../rows/upsertRows.ts';
@@ -13,19 +12,6 @@ export interface Hit {
 }
 
 const candidatesAtATime = 2_000;
-
-export function asTableAt(table: FoundTable): TableAt {
-  return {
-    table,
-    editVersion: table.editVersion,
-    versionUid: table.versionUid,
-    manifestId: table.manifestId,
-    schemaVersion: table.schemaVersion,
-    rowCount: table.rowCount,
-    columns: table.columns,
-    layers: [],
-  };
-}
 
 /** Best first. The database finds candidates, the ranking sees only what the caller may see: a denied column finds nothing. */
 export async function searchTables(
@@ -39,7 +25,7 @@ export async function searchTables(
   const terms = words.map(fold);
   const hits: Hit[] = [];
   for await (const table of listCandidates(services, principal, words)) {
-    const { visible } = await visibleColumns(services, principal, asTableAt(table));
+    const { visible } = await visibleColumns(services, principal, { table, columns: table.columns });
     const match = rankTable(terms, {
       name: table.name,
       description: table.description,

@@ -4,6 +4,10 @@ import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 
 /** What the policies do to a table's columns for a principal, by column id. The one place every reader asks. */
-export async function columnEffects(_services: Services, _principal: Principal, _at: TableAt): Promise<Map<number, ColumnEffect>> {
+export async function columnEffects(
+  _services: Services,
+  _principal: Principal,
+  _at: Pick<TableAt, 'table' | 'columns'>,
+): Promise<Map<number, ColumnEffect>> {
   return new Map();
 }

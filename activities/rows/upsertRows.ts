@@ -21,7 +21,7 @@ export interface EditRequest {
 export async function visibleColumns(
   services: Services,
   principal: Principal,
-  at: TableAt,
+  at: Pick<TableAt, 'table' | 'columns'>,
 ): Promise<{ visible: ColumnRecord[]; masked: Set<number> }> {
   const effects = await columnEffects(services, principal, at);
   return {

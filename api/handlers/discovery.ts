@@ -1,6 +1,6 @@
 import { accountFilter, requireWorkbook } from '../../activities/access.ts';
 import { profileTable } from '../../activities/discovery/profileTable.ts';
-import { asTableAt, searchTables } from '../../activities/discovery/searchTables.ts';
+import { searchTables } from '../../activities/discovery/searchTables.ts';
 import { traceLineage, traceRow } from '../../activities/discovery/traceLineage.ts';
 import { visibleColumns } from '../../activities/rows/upsertRows.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
@@ -46,7 +46,9 @@ export function makeDiscoveryHandlers({
       });
       const page = cutPage(rows, limit, (table) => [table.workbookId, table.name, table.id]);
       const artifacts = await Promise.all(
-        page.items.map(async (table) => presentTableSummary(table, await visibleColumns(services, principal, asTableAt(table)))),
+        page.items.map(async (table) =>
+          presentTableSummary(table, await visibleColumns(services, principal, { table, columns: table.columns })),
+        ),
       );
       return { status: 200, body: { artifacts, next_cursor: page.nextCursor } };
     },

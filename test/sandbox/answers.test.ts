@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
-import { makeWorld, refusal, type World } from './world.ts';
+import { describe, expect, it } from 'vitest';
+import { refusal, useSandbox } from './world.ts';
 
 /** What callers are told of queries that do not run, and of those that would. */
 
-let world: World;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  world = await makeWorld();
-  sandbox = await world.open();
-});
-afterAll(async () => {
-  await sandbox?.close();
-  await world?.close();
-});
+const { world, sandbox } = await useSandbox();
 
 describe('errors', () => {
   it.each([

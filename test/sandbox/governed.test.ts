@@ -6,22 +6,11 @@ import { makeWorkDir } from '../../store/duckdb/sandbox/folders.ts';
 import { type QueryProcess, startProcess } from '../../store/duckdb/sandbox/process.ts';
 import { findChildProgram } from '../../store/duckdb/sandbox/program.ts';
 import { runQuery } from '../../store/duckdb/sandbox/runQuery.ts';
-import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
-import { makeWorld, searchPath, secrets, type World } from './world.ts';
+import { searchPath, secrets, useSandbox } from './world.ts';
 
 /** Columns that are hidden from the caller: denied ones do not exist for any query, masked ones are NULL. */
 
-let world: World;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  world = await makeWorld();
-  sandbox = await world.open();
-});
-afterAll(async () => {
-  await sandbox?.close();
-  await world?.close();
-});
+const { world, sandbox } = await useSandbox();
 
 const told = async (work: Promise<{ pageJson: string }>): Promise<string> =>
   work.then(

@@ -1,20 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
-import { makeWorld, refusal, secrets, type World } from './world.ts';
+import { describe, expect, it } from 'vitest';
+import { refusal, secrets, useSandbox } from './world.ts';
 
 /** Statements of somebody who means harm. Each is refused or bounded, nothing leaks, and the service goes on. */
 
-let world: World;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  world = await makeWorld();
-  sandbox = await world.open();
-});
-afterAll(async () => {
-  await sandbox?.close();
-  await world?.close();
-});
+const { world, sandbox } = await useSandbox();
 
 const files = [
   "SELECT * FROM '/etc/passwd'",

@@ -1,23 +1,12 @@
 import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
-import { makeWorld, refusal, type World } from './world.ts';
+import { describe, expect, it } from 'vitest';
+import { refusal, useSandbox } from './world.ts';
 
 /** Queries that want too much: each ends in time, the service lives on, and others get their turn. */
 
-let world: World;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  world = await makeWorld();
-  sandbox = await world.open();
-});
-afterAll(async () => {
-  await sandbox?.close();
-  await world?.close();
-});
+const { world, sandbox } = await useSandbox();
 
 const bounded = ['query-timeout', 'query-too-large', 'query-failed'];
 

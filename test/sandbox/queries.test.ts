@@ -1,22 +1,11 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { selectResult } from '../../store/duckdb/sandbox/resultTypes.ts';
-import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
-import { makeWorld, type World } from './world.ts';
+import { useSandbox } from './world.ts';
 
-let world: World;
-let sandbox: Sandbox;
-
-beforeAll(async () => {
-  world = await makeWorld();
-  sandbox = await world.open();
-});
-afterAll(async () => {
-  await sandbox?.close();
-  await world?.close();
-});
+const { world, sandbox } = await useSandbox();
 
 const answers: [what: string, sql: string, rows: unknown[], params?: unknown[] | Record<string, unknown>][] = [
   ['a filter', "SELECT 店, 金額 FROM 売上 WHERE 月 = '2024-05'", [{ 店: '東京', 金額: 300 }]],

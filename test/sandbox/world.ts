@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { afterAll } from 'vitest';
 import type { DomainError } from '../../core/errors.ts';
 import { quoteName, quoteText, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
 import {
@@ -101,6 +102,17 @@ const specs: TableSpec[] = [
     tail: [['3', '高橋', '営業', '52']],
   },
 ];
+
+/** A world with its sandbox, for the tests of one file. */
+export async function useSandbox(): Promise<{ world: World; sandbox: Sandbox }> {
+  const world = await makeWorld();
+  const sandbox = await world.open();
+  afterAll(async () => {
+    await sandbox.close();
+    await world.close();
+  });
+  return { world, sandbox };
+}
 
 export async function makeWorld(): Promise<World> {
   const dir = await mkdtemp(join(tmpdir(), 'svc-sandbox-test-'));
