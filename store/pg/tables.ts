@@ -331,6 +331,11 @@ export function editTable(edit: TableEdit, scope: string, notes: Notes): WholeCh
   };
 }
 
+/** One more layer for the version that an edit has just made in this transaction. */
+export async function appendLayer(tx: Tx, tableId: string, editVersion: number, manifestId: string, layer: Layer): Promise<void> {
+  await tx.client.query('SELECT svc_append_layer($1, $2, $3, $4, $5)', [tableId, editVersion, manifestId, JSON.stringify(layer), tx.at]);
+}
+
 export async function reserveRows(pool: pg.Pool, tableId: string, count: number): Promise<number> {
   const { rows } = await pool.query<{ first: string }>('SELECT svc_reserve_rows($1, $2) AS first', [tableId, count]);
   return Number(rows[0]?.first);
