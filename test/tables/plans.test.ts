@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import { ok } from '../setup/api.ts';
+import { crowdTables } from '../setup/crowd.ts';
 import { useWorkbook } from './tableDriver.ts';
 
 /** What requests ask of the database, behind the wall between accounts, where an index serves fewer statements than elsewhere. */
@@ -32,15 +33,12 @@ async function watchStatements(work: () => Promise<unknown>): Promise<Map<string
 
 /** Many tables in the workbook, and many entries in the log of the one that is asked for. */
 async function crowd(table: string): Promise<void> {
-  const others = `FROM tables t, generate_series(1, ${many}) n WHERE t.name = '${table}' AND t.workbook_id = '${world.workbookId}'`;
+  const { workbookId } = world;
+  await crowdTables(api.sql, { workbookId, table }, { count: many, name: 'other', column: 'a', alsoArchived: true });
   await api.sql.query(`
-    INSERT INTO tables (id, workbook_id, account_id, name, layer, state, edit_version, version_uid, manifest_id, schema_version, row_count,
-                        next_row_id, next_column_id, created_at, updated_at)
-    SELECT t.id || n, t.workbook_id, t.account_id, 'other' || n, t.layer, CASE WHEN n % 2 = 0 THEN 'active' ELSE 'archived' END, 1, 'uid' || n,
-           t.manifest_id || n, 1, 0, 1, 1, now(), now() ${others};
-    INSERT INTO manifests (id, table_id, layers, created_at) SELECT t.manifest_id || n, t.id || n, '[]', now() ${others};
-    INSERT INTO table_columns (table_id, column_id, from_version, name, type, position) SELECT t.id || n, 1, 1, 'a', 'VARCHAR', 1 ${others};
-    INSERT INTO row_log (table_id, edit_version, row_id, op, changed, cells) SELECT t.id, 2, n + 1000, 'U', '{1}', '{"1": "x"}' ${others};
+    INSERT INTO row_log (table_id, edit_version, row_id, op, changed, cells)
+    SELECT t.id, 2, n + 1000, 'U', '{1}', '{"1": "x"}'
+    FROM tables t, generate_series(1, ${many}) n WHERE t.name = '${table}' AND t.workbook_id = '${workbookId}';
     ANALYZE`);
 }
 
