@@ -2,34 +2,13 @@ import pg from 'pg';
 import { expect, it } from 'vitest';
 import { ok } from '../setup/api.ts';
 import { crowdTables } from '../setup/crowd.ts';
+import { type Statement, watchStatements } from '../setup/statements.ts';
 import { useWorkbook } from './tableDriver.ts';
 
 /** What requests ask of the database, behind the wall between accounts, where an index serves fewer statements than elsewhere. */
 
 const { api, world } = await useWorkbook();
 const many = 3_000;
-
-interface Statement {
-  text: string;
-  values: unknown[];
-}
-
-/** The named statements that go out while something is done. */
-async function watchStatements(work: () => Promise<unknown>): Promise<Map<string, Statement>> {
-  const sent = new Map<string, Statement>();
-  const { query } = pg.Client.prototype;
-  pg.Client.prototype.query = function watched(this: pg.Client, ...args: unknown[]) {
-    const { name, text, values } = args[0] as Statement & { name?: string };
-    if (name) sent.set(name, { text, values });
-    return (query as (...all: unknown[]) => unknown).apply(this, args);
-  } as typeof query;
-  try {
-    await work();
-  } finally {
-    pg.Client.prototype.query = query;
-  }
-  return sent;
-}
 
 /** Many tables in the workbook, and many entries in the log of the one that is asked for. */
 async function crowd(table: string): Promise<void> {
@@ -51,7 +30,7 @@ it('is found by keys, however much lies beside it', async () => {
   const table = await world.makeTable('Plain', [{ name: 'a' }]);
   await table.upsert([{ a: 'first' }]);
   const path = { workbook_id: world.workbookId };
-  const sent = await watchStatements(async () => {
+  const statements = await watchStatements(async () => {
     ok(await table.upsert([{ __svc_row_id: 1, a: 'changed' }]));
     await table.read({ limit: 1 });
     ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/query', { params: { path }, body: { sql: 'SELECT * FROM plain' } }));
@@ -65,6 +44,7 @@ it('is found by keys, however much lies beside it', async () => {
     ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/archive', { params: { path: id } }));
     ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/unarchive', { params: { path: id } }));
   });
+  const sent = new Map(statements.flatMap((each): [string, Statement][] => (each.name ? [[each.name, each]] : [])));
   for (const name of ['visible_workbook', 'current_table_active', 'current_table_archived', 'newest_of_rows'])
     expect([...sent.keys()]).toContain(name);
 
