@@ -4,7 +4,6 @@ import { fold, type Match, rankTable, splitQuery } from '../../core/search/rankT
 import { type FoundTable, findTables } from '../../store/pg/discovery.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { accountFilter } from '../access.ts';
 import { visibleColumns } from '../rows/upsertRows.ts';
 
 export interface Hit {
@@ -61,7 +60,7 @@ async function* listCandidates(services: Services, principal: Principal, words: 
   for (let after: [string, string, string] | null = null; ; ) {
     const found: FoundTable[] = await findTables(services.db.pool, {
       userId: principal.userId,
-      accountId: accountFilter(principal),
+      accountIds: principal.accountIds,
       reach: principal.reach,
       terms: words.map((written) => ({ written, folded: fold(written) })),
       state: 'active',
