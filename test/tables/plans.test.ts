@@ -67,6 +67,12 @@ it('is found by keys, however much lies beside it', async () => {
     await table.read({ limit: 1 });
     ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/query', { params: { path }, body: { sql: 'SELECT * FROM plain' } }));
     ok(
+      await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/query/validate', {
+        params: { path },
+        body: { sql: 'SELECT * FROM plain' },
+      }),
+    );
+    ok(
       await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
         params: { path },
         body: { name: 'b', columns: [{ name: 'a' }] },
@@ -77,11 +83,11 @@ it('is found by keys, however much lies beside it', async () => {
     ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/unarchive', { params: { path: id } }));
   });
   const sent = new Map(statements.flatMap((each): [string, Statement][] => (each.name ? [[each.name, each]] : [])));
-  for (const name of ['visible_workbook', 'current_table_active', 'current_table_archived', 'newest_of_rows'])
+  for (const name of ['visible_workbook', 'current_table_active', 'current_table_archived', 'named_tables', 'newest_of_rows'])
     expect([...sent.keys()]).toContain(name);
 
   await crowd('Plain');
-  const explained = [...sent].filter(([name, { text }]) => !text.includes('svc_') && name !== 'current_tables' && name !== 'active_names');
+  const explained = [...sent].filter(([, { text }]) => !text.includes('svc_'));
   expect(explained.length).toBeGreaterThanOrEqual(5);
   await expectFoundByIndex([await findAccount(world.workbookId)], new Map(explained));
 });
