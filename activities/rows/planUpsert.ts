@@ -8,7 +8,8 @@ import type { ColumnRecord, LogEntry, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import type { PlannedEdit, PreparedEdit } from '../tables/editTable.ts';
 import type { TouchedCells } from './checkVersion.ts';
-import { type Cells, readStoredRows } from './readStoredRows.ts';
+import { readStoredRows } from './readStoredRows.ts';
+import type { Cells } from './settleRows.ts';
 
 const mostErrors = 100;
 

@@ -1,5 +1,5 @@
 /** Comments, names and texts between quotes, and words: letters and whatever else is not a sign of ASCII's. */
-const pieces = /--[^\n]*|\/\*[^]*?\*\/|"((?:[^"]|"")*)"|'((?:[^']|'')*)'|(?:[\w$]|(?!\s)[^\0-\x7f])+/gu;
+const pieces = /--[^\n]*|\/\*[\s\S]*?\*\/|"((?:[^"]|"")*)"|'((?:[^']|'')*)'|(?:[\w$]|(?!\s)\P{ASCII})+/gu;
 
 /**
  * What could be names of tables in a SQL text, each once; null where there are too many of them. It is not parsed: many are

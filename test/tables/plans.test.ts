@@ -118,7 +118,7 @@ it('lists what a session may see by the accounts of its user, however much other
     const statements = await watchStatements(list);
     const found = statements.filter(({ name, text }) => !name && /^select/i.test(text));
     expect([what, found.length > 0]).toEqual([what, true]);
-    found.forEach((statement, i) => explained.set(`${what} ${i}`, statement));
+    for (const [i, statement] of found.entries()) explained.set(`${what} ${i}`, statement);
   }
 
   const others = `FROM workbooks w, generate_series(1, ${many}) n WHERE w.id = '${foreign}'`;
