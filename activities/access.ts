@@ -81,9 +81,9 @@ export async function requireNamedWorkbook(services: Services, principal: Princi
 }
 
 async function findVisibleWorkspace(services: Services, principal: Principal, workspaceId: string): Promise<VisibleWorkspace | null> {
-  const filter = { userId: principal.userId, accountId: accountFilter(principal) };
+  const filter = { userId: principal.userId, accountIds: principal.accountIds };
   if (workspaceId === 'personal') {
-    const all = await listVisibleWorkspaces(services.db.orm, { ...filter, accountId: principal.accountId });
+    const all = await listVisibleWorkspaces(services.db.orm, { ...filter, accountIds: [principal.accountId] });
     return all.find((workspace) => workspace.kind === 'personal') ?? null;
   }
   if (!isId(workspaceId, 'ws')) return null;

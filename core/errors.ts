@@ -76,6 +76,18 @@ export class DomainError extends Error {
   }
 }
 
+/** With a full stop, unless a mark ends it already: what is said of a value may be a question. */
+export function asSentence(text: string): string {
+  return /[.?!…]$/.test(text) ? text : `${text}.`;
+}
+
+/** What is wrong with a request, in one sentence: the first thing, and how many there are besides. */
+export function describeFirst(errors: ProblemItem[]): string {
+  const [first] = errors;
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
+  return asSentence(`${first?.pointer || 'The request'}: ${first?.detail}${more}`);
+}
+
 export function notFound(what: string, suggestedFix = 'Check the id, and that this credential may see it.'): DomainError {
   return new DomainError('not-found', `There is no such ${what}.`, suggestedFix);
 }

@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
-import { DomainError, type ProblemItem } from '../../core/errors.ts';
+import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
@@ -93,7 +93,7 @@ export async function prepareAnnotations(
     return { ...key, style: style ?? null, note: note ?? null };
   });
   if (errors.length > 0)
-    throw new DomainError('validation-failed', `${errors[0]?.pointer}: ${errors[0]?.detail}.`, 'Correct what `errors` lists.', {
+    throw new DomainError('validation-failed', describeFirst(errors), 'Correct what `errors` lists.', {
       errors: errors.slice(0, 100),
     });
   return { at, visible, items };

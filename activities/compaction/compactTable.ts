@@ -1,5 +1,5 @@
 import type { Layer } from '../../schema/tables.ts';
-import { swapManifest } from '../../store/pg/compaction.ts';
+import { foldLayers } from '../../store/pg/compaction.ts';
 import { findCurrentTableById } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { freezeTail } from './freezeTail.ts';
@@ -7,7 +7,7 @@ import { type CompactionLimits, chooseCompaction, compactionLimits } from './lim
 import { moveLog } from './moveLog.ts';
 import { keepColumns, writeSegments } from './writeSegments.ts';
 
-/** `moved`: the table got another manifest meanwhile; what was written is not needed and is gone. */
+/** `moved`: the table is made of other layers meanwhile; what was written is not needed and is gone. */
 export type CompactionOutcome = 'nothing' | 'frozen' | 'compacted' | 'moved';
 
 /** What a long activity is told to do between its steps. */
@@ -26,7 +26,8 @@ export interface CompactionWatch {
 
 /**
  * Folds a table's layers where they are over the limits. Reads the version that is current, writes files, then puts them
- * in place of the layers they were made from; readers and writers never wait, and no version's content changes. Cut off
+ * in place of the layers they were made from, below what came since; readers and writers never wait, a compaction comes
+ * through however often the table is edited, and no version's content changes. Cut off
  * anywhere it leaves at most files that nothing refers to.
  */
 export async function compactTable(
@@ -44,28 +45,26 @@ export async function compactTable(
     if (moved > 0) services.log.info({ tableId, moved }, 'log moved to files');
     return 'nothing';
   }
-  let layers: Layer[];
+  let files: Layer[];
   try {
-    const files =
-      kind === 'freeze' ? await freezeTail(services, at, watch) : await writeSegments(services, at, keepColumns(at), limits, watch);
-    layers = [...files, { kind: 'log', after: at.editVersion, upTo: null }];
+    files = kind === 'freeze' ? await freezeTail(services, at, watch) : await writeSegments(services, at, keepColumns(at), limits, watch);
     watch.step();
   } catch (error) {
     await watch.dropAll().catch(() => {});
     throw error;
   }
-  // An error from here on does not say whether the swap happened: the files must stay, and are collected if it did not.
-  const swapped = await swapManifest(services.db.pool, {
+  // An error from here on does not say whether they were put there: the files must stay, and are collected if it did not.
+  const folded = await foldLayers(services.db.pool, {
     tableId,
     from: at.table.manifestId,
     to: makeId('mft'),
-    layers,
+    files,
     editVersion: at.editVersion,
     versionUid: at.versionUid,
   });
-  if (!swapped) await watch.dropAll();
-  services.log.info({ tableId, kind, swapped, version: at.editVersion, layers: layers.length }, 'table folded');
-  return swapped ? (kind === 'freeze' ? 'frozen' : 'compacted') : 'moved';
+  if (!folded) await watch.dropAll();
+  services.log.info({ tableId, kind, folded, version: at.editVersion, files: files.length }, 'table folded');
+  return folded ? (kind === 'freeze' ? 'frozen' : 'compacted') : 'moved';
 }
 
 /** Every file is unlike all others, even of the same rows: what is dropped here cannot be somebody else's. */

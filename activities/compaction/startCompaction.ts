@@ -21,20 +21,28 @@ export async function startCompaction(services: Services, table: TableKey): Prom
 }
 
 const askAgainMs = 30_000;
-const asked = new Map<string, number>();
+/** When a compaction was asked for, and how far over the limits the table was then. */
+const asked = new Map<string, { at: number; burden: number }>();
 
 /**
  * After an edit: asks for a compaction when the table is over the limits. Nobody waits for it and nothing depends on it, the
- * sweep finds the table too; so it is asked for once in a while, not at every edit until it is done.
+ * sweep finds the table too; so it is asked for once in a while, not at every edit until it is done. But again when the burden
+ * has doubled: the compaction may have been about to end when it was asked for.
  */
 export function compactWhenLong(services: Services, table: TableKey, tailCount: number, layers: readonly { kind: string }[]): void {
-  const files = layers.filter((layer) => layer.kind !== 'log');
-  const deltas = files.filter((layer) => layer.kind === 'delta');
-  if (tailCount <= compactionLimits.tail && deltas.length < compactionLimits.deltas && files.length <= compactionLimits.files) return;
+  const files = layers.filter((layer) => layer.kind !== 'log').length;
+  const deltas = layers.filter((layer) => layer.kind === 'delta').length;
+  const { tail, deltas: mostDeltas, files: mostFiles } = compactionLimits;
+  if (tailCount <= tail && deltas < mostDeltas && files <= mostFiles) {
+    asked.delete(table.id);
+    return;
+  }
+  const burden = Math.max(tailCount / tail, deltas / mostDeltas, files / mostFiles);
   const now = Date.now();
-  if (now - (asked.get(table.id) ?? 0) < askAgainMs) return;
-  for (const [id, at] of asked) if (now - at >= askAgainMs) asked.delete(id);
-  asked.set(table.id, now);
+  for (const [id, { at }] of asked) if (now - at >= askAgainMs) asked.delete(id);
+  const last = asked.get(table.id);
+  if (last && burden < 2 * last.burden) return;
+  asked.set(table.id, { at: now, burden });
   startCompaction(services, table).catch((error: unknown) =>
     services.log.warn({ tableId: table.id, ...describeError(error) }, 'compaction not started'),
   );

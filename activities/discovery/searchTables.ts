@@ -3,7 +3,6 @@ import { cutPage, decodeCursor, type Page } from '../../core/paging.ts';
 import { fold, type Match, rankTable, splitQuery } from '../../core/search/rankTable.ts';
 import { type FoundTable, findTables } from '../../store/pg/discovery.ts';
 import type { Services } from '../../store/services.ts';
-import { accountFilter } from '../access.ts';
 import { visibleColumns } from '../rows/upsertRows.ts';
 
 export interface Hit {
@@ -47,7 +46,7 @@ async function* listCandidates(services: Services, principal: Principal, words: 
   for (let after: [string, string, string] | null = null; ; ) {
     const found: FoundTable[] = await findTables(services.db.pool, {
       userId: principal.userId,
-      accountId: accountFilter(principal),
+      accountIds: principal.accountIds,
       reach: principal.reach,
       terms: words.map((written) => ({ written, folded: fold(written) })),
       state: 'active',

@@ -1,4 +1,4 @@
-import { DomainError } from '../../core/errors.ts';
+import { asSentence, DomainError } from '../../core/errors.ts';
 import type { JobProblem } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
@@ -69,7 +69,7 @@ function explainReason(reason: string): JobProblem {
     };
   return {
     code: 'validation-failed',
-    detail: `The new file could not be structured: ${reason.replace(/^failed:/, '')}.`,
+    detail: asSentence(`The new file could not be structured: ${reason.replace(/^failed:/, '')}`),
     suggestedFix: 'Upload it as a source of its own.',
   };
 }

@@ -3,12 +3,12 @@ import { reachesWorkbook } from '../../core/access/reach.ts';
 import { notFound } from '../../core/errors.ts';
 import { listVisibleJobs, type VisibleJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
-import { accountFilter, outsideReach, requireAccountReach } from '../access.ts';
+import { outsideReach, requireAccountReach } from '../access.ts';
 
 export async function requireJob(services: Services, principal: Principal, jobId: string): Promise<VisibleJob> {
   const [job] = await listVisibleJobs(services.db.orm, {
     userId: principal.userId,
-    accountId: accountFilter(principal),
+    accountIds: principal.accountIds,
     id: jobId,
     limit: 1,
   });

@@ -9,6 +9,7 @@ import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';
 import { openRelation } from '../tables/openTable.ts';
+import { findNamedTables } from './namedTables.ts';
 
 export interface QueryWanted {
   sql: string;
@@ -38,8 +39,7 @@ export async function runQuery(
   workbook: VisibleWorkbook,
   wanted: QueryWanted,
 ): Promise<QueryAnswer> {
-  const source = await openSource(services, workbook, wanted.at);
-  const { answer, read } = await runOverGuess(services, principal, workbook, wanted, source);
+  const { answer, read } = await runOverNamed(services, principal, workbook, wanted);
   const id = makeId('res');
   const createdAt = new Date();
   const result: ResultRecord = {
@@ -80,6 +80,25 @@ async function keepResult(
 interface ReadTable {
   at: TableAt;
   relation: Relation;
+}
+
+/** Over the tables that stand in the text; only where these will not do, all that the workbook has are looked at. */
+async function runOverNamed(
+  services: Services,
+  principal: Principal,
+  workbook: VisibleWorkbook,
+  wanted: QueryWanted,
+): Promise<{ answer: SandboxResult; read: ReadTable[] }> {
+  const named = wanted.at === null ? await findNamedTables(services, workbook.id, wanted.sql) : null;
+  if (named) {
+    try {
+      return await runOverGuess(services, principal, workbook, wanted, takeFrom(named));
+    } catch (error) {
+      // A name may have gone unseen; if it is unknown indeed, all others are needed to say which is the nearest.
+      if (!(error instanceof DomainError && error.code === 'query-refused')) throw error;
+    }
+  }
+  return runOverGuess(services, principal, workbook, wanted, await openSource(services, workbook, wanted.at));
 }
 
 /** More than this are not opened on a guess. */
@@ -156,6 +175,12 @@ async function runOver(
 interface QuerySource {
   names: string[];
   open(names: string[]): Promise<TableAt[]>;
+}
+
+/** Tables that were opened already. */
+function takeFrom(tables: TableAt[]): QuerySource {
+  const byName = new Map(tables.map((at) => [at.table.name, at]));
+  return { names: [...byName.keys()], open: async (names) => names.flatMap((name) => byName.get(name) ?? []) };
 }
 
 async function openSource(services: Services, workbook: VisibleWorkbook, at: string | null): Promise<QuerySource> {

@@ -1,20 +1,39 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Validation } from '../../store/duckdb/sandbox/sandbox.ts';
-import { listCurrentTables } from '../../store/pg/tables.ts';
+import { listCurrentTables, type TableAt } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
+import { findNamedTables } from './namedTables.ts';
+
+interface QueryText {
+  sql: string;
+  params: unknown[] | Record<string, unknown> | null;
+}
 
 /** A dry run against the columns that the caller may see; nothing is read. What would be refused is told, not thrown. */
 export async function validateQuery(
   services: Services,
   principal: Principal,
   workbook: VisibleWorkbook,
-  wanted: { sql: string; params: unknown[] | Record<string, unknown> | null },
+  wanted: QueryText,
+): Promise<Validation> {
+  const named = await findNamedTables(services, workbook.id, wanted.sql);
+  const validation = named && (await validateOver(services, principal, workbook, wanted, named));
+  // To say what is wrong, all of them may be needed: for the name that is nearest to one that is unknown.
+  if (validation?.valid) return validation;
+  return validateOver(services, principal, workbook, wanted, await listCurrentTables(services.db.pool, workbook.id, null));
+}
+
+async function validateOver(
+  services: Services,
+  principal: Principal,
+  workbook: VisibleWorkbook,
+  wanted: QueryText,
+  tables: TableAt[],
 ): Promise<Validation> {
   const sandbox = await services.sandbox();
-  const tables = await listCurrentTables(services.db.pool, workbook.id, null);
   const relations = await Promise.all(
     tables.map(async (at) => {
       const effects = await columnEffects(services, principal, at);

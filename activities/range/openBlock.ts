@@ -1,18 +1,9 @@
 import { parseBlock } from '../../core/a1/block.ts';
-import { DomainError, type ProblemItem } from '../../core/errors.ts';
+import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import type { Range } from '../../core/grid/grid.ts';
 
 export function refuseRange(...errors: ProblemItem[]): DomainError {
-  const [first] = errors;
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  return new DomainError(
-    'validation-failed',
-    `${first?.pointer}: ${first?.detail}${more}.`,
-    'Correct what `errors` lists; nothing was changed.',
-    {
-      errors,
-    },
-  );
+  return new DomainError('validation-failed', describeFirst(errors), 'Correct what `errors` lists; nothing was changed.', { errors });
 }
 
 export function requireBlock(text: string, pointer: string): Range {

@@ -1,4 +1,4 @@
-import { type Layer, newVersion, type PlannedLayer } from '../../schema/tables.ts';
+import type { Layer } from '../../schema/tables.ts';
 import { writeDelta, writeSegment } from '../../store/duckdb/writeFile.ts';
 import { type LogEntry, reserveRows, type TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
@@ -22,16 +22,16 @@ export async function writeLargeEdit(services: Services, edit: PreparedEdit): Pr
   const rows = numbered.length;
   const span = { rows, minRow: numbered[0]?.rowId ?? 0, maxRow: numbered.at(-1)?.rowId ?? 0 };
   const written = await (onlyNew ? writeSegment : writeDelta)(services, blobPrefix(at.table), at.columns, numbered);
-  const layer: PlannedLayer = onlyNew
+  // It goes through only as the version after the one that was read.
+  const layer: Layer = onlyNew
     ? { kind: 'segment', ...span, ...written }
-    : { kind: 'delta', rows, after: at.editVersion, upTo: newVersion, ...written };
+    : { kind: 'delta', rows, after: at.editVersion, upTo: at.editVersion + 1, ...written };
   return {
     at,
     plan: {
       ...plan,
       entries: [],
-      layers: [...closeLog(at), layer, { kind: 'log', after: newVersion, upTo: null }],
-      files: [{ kind: onlyNew ? 'insert' : 'delta', ...span, ...written }],
+      appended: { layer, file: { kind: onlyNew ? 'insert' : 'delta', ...span, ...written } },
     },
     rowIds: edit.rowIds.map((id) => (id < 0 ? first - id - 1 : id)),
   };

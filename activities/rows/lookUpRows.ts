@@ -1,6 +1,5 @@
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
-import type { Layer } from '../../schema/tables.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { findRowRange } from '../../store/duckdb/findRows.ts';
 import type { RelationColumn } from '../../store/duckdb/relation.ts';
@@ -8,7 +7,8 @@ import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
 import { estimateRowBytes } from '../tables/rowBytes.ts';
-import { type Cells, fillDefaults } from './readStoredRows.ts';
+import { fillDefaults } from './readStoredRows.ts';
+import { type Cells, type FileLayer, settleRows } from './settleRows.ts';
 
 export interface PageRow {
   id: number;
@@ -82,31 +82,17 @@ async function readSpan(
   span: { min: number; max: number },
   columns: ColumnRecord[],
 ): Promise<StoredRow[] | null> {
-  const isNear = (layer: Layer) =>
-    layer.kind === 'delta' || (layer.kind === 'segment' && layer.minRow <= span.max && layer.maxRow >= span.min);
+  const isNear = (layer: FileLayer) => layer.kind === 'delta' || (layer.minRow <= span.max && layer.maxRow >= span.min);
   const keys = at.layers.flatMap((layer) => (layer.kind !== 'log' && isNear(layer) ? [layer.key] : []));
   if (keys.length > mostFiles) return null;
   const entries = await readLogLayers(services, at, span);
+  const ids = columns.map(({ id }) => id);
   const files = await services.blobs.open(keys);
   try {
-    // From the last layer down: the first that knows a row has the final word.
-    const settled = new Map<number, Cells | null>();
-    const settle = (rowId: number, cells: Cells | null) => {
-      if (!settled.has(rowId)) settled.set(rowId, cells);
-    };
-    for (const [index, layer] of [...at.layers.entries()].reverse()) {
-      if (layer.kind === 'log') {
-        for (const entry of entries) if (entry.layer === index) settle(entry.rowId, entry.cells);
-      } else if (isNear(layer)) {
-        const rows = findRowRange(
-          files.pathOf(layer.key),
-          span,
-          columns.map(({ id }) => id),
-        );
-        if (!rows) return null;
-        for (const [rowId, row] of rows) settle(rowId, row.removed ? null : row.cells);
-      }
-    }
+    const settled = await settleRows(at, entries, (layer) =>
+      isNear(layer) ? findRowRange(files.pathOf(layer.key), span, ids) : new Map(),
+    );
+    if (!settled) return null;
     return [...settled].flatMap(([id, cells]) => (cells ? [{ id, cells: fillDefaults(columns, cells) }] : [])).sort((a, b) => a.id - b.id);
   } finally {
     files.release();

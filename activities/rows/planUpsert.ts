@@ -2,13 +2,14 @@ import { castValue, Refusal, sameValue } from '../../core/cells/castValue.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { GivenRow } from '../../core/cells/givenRow.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
-import { DomainError, type ProblemItem } from '../../core/errors.ts';
+import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { ColumnRecord, LogEntry, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import type { PlannedEdit, PreparedEdit } from '../tables/editTable.ts';
 import type { TouchedCells } from './checkVersion.ts';
-import { type Cells, readStoredRows } from './readStoredRows.ts';
+import { readStoredRows } from './readStoredRows.ts';
+import type { Cells } from './settleRows.ts';
 
 const mostErrors = 100;
 
@@ -108,12 +109,9 @@ export function castRows(visible: ColumnRecord[], masked: Set<number>, rows: rea
     return { rowId: header.rowId < 0 ? null : readRowId(i, values[header.rowId]), cells, given };
   });
   if (errors.length === 0) return cast;
-  throw new DomainError(
-    'validation-failed',
-    `${errors[0]?.pointer}: ${errors[0]?.detail}${errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''}.`,
-    'Correct the cells that `errors` lists; nothing was changed.',
-    { errors },
-  );
+  throw new DomainError('validation-failed', describeFirst(errors), 'Correct the cells that `errors` lists; nothing was changed.', {
+    errors,
+  });
 }
 
 function refuseMasked(column: ColumnRecord): DomainError {

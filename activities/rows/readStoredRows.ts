@@ -1,4 +1,3 @@
-import type { Layer } from '../../schema/tables.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { cellText } from '../../store/duckdb/cellText.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
@@ -8,8 +7,7 @@ import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
-
-export type Cells = Record<string, string | null>;
+import { type Cells, type FileLayer, settleRows } from './settleRows.ts';
 
 /** So many files are asked one after the other; beyond that one statement over all of them is faster. */
 const fewFiles = 4;
@@ -21,36 +19,23 @@ export async function readStoredRows(services: Services, at: TableAt, rowIds: nu
   return files.length <= fewFiles ? askInTurn(services, at, rowIds) : askAtOnce(services, at, rowIds);
 }
 
-function mayHold(layer: Exclude<Layer, { kind: 'log' }>, rowIds: number[]): boolean {
+function mayHold(layer: FileLayer, rowIds: number[]): boolean {
   return layer.kind === 'delta' || rowIds.some((id) => id >= layer.minRow && id <= layer.maxRow);
 }
 
-/** From the last layer down: the first that knows a row has the final word, and most edited rows are edited again soon. */
+/** File by file, and only for rows that are not settled yet: most edited rows are edited again soon. */
 async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
-  const entries = await readLogLayers(services, at, { ids: rowIds });
-  const found = new Map<number, Cells>();
-  const open = new Set(rowIds);
-  const settle = (rowId: number, cells: Cells | null) => {
-    open.delete(rowId);
-    if (cells) found.set(rowId, fillDefaults(at.columns, cells));
-  };
-  for (const [index, layer] of [...at.layers.entries()].reverse()) {
-    if (open.size === 0) break;
-    if (layer.kind === 'log') {
-      for (const entry of entries) if (entry.layer === index && open.has(entry.rowId)) settle(entry.rowId, entry.cells);
-      continue;
-    }
-    const asked = [...open];
-    if (!mayHold(layer, asked)) continue;
+  const settled = await settleRows(at, await readLogLayers(services, at, { ids: rowIds }), async (layer, known) => {
+    const asked = rowIds.filter((id) => !known.has(id));
+    if (asked.length === 0 || !mayHold(layer, asked)) return new Map();
     const blobs = await services.blobs.open([layer.key]);
     try {
-      const rows = await findRows(services.engine, blobs.pathOf(layer.key), asked, at.columns.length);
-      for (const [rowId, row] of rows) settle(rowId, row.removed ? null : row.cells);
+      return await findRows(services.engine, blobs.pathOf(layer.key), asked, at.columns.length);
     } finally {
       blobs.release();
     }
-  }
-  return found;
+  });
+  return new Map([...(settled ?? [])].flatMap(([id, cells]) => (cells ? [[id, fillDefaults(at.columns, cells)] as const] : [])));
 }
 
 async function askAtOnce(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {

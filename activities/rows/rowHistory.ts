@@ -13,7 +13,8 @@ import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
 import { pairColumns } from './pairColumns.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
-import { type Cells, readStoredRows } from './readStoredRows.ts';
+import { readStoredRows } from './readStoredRows.ts';
+import type { Cells } from './settleRows.ts';
 
 export interface HistoryCell {
   column: string;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { nearestName } from '../../core/cells/nearestName.ts';
-import { DomainError, type ProblemItem } from '../../core/errors.ts';
+import { asSentence, DomainError, type ProblemItem } from '../../core/errors.ts';
 import { decodeCursor, encodeCursor, foreignCursor } from '../../core/paging.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
@@ -58,7 +58,7 @@ export function decodePlace(at: TableAt, query: RowsQuery): number {
 }
 
 function refuse(errors: ProblemItem[], suggestedFix = 'GET …/columns lists the columns.'): never {
-  throw new DomainError('validation-failed', `${errors[0]?.detail}.`, suggestedFix, { errors });
+  throw new DomainError('validation-failed', asSentence(errors[0]?.detail ?? ''), suggestedFix, { errors });
 }
 
 /** A value that is not itself a column's name is split at commas. */

@@ -13,7 +13,8 @@ import { applyEdit, type PlannedEdit, type PreparedEdit, requireEditable } from 
 import { listVisibleCells } from './checkVersion.ts';
 import { writeLargeEdit } from './largeEdit.ts';
 import { readLog } from './readLog.ts';
-import { type Cells, readStoredRows } from './readStoredRows.ts';
+import { readStoredRows } from './readStoredRows.ts';
+import type { Cells } from './settleRows.ts';
 
 const undoableKinds = new Set(['rows.upsert', 'rows.delete']);
 const mostChanged = 1000;

@@ -3,7 +3,7 @@ import { newVersion, type PlannedLayer } from '../../schema/tables.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { RestoredContent, TableMark, TablePlace } from '../../store/pg/restore.ts';
 import { countLogged, listColumnRows, listSnapshotTables, type SnapshotRecord, type SnapshotTable } from '../../store/pg/snapshots.ts';
-import { findTableAt, listTables, listTablesById, type TableAt } from '../../store/pg/tables.ts';
+import { listTables, listTablesAt, listTablesById, type TableAt } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 import { closeLog } from '../rows/largeEdit.ts';
 
@@ -41,12 +41,17 @@ export async function planRestore(reader: RestoreReader, snapshot: SnapshotRecor
   const ids = [...new Set([...live.map((table) => table.id), ...held.map((table) => table.tableId)])];
   const current = await listTablesById(reader.pool, ids);
   const byId = new Map(held.map((table) => [table.tableId, table]));
-  const tables: TableRestore[] = [];
-  for (const at of current) {
+  const contents = await planContents(
+    reader,
+    current.flatMap((at) => {
+      const wanted = byId.get(at.table.id);
+      return wanted ? [{ at, wanted }] : [];
+    }),
+  );
+  const tables = current.map((at) => {
     const wanted = byId.get(at.table.id);
-    const planned = wanted ? await planTable(reader, at, wanted) : planLater(at);
-    if (planned.content || planned.place) tables.push(planned);
-  }
+    return wanted ? planTable(at, wanted, contents.get(at.table.id) ?? null) : planLater(at);
+  });
   return {
     snapshot,
     seen: current.map(({ table }) => ({
@@ -57,7 +62,7 @@ export async function planRestore(reader: RestoreReader, snapshot: SnapshotRecor
       deleted: table.deletedAt !== null,
     })),
     deletedIds: current.flatMap(({ table }) => (table.deletedAt === null ? [] : [table.id])),
-    tables,
+    tables: tables.filter(({ content, place }) => content || place),
   };
 }
 
@@ -66,41 +71,65 @@ function planLater({ table }: TableAt): TableRestore {
   return { id: table.id, oldName: table.name, content: null, place, madeLater: true };
 }
 
-async function planTable(reader: RestoreReader, at: TableAt, wanted: SnapshotTable): Promise<TableRestore> {
-  const { table } = at;
+function planTable({ table }: TableAt, wanted: SnapshotTable, content: RestoredContent | null): TableRestore {
   const inPlace =
     table.deletedAt === null && table.name === wanted.name && table.state === wanted.state && table.description === wanted.description;
   return {
     id: table.id,
     oldName: table.name,
-    content: await planContent(reader, at, wanted),
+    content,
     place: inPlace ? null : { name: wanted.name, state: wanted.state, description: wanted.description },
     madeLater: false,
   };
 }
 
-/** Null when the content is what it was. A table that was deleted comes back with a version of its own. */
-async function planContent(reader: RestoreReader, at: TableAt, wanted: SnapshotTable): Promise<RestoredContent | null> {
-  const { table } = at;
-  // Derived tables are computed from the others, not brought back.
-  if (table.layer !== 'base') return null;
-  if (table.deletedAt === null && table.versionUid === wanted.versionUid) return null;
-  const old = await findTableAt(reader.pool, table, wanted.editVersion);
-  if (old?.versionUid !== wanted.versionUid) throw new Error(`a version that a snapshot holds is gone: ${table.id}@${wanted.editVersion}`);
-  const columns = await listColumnRows(reader.orm, table.id, wanted.editVersion);
-  const layers = closeLog(old);
-  // Restored before, and not edited since: the same layers under the same columns are the same content.
-  if (table.deletedAt === null && same(layers, closeLog(at)) && same(contentOf(old), contentOf(at))) return null;
+interface WantedTable {
+  at: TableAt;
+  wanted: SnapshotTable;
+}
+
+/** Derived tables are computed from the others, not brought back. A table that was deleted comes back with a version of its own. */
+function mayDiffer({ at: { table }, wanted }: WantedTable): boolean {
+  return table.layer === 'base' && (table.deletedAt !== null || table.versionUid !== wanted.versionUid);
+}
+
+/** Of those whose content is not what it was; all of them are read at once, however many they are. */
+async function planContents(reader: RestoreReader, tables: WantedTable[]): Promise<Map<string, RestoredContent>> {
+  const changed = tables.filter(mayDiffer);
+  const found = await listTablesAt(
+    reader.pool,
+    changed.map(({ wanted }) => ({ tableId: wanted.tableId, editVersion: wanted.editVersion })),
+  );
+  const oldOnes = new Map(found.map((old) => [old.table.id, old]));
+  const brought = changed.flatMap(({ at, wanted }) => {
+    const old = oldOnes.get(at.table.id);
+    if (old?.versionUid !== wanted.versionUid)
+      throw new Error(`a version that a snapshot holds is gone: ${at.table.id}@${wanted.editVersion}`);
+    const layers = closeLog(old);
+    // Restored before, and not edited since: the same layers under the same columns are the same content.
+    const isSame = at.table.deletedAt === null && same(layers, closeLog(at)) && same(contentOf(old), contentOf(at));
+    return isSame ? [] : [{ old, layers }];
+  });
+  const columns = await listColumnRows(reader.orm, new Map(brought.map(({ old }) => [old.table.id, old.editVersion])));
+  const logged = await countLogged(
+    reader.pool,
+    brought.map(({ old, layers }) => ({ tableId: old.table.id, layers })),
+  );
   const open: PlannedLayer = { kind: 'log', after: newVersion, upTo: null };
-  return {
-    tableId: table.id,
-    versionUid: makeId('ver'),
-    manifestId: makeId('mft'),
-    layers: [...layers, open],
-    rowCount: old.rowCount,
-    tailCount: await countLogged(reader.pool, table.id, layers),
-    columns,
-  };
+  return new Map(
+    brought.map(({ old, layers }) => [
+      old.table.id,
+      {
+        tableId: old.table.id,
+        versionUid: makeId('ver'),
+        manifestId: makeId('mft'),
+        layers: [...layers, open],
+        rowCount: old.rowCount,
+        tailCount: logged.get(old.table.id) ?? 0,
+        columns: columns.get(old.table.id) ?? [],
+      },
+    ]),
+  );
 }
 
 const contentOf = (at: TableAt) => at.columns.map(({ id, name, type, defaultText }) => [id, name, type, defaultText]);

@@ -1,4 +1,4 @@
-import { DomainError, notFound } from '../../core/errors.ts';
+import { DomainError, describeFirst, notFound } from '../../core/errors.ts';
 import { fromContract, type SpecJson, validateSpec } from '../../core/structuring/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
@@ -18,7 +18,7 @@ export async function correctSpec(tx: Tx, sourceId: string, given: SpecJson): Pr
   const errors = validateSpec(source.extents, given).map(({ pointer, message }) => ({ pointer, detail: message }));
   if (given.reader.format !== source.format) errors.unshift({ pointer: '/reader/format', detail: `the file is ${source.format}` });
   if (errors.length > 0)
-    throw new DomainError('validation-failed', `${errors[0]?.pointer}: ${errors[0]?.detail}.`, 'Correct what `errors` lists.', {
+    throw new DomainError('validation-failed', describeFirst(errors), 'Correct what `errors` lists.', {
       errors: errors.slice(0, 50),
     });
   const specVersion = source.specVersion + 1;

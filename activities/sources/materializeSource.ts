@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/access/principal.ts';
-import { DomainError } from '../../core/errors.ts';
+import { asSentence, DomainError, describeFirst } from '../../core/errors.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import {
   buildSelected,
@@ -64,7 +64,7 @@ export async function beginMaterialize(tx: Tx, sourceId: string, wanted: Pick<Ma
   if (errors.length === 0 && wanted.regions === null && !source.spec.regions.some((region) => region.selected))
     errors.push({ pointer: '/regions', detail: 'no region of the spec is selected' });
   if (errors.length > 0)
-    throw new DomainError('validation-failed', `${errors[0]?.pointer}: ${errors[0]?.detail}.`, 'GET …/parse-spec lists the regions.', {
+    throw new DomainError('validation-failed', describeFirst(errors), 'GET …/parse-spec lists the regions.', {
       errors,
     });
   const input: MaterializeInput = { sourceId, statusBefore: source.status, ...wanted };
@@ -100,9 +100,14 @@ async function buildRegions(
   const { tables, misfits } = buildSelected(grids, spec, input.regions);
   const problems = misfits.map((misfit) => describeMisfit(toContract(spec), misfit));
   if (problems.length === 0) return { grids, tables };
-  throw new DomainError('uncastable-value', `${problems[0]?.message}.`, 'Correct the type in the parse spec, or the cell in the file.', {
-    errors: problems.map(({ pointer, message }) => ({ pointer, detail: message })),
-  });
+  throw new DomainError(
+    'uncastable-value',
+    asSentence(problems[0]?.message ?? ''),
+    'Correct the type in the parse spec, or the cell in the file.',
+    {
+      errors: problems.map(({ pointer, message }) => ({ pointer, detail: message })),
+    },
+  );
 }
 
 async function makeTables(services: Services, job: JobRecord, source: SourceRecord, input: MaterializeInput, pulse: Pulse): Promise<void> {
@@ -234,7 +239,7 @@ function checkMapping(tables: OutputTable[], mapping: Record<string, string>, kn
   if (errors.length === 0) return;
   throw new DomainError(
     'validation-failed',
-    `Column ${errors[0]?.column}: ${errors[0]?.detail}.`,
+    asSentence(`Column ${errors[0]?.column}: ${errors[0]?.detail}`),
     'Name a column of the table for each in `column_mapping`.',
     {
       errors: errors.slice(0, 100).map(({ column, detail }) => ({ pointer: `/column_mapping/${escapePointer(column)}`, detail })),
@@ -282,7 +287,7 @@ function explainRows(error: unknown, grids: Grid[], tables: OutputTable[], mappi
     const cells = grid ? listCells(grid, table, n, mapNames(table, mapping).indexOf(name)).join(', ') : '';
     return new DomainError(
       'uncastable-value',
-      `The value at ${table.sheet} ${cells} does not fit column ${name}: ${first?.detail}.`,
+      asSentence(`The value at ${table.sheet} ${cells} does not fit column ${name}: ${first?.detail}`),
       'Map it to another column, or correct the cell in the file.',
       { errors: [{ pointer: `/column_mapping/${column}`, detail: `${table.sheet} ${cells}: ${first?.detail}` }] },
     );

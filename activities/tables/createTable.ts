@@ -1,5 +1,5 @@
 import { formatColumnType, parseColumnType, typeNames } from '../../core/cells/columnTypes.ts';
-import { DomainError, type ProblemItem } from '../../core/errors.ts';
+import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
@@ -35,8 +35,7 @@ export function checkColumns(columns: { name: string; type?: string }[], pointer
     if (!type) errors.push({ pointer: `${pointer}/${i}/type`, detail: `is not one of ${typeNames.join(', ')}` });
     return { name, type: type ? formatColumnType(type) : '' };
   });
-  if (errors.length > 0)
-    throw new DomainError('validation-failed', `${errors[0]?.pointer}: ${errors[0]?.detail}.`, 'Correct what `errors` lists.', { errors });
+  if (errors.length > 0) throw new DomainError('validation-failed', describeFirst(errors), 'Correct what `errors` lists.', { errors });
   return checked;
 }
 

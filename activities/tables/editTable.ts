@@ -1,8 +1,8 @@
 import { DomainError } from '../../core/errors.ts';
-import type { PlannedLayer } from '../../schema/tables.ts';
+import type { Layer, PlannedLayer } from '../../schema/tables.ts';
 import { applyWhole, type Change, type Notes, type Tx, type WholeChange } from '../../store/pg/commit.ts';
 import { insertLogFiles, type WrittenLogFile } from '../../store/pg/logFiles.ts';
-import { type EditedTable, editTable, type LogEntry, type TableAt, VersionMoved } from '../../store/pg/tables.ts';
+import { appendLayer, type EditedTable, editTable, type LogEntry, type TableAt, VersionMoved } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 
 /** What an edit does to a table, worked out before the transaction begins. */
@@ -12,11 +12,11 @@ export interface PlannedEdit {
   updated: number;
   deleted: number;
   entries: LogEntry[];
-  /** New layers for an edit that is written as a file, or that changes what the table is made of. */
+  /** New layers for an edit that changes what the table is made of. */
   layers: PlannedLayer[] | null;
   schemaChanged: boolean;
-  /** Entries that are written as files instead of `entries`: history reads them there. */
-  files?: WrittenLogFile[];
+  /** Written as a file instead of `entries`: one more layer of the table, and what history reads. */
+  appended?: { layer: Layer; file: WrittenLogFile };
   detail?: Record<string, unknown>;
 }
 
@@ -57,13 +57,16 @@ export function requireEditable(at: TableAt): void {
 
 /** An edit as a change of its own: the compare-and-set, the entries, and what the journal says of it. */
 export function commitPlan({ at, plan }: Pick<PreparedEdit, 'at' | 'plan'>): Change<EditedTable> {
-  return plan.files ? (tx) => applyEdit(tx, at, plan) : wholeEdit(at, plan);
+  return plan.appended ? (tx) => applyEdit(tx, at, plan) : wholeEdit(at, plan);
 }
 
 /** The same inside a transaction that does more. */
 export async function applyEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> {
   const edited = await applyWhole(tx, wholeEdit(at, plan));
-  if (plan.files) await insertLogFiles(tx, at.table.id, edited.editVersion, plan.files);
+  if (plan.appended) {
+    await appendLayer(tx, at.table.id, edited.editVersion, makeId('mft'), plan.appended.layer);
+    await insertLogFiles(tx, at.table.id, edited.editVersion, [plan.appended.file]);
+  }
   return edited;
 }
 

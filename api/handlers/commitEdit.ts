@@ -44,7 +44,8 @@ export async function commitEdit<Id extends OperationId, Prepared extends Pick<P
         if (error instanceof VersionMoved) turn.end ??= await services.turns.take(table.id);
         throw error;
       });
-      compactWhenLong(services, table, tailCount, prepared.plan.layers ?? prepared.at.layers);
+      const { layers, appended } = prepared.plan;
+      compactWhenLong(services, table, tailCount, appended ? [...prepared.at.layers, appended.layer] : (layers ?? prepared.at.layers));
       return reply;
     });
   } finally {

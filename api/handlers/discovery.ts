@@ -1,4 +1,4 @@
-import { accountFilter, requireWorkbook } from '../../activities/access.ts';
+import { requireWorkbook } from '../../activities/access.ts';
 import { profileTable } from '../../activities/discovery/profileTable.ts';
 import { searchTables } from '../../activities/discovery/searchTables.ts';
 import { traceLineage, traceRow } from '../../activities/discovery/traceLineage.ts';
@@ -38,7 +38,7 @@ export function makeDiscoveryHandlers({
       const after = decodeCursor(query.cursor, ['string', 'string', 'string']) as [string, string, string] | null;
       const rows = await findTables(services.db.pool, {
         userId: principal.userId,
-        accountId: accountFilter(principal),
+        accountIds: principal.accountIds,
         reach: principal.reach,
         terms: [],
         after,

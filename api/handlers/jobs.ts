@@ -1,4 +1,4 @@
-import { accountFilter, requireWorkbook } from '../../activities/access.ts';
+import { requireWorkbook } from '../../activities/access.ts';
 import { cancelJob, isOver } from '../../activities/jobs/cancelJob.ts';
 import { requireJob } from '../../activities/jobs/findJob.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
@@ -14,7 +14,7 @@ export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'get
       const limit = query.limit ?? 50;
       const rows = await listVisibleJobs(services.db.orm, {
         userId: principal.userId,
-        accountId: accountFilter(principal),
+        accountIds: principal.accountIds,
         reach: principal.reach,
         before: decodeIdCursor(query.cursor, 'job'),
         limit: limit + 1,

@@ -1,4 +1,3 @@
-import { accountFilter } from '../../activities/access.ts';
 import { reachesWorkspace } from '../../core/access/reach.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { findMe } from '../../store/pg/me.ts';
@@ -38,7 +37,7 @@ export function makeMeHandlers({ services, counter }: Plant): Handlers<'getMe' |
           ? []
           : await listVisibleWorkspaces(services.db.orm, {
               userId: principal.userId,
-              accountId: accountFilter(principal),
+              accountIds: principal.accountIds,
               after: decodeIdCursor(query.cursor, 'ws'),
               limit: limit + 1,
               ...(reach.kind === 'workspace' ? { id: reach.id } : {}),

@@ -1,4 +1,4 @@
-import { accountFilter, requireNamedWorkspace, requireWorkbook } from '../../activities/access.ts';
+import { requireNamedWorkspace, requireWorkbook } from '../../activities/access.ts';
 import { configureWorkbook, deleteWorkbook } from '../../activities/workbooks/changeWorkbook.ts';
 import { chooseWorkspace, createWorkbook } from '../../activities/workbooks/createWorkbook.ts';
 import { describeWorkbooks } from '../../activities/workbooks/describeWorkbooks.ts';
@@ -89,7 +89,7 @@ export async function listWorkbookPage(
     reach.kind === 'workbook' ? { id: reach.id } : reach.kind === 'workspace' ? { workspaceId: reach.id } : {};
   const rows = await listVisibleWorkbooks(services.db.orm, {
     userId: principal.userId,
-    accountId: accountFilter(principal),
+    accountIds: principal.accountIds,
     before: decodeIdCursor(query.cursor, 'wb'),
     limit: limit + 1,
     ...pin,

@@ -30,7 +30,7 @@ export function makeWorkspaceHandlers({ services }: Plant): Handlers<WorkspaceOp
       const pin = principal.reach.kind === 'workspace' ? { id: principal.reach.id } : {};
       const rows = await listVisibleWorkspaces(orm, {
         userId: principal.userId,
-        accountId: account.id,
+        accountIds: [account.id],
         after: decodeIdCursor(query.cursor, 'ws'),
         limit: limit + 1,
         ...pin,

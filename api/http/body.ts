@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { findValueEnd } from '../../core/cells/jsonText.ts';
 import { parseRowsJson } from '../../core/cells/rowsJson.ts';
 import { DomainError } from '../../core/errors.ts';
 import { readChunks } from './chunks.ts';
@@ -109,23 +110,8 @@ const deepest = 100;
 
 /** Whatever walks a body does so by recursion, the parser apart; no honest one is this deep. */
 function refuseDeepNesting(text: string): void {
-  let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === signs.quote) at = endOfString(text, at + 1);
-    else if (code === signs.brace || code === signs.bracket) depth += 1;
-    else if (code === signs.braceEnd || code === signs.bracketEnd) depth -= 1;
-    if (depth > deepest)
-      throw new DomainError('malformed-request', `The body is nested more than ${deepest} levels deep.`, 'Send it flatter.');
-  }
-}
-
-const signs = { quote: 0x22, backslash: 0x5c, brace: 0x7b, braceEnd: 0x7d, bracket: 0x5b, bracketEnd: 0x5d } as const;
-
-function endOfString(text: string, start: number): number {
-  let at = start;
-  while (at < text.length && text.charCodeAt(at) !== signs.quote) at += text.charCodeAt(at) === signs.backslash ? 2 : 1;
-  return at;
+  if (findValueEnd(text, 0, deepest) === null)
+    throw new DomainError('malformed-request', `The body is nested more than ${deepest} levels deep.`, 'Send it flatter.');
 }
 
 /** U+0000 and lone surrogates: text that PostgreSQL and most clients cannot hold. */

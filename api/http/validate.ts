@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv';
 import type { OpenAPIBackend } from 'openapi-backend';
 import { badSignature } from '../../activities/uploads/signSlot.ts';
-import { DomainError, type ProblemItem } from '../../core/errors.ts';
+import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { refuseBadText } from './body.ts';
 import { type Contract, formType, type Operation } from './contract.ts';
 
@@ -83,10 +83,7 @@ function describeInput(operation: Operation, request: Unvalidated) {
 }
 
 function refuse(errors: ProblemItem[]): DomainError {
-  const first = errors[0];
-  const detail = first
-    ? `${first.pointer || 'The request'}: ${first.detail}${errors.length > 1 ? ` (and ${errors.length - 1} more)` : ''}.`
-    : 'The request does not fit the contract.';
+  const detail = errors.length > 0 ? describeFirst(errors) : 'The request does not fit the contract.';
   return new DomainError('validation-failed', detail, 'Correct what `errors` lists; /docs shows what this operation takes.', { errors });
 }
 

@@ -1,4 +1,5 @@
 import { GivenRow, LongNumber } from './givenRow.ts';
+import { findValueEnd, sign } from './jsonText.ts';
 
 /** A double holds so many decimal digits, whatever they are. */
 export const sureDigits = 15;
@@ -6,25 +7,8 @@ export const sureDigits = 15;
 /** Thrown to give up; whoever reads then has the text read by `JSON.parse`, which says what is wrong with it. */
 const unread = new Error('not read as rows');
 
-const sign = {
-  quote: 0x22,
-  comma: 0x2c,
-  minus: 0x2d,
-  plus: 0x2b,
-  point: 0x2e,
-  zero: 0x30,
-  nine: 0x39,
-  colon: 0x3a,
-  bracket: 0x5b,
-  backslash: 0x5c,
-  bracketEnd: 0x5d,
-  e: 0x65,
-  f: 0x66,
-  n: 0x6e,
-  t: 0x74,
-  brace: 0x7b,
-  braceEnd: 0x7d,
-} as const;
+/** Nearly as deep as any body may be: what is deeper is left to whoever counts from the outside. */
+const deepest = 90;
 
 /**
  * A JSON object whose `rows` are an array of objects, with those as GivenRow; null when the text is anything else.
@@ -242,36 +226,9 @@ class RowsReader {
 
   /** Past a value that JSON.parse is going to read. */
   private skipValue(): void {
-    let depth = 0;
-    for (; this.at < this.text.length; this.at += 1) {
-      switch (this.text.charCodeAt(this.at)) {
-        case sign.quote:
-          this.at += 1;
-          this.skipString();
-          this.at -= 1;
-          break;
-        case sign.brace:
-        case sign.bracket:
-          depth += 1;
-          // Too deep, or nearly so: left to whoever counts from the outside.
-          if (depth > 90) throw unread;
-          break;
-        case sign.braceEnd:
-        case sign.bracketEnd:
-          if (depth === 0) return;
-          depth -= 1;
-          break;
-        case sign.comma:
-          if (depth === 0) return;
-          break;
-        default:
-          continue;
-      }
-      if (depth === 0) {
-        this.at += 1;
-        return;
-      }
-    }
+    const end = findValueEnd(this.text, this.at, deepest);
+    if (end === null) throw unread;
+    this.at = end;
   }
 
   private skipBlank(): void {

@@ -1,4 +1,5 @@
 import type { ColumnType } from '../../core/cells/columnTypes.ts';
+import { sureDigits } from '../../core/cells/rowsJson.ts';
 import { cellText } from './cellText.ts';
 import { jsonExpression } from './json.ts';
 
@@ -64,7 +65,11 @@ function castText(sql: string, to: ColumnType): CleanCast {
     case 'BIGINT':
       return checked(sql, value, unlike(String.raw`[+-]?\d+(\.0*)?`));
     case 'DOUBLE':
-      return checked(sql, value, `${unlike(String.raw`[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`)} OR NOT isfinite(${value})`);
+      return checked(
+        sql,
+        value,
+        `${unlike(String.raw`[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?`)} OR NOT isfinite(${value}) OR ${losesDigits(sql, value)}`,
+      );
     case 'DECIMAL': {
       // Zeros beyond the scale lose nothing; other digits would be rounded away.
       const fraction = to.scale === 0 ? '0*' : String.raw`\d{0,${to.scale}}0*`;
@@ -87,6 +92,16 @@ function castText(sql: string, to: ColumnType): CleanCast {
     case 'JSON':
       return castJson(sql);
   }
+}
+
+/**
+ * Whether a number has digits that a double does not keep. Up to fifteen it keeps; of more it may be the shortest text, or the
+ * one of seventeen digits that many programs write.
+ */
+function losesDigits(text: string, double: string): string {
+  const digits = (sql: string) => `trim(regexp_replace(regexp_replace(${sql}, '[eE].*', ''), '[^0-9]', '', 'g'), '0')`;
+  const written = [`CAST(${double} AS VARCHAR)`, `format('{:.17g}', ${double})`].map(digits);
+  return `(length(${digits(text)}) > ${sureDigits} AND ${digits(text)} NOT IN (${written.join(', ')}))`;
 }
 
 /** What may be written is what may come about. */

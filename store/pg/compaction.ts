@@ -1,29 +1,29 @@
 import type pg from 'pg';
 import type { Layer } from '../../schema/index.ts';
 
-export interface ManifestSwap {
+export interface LayerFold {
   tableId: string;
   /** The manifest that was read. */
   from: string;
   to: string;
-  layers: Layer[];
-  /** The version that the layers hold. */
+  files: Layer[];
+  /** The version whose content the files hold. */
   editVersion: number;
   versionUid: string;
 }
 
-/** Other layers with the same content; false when the table has another manifest by now. */
-export async function swapManifest(pool: pg.Pool, swap: ManifestSwap): Promise<boolean> {
-  const { rows } = await pool.query<{ swapped: boolean }>('SELECT svc_swap_manifest($1, $2, $3, $4, $5, $6, $7) AS swapped', [
-    swap.tableId,
-    swap.from,
-    swap.to,
-    JSON.stringify(swap.layers),
-    swap.editVersion,
-    swap.versionUid,
+/** Other layers with the same content, below what came since; false when what was read is not what lies below any more. */
+export async function foldLayers(pool: pg.Pool, fold: LayerFold): Promise<boolean> {
+  const { rows } = await pool.query<{ folded: boolean }>('SELECT svc_fold_layers($1, $2, $3, $4, $5, $6, $7) AS folded', [
+    fold.tableId,
+    fold.from,
+    fold.to,
+    JSON.stringify(fold.files),
+    fold.editVersion,
+    fold.versionUid,
     new Date(),
   ]);
-  return rows[0]?.swapped === true;
+  return rows[0]?.folded === true;
 }
 
 export interface LongTable {

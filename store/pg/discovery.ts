@@ -11,8 +11,8 @@ export interface FoundTable extends TableRecord {
 
 export interface DiscoveryFilter {
   userId: string;
-  /** Tokens and keys see one account; sessions see all their user is part of. */
-  accountId: string | null;
+  /** Of the caller: a token's or key's one, all that a session's user is part of. What is listed is found by them. */
+  accountIds: readonly string[];
   reach: Reach;
   /**
    * Every one of these must occur somewhere, in any width or composition of its characters; none: all tables. As it was
@@ -49,7 +49,7 @@ export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promis
        SELECT s.filename AS source FROM landings l JOIN sources s ON s.id = l.source_id WHERE l.table_id = t.id ORDER BY l.edit_version LIMIT 1) f ON true
      WHERE t.deleted_at IS NULL
        AND (a.owner_id = $1 OR m.user_id IS NOT NULL) AND (w.visibility = 'workspace' OR w.owner_id = $1)
-       AND ($2::text IS NULL OR w.account_id = $2)
+       AND w.account_id = ANY ($2)
        AND ($3::text IS NULL OR w.id = $3) AND ($4::text IS NULL OR w.workspace_id = $4)
        AND (SELECT coalesce(bool_and(normalize(concat_ws(E'\\n', t.name, t.description, c.names, f.source), NFKC) ILIKE ANY (ARRAY[written, folded])), true)
             FROM unnest($5::text[], $11::text[]) AS term(written, folded))
@@ -58,7 +58,7 @@ export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promis
      ORDER BY t.workbook_id, t.name, t.id LIMIT $9`,
     [
       filter.userId,
-      filter.accountId,
+      filter.accountIds,
       filter.reach.kind === 'workbook' ? filter.reach.id : null,
       filter.reach.kind === 'workspace' ? filter.reach.id : null,
       filter.terms.map(({ written }) => toPattern(written)),

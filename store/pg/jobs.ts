@@ -12,8 +12,8 @@ export interface VisibleJob extends JobRecord {
 
 export interface JobFilter {
   userId: string;
-  /** Tokens and keys see one account; sessions see all their user is part of. */
-  accountId: string | null;
+  /** Of the caller: a token's or key's one, all that a session's user is part of. What is listed is found by them. */
+  accountIds: readonly string[];
   reach?: Reach;
   id?: string;
   before?: string | null;
@@ -37,7 +37,7 @@ export async function listVisibleJobs(orm: Orm, filter: JobFilter): Promise<Visi
     .where(
       and(
         or(ownAccountJob, and(eq(workbooks.id, jobs.workbookId), visibleWorkbookJob)),
-        filter.accountId === null ? undefined : eq(jobs.accountId, filter.accountId),
+        inArray(jobs.accountId, [...filter.accountIds]),
         filter.reach?.kind === 'workbook' ? eq(jobs.workbookId, filter.reach.id) : undefined,
         filter.reach?.kind === 'workspace' ? eq(workbooks.workspaceId, filter.reach.id) : undefined,
         filter.id === undefined ? undefined : eq(jobs.id, filter.id),

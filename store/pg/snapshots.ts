@@ -154,22 +154,37 @@ export async function listNamedVersions(orm: Orm, filter: SnapshotFilter): Promi
     .limit(filter.limit);
 }
 
-/** The columns of a table at a version, as they are kept. */
-export async function listColumnRows(orm: Orm, tableId: string, editVersion: number): Promise<ColumnRow[]> {
-  const rows = await orm.select().from(tableColumns).where(eq(tableColumns.tableId, tableId)).orderBy(asc(tableColumns.position));
-  return rows.filter((row) => row.fromVersion <= editVersion && (row.toVersion === null || row.toVersion > editVersion));
+/** The columns of tables, each at a version, as they are kept. */
+export async function listColumnRows(orm: Orm, versions: Map<string, number>): Promise<Map<string, ColumnRow[]>> {
+  const byTable = new Map<string, ColumnRow[]>([...versions.keys()].map((id) => [id, []]));
+  const rows = await orm
+    .select()
+    .from(tableColumns)
+    .where(inArray(tableColumns.tableId, [...versions.keys()]))
+    .orderBy(asc(tableColumns.position));
+  for (const row of rows) {
+    const version = versions.get(row.tableId) ?? 0;
+    if (row.fromVersion <= version && (row.toVersion === null || row.toVersion > version)) byTable.get(row.tableId)?.push(row);
+  }
+  return byTable;
 }
 
-/** How many entries the closed log layers hold, about as many where they are in files: what a compaction would fold. */
-export async function countLogged(pool: pg.Pool | pg.PoolClient, tableId: string, layers: Layer[]): Promise<number> {
-  const ranges = layers.flatMap((layer) => (layer.kind === 'log' && layer.upTo !== null ? [{ after: layer.after, upTo: layer.upTo }] : []));
-  if (ranges.length === 0) return 0;
-  const { rows } = await pool.query<{ logged: number }>(
-    `WITH r AS (SELECT * FROM jsonb_to_recordset($2) AS r(after bigint, "upTo" bigint))
-     SELECT ((SELECT count(*) FROM row_log l JOIN r ON l.edit_version > r.after AND l.edit_version <= r."upTo" WHERE l.table_id = $1)
-       + (SELECT coalesce(sum(f.rows), 0) FROM log_files f JOIN r ON f.up_to > r.after AND f.after < r."upTo"
-          WHERE f.table_id = $1 AND f.kind = 'log'))::integer AS logged`,
-    [tableId, JSON.stringify(ranges)],
+/** How many entries the closed log layers of tables hold, about as many where they are in files: what a compaction would fold. */
+export async function countLogged(
+  pool: pg.Pool | pg.PoolClient,
+  tables: { tableId: string; layers: Layer[] }[],
+): Promise<Map<string, number>> {
+  const ranges = tables.flatMap(({ tableId, layers }) =>
+    layers.flatMap((layer) => (layer.kind === 'log' && layer.upTo !== null ? [{ id: tableId, after: layer.after, upTo: layer.upTo }] : [])),
   );
-  return rows[0]?.logged ?? 0;
+  if (ranges.length === 0) return new Map();
+  const { rows } = await pool.query<{ id: string; logged: number }>(
+    `SELECT r.id, sum(
+        (SELECT count(*) FROM row_log l WHERE l.table_id = r.id AND l.edit_version > r.after AND l.edit_version <= r."upTo")
+        + (SELECT coalesce(sum(f.rows), 0) FROM log_files f
+           WHERE f.table_id = r.id AND f.kind = 'log' AND f.up_to > r.after AND f.after < r."upTo"))::integer AS logged
+     FROM jsonb_to_recordset($1) AS r(id text, after bigint, "upTo" bigint) GROUP BY r.id`,
+    [JSON.stringify(ranges)],
+  );
+  return new Map(rows.map(({ id, logged }) => [id, logged]));
 }

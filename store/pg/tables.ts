@@ -159,6 +159,20 @@ export async function listCurrentTables(pool: pg.Pool | pg.PoolClient, workbookI
   return rows.map(asTableAt);
 }
 
+/** Those active tables of a workbook that have one of the names, in any case, as they are at one moment. */
+export async function listNamedTables(pool: pg.Pool, workbookId: string, names: string[]): Promise<TableAt[]> {
+  const { rows } = await pool.query<CurrentRow>({
+    name: 'named_tables',
+    // Folded apart, as above.
+    text: `SELECT found.* FROM (SELECT DISTINCT lower(name) AS key FROM unnest($2::text[]) AS name OFFSET 0) AS k
+           CROSS JOIN LATERAL (${selectCurrent}
+             WHERE t.workbook_id = $1 AND t.name_key = k.key AND t.state = 'active' AND t.deleted_at IS NULL) AS found
+           ORDER BY found.id`,
+    values: [workbookId, names],
+  });
+  return rows.map(asTableAt);
+}
+
 /** The names that a query may use. */
 export async function listActiveNames(pool: pg.Pool, workbookId: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>({
@@ -329,6 +343,11 @@ export function editTable(edit: TableEdit, scope: string, notes: Notes): WholeCh
     }),
     explain: (error) => ((error as { code?: string }).code === movedOn ? new VersionMoved() : error),
   };
+}
+
+/** One more layer for the version that an edit has just made in this transaction. */
+export async function appendLayer(tx: Tx, tableId: string, editVersion: number, manifestId: string, layer: Layer): Promise<void> {
+  await tx.client.query('SELECT svc_append_layer($1, $2, $3, $4, $5)', [tableId, editVersion, manifestId, JSON.stringify(layer), tx.at]);
 }
 
 export async function reserveRows(pool: pg.Pool, tableId: string, count: number): Promise<number> {

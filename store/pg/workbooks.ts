@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import type { BaseRole } from '../../core/access/roles.ts';
 import { accounts, members, workbooks, workspaces } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -14,8 +14,8 @@ export interface VisibleWorkbook extends WorkbookRecord {
 
 export interface WorkbookFilter {
   userId: string;
-  /** Tokens and keys see one account; sessions see all their user is part of. */
-  accountId: string | null;
+  /** Of the caller: a token's or key's one, all that a session's user is part of. What is listed is found by them. */
+  accountIds: readonly string[];
   /** Within reach of a credential that is for one workbook. */
   id?: string;
   workspaceId?: string;
@@ -41,7 +41,7 @@ export async function listVisibleWorkbooks(orm: Orm, filter: WorkbookFilter): Pr
         isNull(workbooks.deletedAt),
         or(eq(accounts.ownerId, filter.userId), eq(members.userId, filter.userId)),
         or(eq(workbooks.visibility, 'workspace'), eq(workbooks.ownerId, filter.userId)),
-        filter.accountId === null ? undefined : eq(workbooks.accountId, filter.accountId),
+        inArray(workbooks.accountId, [...filter.accountIds]),
         filter.id === undefined ? undefined : eq(workbooks.id, filter.id),
         filter.workspaceId === undefined ? undefined : eq(workbooks.workspaceId, filter.workspaceId),
         filter.ownedOnly ? eq(workbooks.ownerId, filter.userId) : undefined,

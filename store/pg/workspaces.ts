@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, isNull, ne, or, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, isNull, ne, or, sql } from 'drizzle-orm';
 import type { BaseRole } from '../../core/access/roles.ts';
 import { accounts, members, users, workbooks, workspaces } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -20,8 +20,8 @@ const roleOf = (userId: string) => sql<BaseRole>`CASE WHEN ${accounts.ownerId} =
 
 export interface WorkspaceFilter {
   userId: string;
-  /** Tokens and keys see one account; sessions see all their user is part of. */
-  accountId: string | null;
+  /** Of the caller: a token's or key's one, all that a session's user is part of. What is listed is found by them. */
+  accountIds: readonly string[];
   id?: string;
   after?: string | null;
   limit?: number;
@@ -44,7 +44,7 @@ export async function listVisibleWorkspaces(orm: Orm, filter: WorkspaceFilter): 
       and(
         isNull(workspaces.deletedAt),
         or(eq(accounts.ownerId, filter.userId), eq(members.userId, filter.userId)),
-        filter.accountId === null ? undefined : eq(workspaces.accountId, filter.accountId),
+        inArray(workspaces.accountId, [...filter.accountIds]),
         filter.id === undefined ? undefined : eq(workspaces.id, filter.id),
         filter.after == null ? undefined : gt(workspaces.id, filter.after),
       ),

@@ -17,6 +17,15 @@ async function begin(bytes: Uint8Array, fields: Record<string, string> = {}) {
   return { workbookId, jobId: ((await response.json()) as { job_id: string }).job_id };
 }
 
+/** The same, kept at the end of a stage. */
+async function beginHeld(bytes: Uint8Array, draft: 'raw' | 'tables') {
+  const begun = await begin(bytes);
+  const hold = await holdDraft(world.api.sql, begun.jobId, draft);
+  await world.startWorker();
+  await waitForStage(begun.jobId, draft === 'raw' ? 'read' : 'structure');
+  return { ...begun, hold };
+}
+
 const waitForStage = (jobId: string, stage: string) =>
   expect.poll(async () => (await world.getJob(jobId)).progress?.stage, { timeout: 20_000 }).toBe(stage);
 
@@ -40,10 +49,7 @@ describe('an ingest that is cancelled', () => {
 
   it('while it is read leaves nothing', async () => {
     const credits = await world.readCredits();
-    const { workbookId, jobId } = await begin(await makeNewFile());
-    const hold = await holdDraft(world.api.sql, jobId, 'raw');
-    await world.startWorker();
-    await waitForStage(jobId, 'read');
+    const { workbookId, jobId, hold } = await beginHeld(await makeNewFile(), 'raw');
     expect(await world.cancelJob(jobId)).toMatchObject({ status: 'failed', error: 'cancelled' });
     await hold.letGo();
     expect(await listSources(workbookId)).toEqual([]);
@@ -55,10 +61,7 @@ describe('an ingest that is cancelled', () => {
   it('while it is structured leaves the raw table, and can be asked for again', async () => {
     const credits = await world.readCredits();
     const bytes = await makeNewFile();
-    const { workbookId, jobId } = await begin(bytes);
-    const hold = await holdDraft(world.api.sql, jobId, 'tables');
-    await world.startWorker();
-    await waitForStage(jobId, 'structure');
+    const { workbookId, jobId, hold } = await beginHeld(bytes, 'tables');
     expect((await world.readCredits()).remaining).toBe(credits.remaining - 1);
     expect(await world.cancelJob(jobId)).toMatchObject({ status: 'failed', error: 'cancelled' });
     await hold.letGo();
@@ -75,10 +78,7 @@ describe('an ingest that is cancelled', () => {
 
   it('while it is promoted is either promoted or not', async () => {
     const credits = await world.readCredits();
-    const { workbookId, jobId } = await begin(await makeNewFile());
-    const structuring = await holdDraft(world.api.sql, jobId, 'tables');
-    await world.startWorker();
-    await waitForStage(jobId, 'structure');
+    const { workbookId, jobId, hold: structuring } = await beginHeld(await makeNewFile(), 'tables');
     const promoting = await holdTables(world.api.sql, workbookId);
     await structuring.letGo();
     await waitForStage(jobId, 'promote');
@@ -228,10 +228,7 @@ describe('a job whose workflow was terminated', () => {
   it('is ended by the sweep: what has landed stays, and nothing is charged', async () => {
     const credits = await world.readCredits();
     const bytes = await makeNewFile();
-    const { workbookId, jobId } = await begin(bytes);
-    const hold = await holdDraft(world.api.sql, jobId, 'tables');
-    await world.startWorker();
-    await waitForStage(jobId, 'structure');
+    const { workbookId, jobId, hold } = await beginHeld(bytes, 'tables');
     await terminate(jobId);
     await hold.letGo();
     await sweep();

@@ -1,4 +1,4 @@
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -190,20 +190,6 @@ describe('the pool', () => {
     await expect.poll(async () => (await folders()).filter((name) => before.includes(name)).length).toBe(1);
     expect(await world.rows(small, 'SELECT 1 AS x')).toEqual([{ x: 1 }]);
     await small.close();
-  });
-
-  it('goes on when its folder was cleared away under it', async () => {
-    const own = await world.open({ dir: join(world.dir, 'cleared') });
-    try {
-      if (own.cage !== 'bubblewrap') return;
-      await world.run(own, 'SELECT 1 AS a');
-      await rm(join(world.dir, 'cleared'), { recursive: true });
-      // Those that stood ready have lost their folders, and are replaced one by one.
-      const answers = () => world.run(own, 'SELECT count(*) AS n FROM 売上').then(({ rowCount }) => rowCount);
-      await expect.poll(() => answers().catch(() => 0), { timeout: 10_000 }).toBe(1);
-    } finally {
-      await own.close();
-    }
   });
 
   it('serves many at once', async () => {

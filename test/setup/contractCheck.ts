@@ -88,6 +88,9 @@ async function checkProblem(where: string, contract: Contract, operation: Called
   return [
     ...(problem.status === response.status ? [] : [`${where}: the document says ${problem.status}`]),
     ...(problem.detail && problem.suggested_fix ? [] : [`${where}: detail or suggested_fix is missing`]),
+    ...[problem.detail, problem.suggested_fix]
+      .filter((text) => /[.?!…]\.$/.test(text ?? ''))
+      .map((text) => `${where}: two marks at the end of "${text}"`),
     ...(problem.instance === response.headers.get('x-request-id') ? [] : [`${where}: instance is not the request id`]),
     ...([...common, ...(operation['x-problems'] ?? []), ...later].includes(slug) ? [] : [`${where}: the problem ${slug} is not declared`]),
   ];

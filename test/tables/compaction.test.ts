@@ -252,6 +252,66 @@ describe('while a compaction runs', () => {
     expect(rows.some((row) => row.at(-1) === '10')).toBe(false);
   });
 
+  const long = 'x'.repeat(20_000);
+
+  it.each(['frozen', 'compacted'] as const)(
+    'layers that edits add stay on top, and so does the log between them (%s)',
+    async (expected) => {
+      const name = `added ${expected}`;
+      const id = await makeLayered(name);
+      // With entries in the log that was open, and with none in it.
+      for (const isEmpty of [false, true]) {
+        await store.upsert(name, [{ __svc_row_id: 4, t: isEmpty ? long : 'short' }]);
+        if (!isEmpty) await store.upsert(name, [{ __svc_row_id: 4, n: 44 }]);
+        const hashes = await store.hashVersions(id);
+        const busy = afterPut(async (n) => {
+          if (n > 1) return;
+          await store.upsert(name, [{ __svc_row_id: 3, t: long }]);
+          await store.upsert(name, [{ __svc_row_id: 11, t: 'log' }, { t: 'logged' }]);
+          await store.upsert(name, [{ t: long }, { t: long }]);
+          await store.remove(name, [isEmpty ? 12 : 13]);
+          await store.upsert(name, [{ __svc_row_id: 11, t: long }]);
+          Object.assign(hashes, await store.hashVersions(id));
+        });
+        const limits = expected === 'frozen' ? { ...eager, tail: -1, deltas: 1000 } : { ...thorough, tail: -1, fileRows: 100_000 };
+        expect(await compactTable(busy, id, quiet, limits)).toBe(expected);
+        expect((await kinds(id)).slice(-6)).toEqual(['delta', 'log', 'segment', 'log', 'delta', 'log']);
+        expect((await current(id)).table.tailCount).toBe(3);
+        expect(await store.hashVersions(id)).toEqual(hashes);
+      }
+      expect(await compactTable(store.services, id, quiet, thorough)).toBe('compacted');
+      expect(await kinds(id)).toEqual(['segment', 'log']);
+    },
+  );
+
+  it('an edit that was planned before it adds its layer to what it made', async () => {
+    const id = await makeLayered('planned before');
+    await store.upsert('planned before', [{ __svc_row_id: 4, t: long }]);
+    const busy = afterPut(async () => {
+      expect(await compactTable(store.services, id, quiet, thorough)).toBe('compacted');
+    });
+    await store.upsert('planned before', [{ __svc_row_id: 3, t: long }], null, busy);
+    expect(await kinds(id)).toEqual(['segment', 'delta', 'log']);
+    const { rows } = await store.readContent(id);
+    expect(rows.filter((row) => row[1] === long).map((row) => row.at(-1))).toEqual(['3', '4']);
+  });
+
+  it('other columns under other layers make the swap fail, and the next one comes through', async () => {
+    const id = await makeLayered('columns and layers');
+    const hashes = await store.hashVersions(id);
+    const { services, principal } = store;
+    const busy = afterPut(async (n) => {
+      if (n > 1) return;
+      await change(prepareAddColumn(services, principal, request('columns and layers'), { column: 'd', type: 'BIGINT', default: 9 }));
+      await store.upsert('columns and layers', [{ __svc_row_id: 3, t: long }]);
+      Object.assign(hashes, await store.hashVersions(id));
+    });
+    expect(await compactTable(busy, id, quiet, thorough)).toBe('moved');
+    expect(await store.hashVersions(id)).toEqual(hashes);
+    expect(await compactTable(services, id, quiet, thorough)).toBe('compacted');
+    expect(await store.hashVersions(id)).toEqual(hashes);
+  });
+
   it('a retype makes the swap fail, and its files go', async () => {
     const id = await makeLayered('retyped');
     const { services, principal } = store;
@@ -337,7 +397,7 @@ describe('a crash', () => {
     const { db } = store.services;
     const query = async (...args: Parameters<typeof db.pool.query>) => {
       const result = await db.pool.query(...args);
-      if (String(args[0]).includes('svc_swap_manifest')) throw new Error('connection lost');
+      if (String(args[0]).includes('svc_fold_layers')) throw new Error('connection lost');
       return result;
     };
     const pool = Object.create(db.pool, { query: { value: query } }) as typeof db.pool;

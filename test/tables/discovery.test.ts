@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
+import { crowdTables } from '../setup/crowd.ts';
 
 let api: TestApi;
 let owner: Person;
@@ -247,5 +248,38 @@ describe('profile', () => {
         histogram: [],
       },
     ]);
+  });
+});
+
+describe('more tables than are looked at together', () => {
+  const many = 4_500;
+
+  it('are all searched, the best comes first wherever it lay, and pages go through all of them', async () => {
+    const person = await api.signUp();
+    const { id } = ok(await person.client.POST('/api/v1/workbooks', { body: { title: 'crowded' } }));
+    const path = { workbook_id: id };
+    const make = async (name: string, column: string) =>
+      ok(
+        await person.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
+          params: { path },
+          body: { name, columns: [{ name: column }] },
+        }),
+      );
+    // In the order in which the database gives them, the one that fits best is the last.
+    await make('first', 'sought');
+    await make('ｚｚ Sought', 'other');
+    await crowdTables(api.sql, { workbookId: id, table: 'first' }, { count: many, name: 'many', column: 'sought' });
+
+    const names: string[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const page = await search(person, 'SOUGHT', { limit: 1_000, ...(cursor ? { cursor } : {}) });
+      names.push(...page.results.map((hit) => hit.name));
+      cursor = page.next_cursor;
+    } while (cursor);
+    expect(names[0]).toBe('ｚｚ Sought');
+    expect(names.length).toBe(many + 2);
+    expect(new Set(names).size).toBe(many + 2);
+    expect((await search(person, 'sought many4321')).results.map((hit) => hit.name)).toEqual(['many4321']);
   });
 });

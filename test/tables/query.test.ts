@@ -178,6 +178,29 @@ describe('query', () => {
     ]);
   });
 
+  it('finds its tables however their names are written, and names the nearest of all where there is none', async () => {
+    const inWorkbook = { params: { path: { workbook_id: workbookId } } };
+    const validate = async (sql: string) =>
+      ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/query/validate', { ...inWorkbook, body: { sql } }));
+    const odd = { name: `It's "Odd"`, columns: [{ name: 'a' }] };
+    ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { ...inWorkbook, body: odd }));
+    const many = Array.from({ length: 1_500 }, (_, i) => `1 AS c${i}`).join(', ');
+    for (const [sql, rows] of [
+      [`SELECT count(*) AS n FROM "IT'S ""odd"""`, 1],
+      // With a quote that is none, what comes after looks like something else.
+      [`SELECT count(*) AS n, $$it's$$ AS t FROM 売上, "it's ""odd""" WHERE 品目 <> 'x'`, 1],
+      ['/* " */ WITH plain AS (SELECT * FROM 売上 LIMIT 5) SELECT 品目 FROM plain -- "', 5],
+      [`SELECT ${many} FROM 売上 LIMIT 2`, 2],
+    ] as const) {
+      expect([sql, read(await run({ sql })).row_count]).toEqual([sql, rows]);
+      expect([sql, (await validate(sql)).valid]).toEqual([sql, true]);
+    }
+    const unknown = `SELECT * FROM 売上 JOIN "it's ""odds""" USING (a)`;
+    const near = /Did you mean "It's "Odd""\?/;
+    expect(refused(await run({ sql: unknown }), 400, 'query-refused').detail).toMatch(near);
+    expect((await validate(unknown)).errors[0]?.message).toMatch(near);
+  });
+
   it('refuses what is not a SELECT over its own tables, and says why', async () => {
     for (const sql of [
       "SELECT * FROM read_csv('/etc/passwd')",

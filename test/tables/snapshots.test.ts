@@ -9,6 +9,7 @@ import { openUnmasked, requireTable } from '../../activities/tables/openTable.ts
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
+import { watchStatements } from '../setup/statements.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 let store: TestStore;
@@ -282,6 +283,26 @@ describe('a restore', () => {
     const { restored } = await store.commit((tx) => restoreSnapshot(tx, store.workbook, plan, null));
     expect(restored.map(({ name }) => name)).toEqual(['edited']);
     expect(await store.hashContent(id)).toBe(wanted);
+  });
+
+  it('is planned by a few statements over all tables, and none for each', async () => {
+    const own = await store.another();
+    const names = Array.from({ length: 12 }, (_, i) => `t${i}`);
+    for (const name of names) {
+      await own.makeTable(name, [{ name: 'a', type: 'BIGINT' }]);
+      await own.upsert(name, [{ a: 1 }, { a: 2 }]);
+    }
+    const { snapshot } = await own.commit((tx) => commitSnapshot(tx, own.workbook, { summary: 's', eventType: 'test' }));
+    for (const name of names) await own.upsert(name, [{ __svc_row_id: 1, a: 10 }]);
+    const statements = await watchStatements(async () => {
+      const { tables } = await planRestore(own.services.db, snapshot);
+      expect(tables.map(({ oldName, content }) => [oldName, content?.tailCount, content?.columns.length])).toEqual(
+        names.map((name) => [name, 2, 1]),
+      );
+    });
+    // How often a connection changes hands depends on what it did before.
+    const texts = statements.filter(({ name }) => name !== 'svc_accounts').map(({ text }) => text);
+    expect(texts.length).toBe(new Set(texts).size);
   });
 
   it('needs workbooks:delete, a committed snapshot, and one that exists', async () => {

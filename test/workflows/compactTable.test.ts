@@ -86,6 +86,36 @@ describe('compactTable', () => {
     expect((await store.readContent(id)).rows.length).toBe(1);
   });
 
+  it('comes through again and again while edits that add files never pause', async () => {
+    const id = await store.makeTable('steady', [
+      { name: 'text', type: 'VARCHAR' },
+      { name: 'n', type: 'BIGINT' },
+    ]);
+    const path = { workbook_id: store.workbook.id, name: 'steady' };
+    const edits = 400;
+    const model = new Map<number, [string, number]>();
+    let [most, before, folded] = [0, 0, 0];
+    for (let n = 1; n <= edits; n += 1) {
+      // Ten rows, edited in turn.
+      const rowId = n > 10 ? ((n * 7) % 10) + 1 : undefined;
+      const text = String(n).repeat(20_000).slice(0, 20_000);
+      const { row_ids: rowIds } = ok(
+        await store.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
+          params: { path },
+          body: { rows: [{ ...(rowId ? { __svc_row_id: rowId } : {}), text, n }], expected_version: null },
+        }),
+      );
+      model.set(rowIds[0] as number, [text, n]);
+      const layers = (await layersOf(id))?.length ?? 0;
+      if (layers < before) folded += 1;
+      before = layers;
+      most = Math.max(most, layers);
+    }
+    expect([folded, most]).toEqual([expect.toSatisfy((times: number) => times >= 2), expect.toSatisfy((n: number) => n < edits / 2)]);
+    const wanted = [...model].sort(([a], [b]) => a - b).map(([rowId, [text, n]]) => [text, String(n), String(rowId)]);
+    expect((await store.readContent(id)).rows).toEqual(wanted);
+  }, 240_000);
+
   it('is started by the sweep when no process was there to ask for it', async () => {
     // Straight through the activities: no API that would start the workflow.
     const id = await store.makeTable('forgotten', [{ name: 'a', type: 'BIGINT' }]);

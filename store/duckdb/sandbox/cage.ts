@@ -9,6 +9,8 @@ import type { ChildProgram } from './program.ts';
 /** The third wall: how a query process is shut in. */
 export interface Cage {
   kind: 'bubblewrap' | 'user';
+  /** Copies of programs that it starts processes from. */
+  copies: string[];
   /** Who the next process runs as; null when it reads files as we do. */
   nextOwner(): Promise<FileOwner | null>;
   /** The folders as the process sees them. */
@@ -88,6 +90,7 @@ export function bubblewrapCage(bwrap: string, program: ChildProgram): Cage {
   ];
   return {
     kind: 'bubblewrap',
+    copies: [],
     nextOwner: async () => null,
     seen: () => ({ inDir: '/in', outDir: '/out' }),
     spawn: ({ inDir, outDir }) => {
@@ -143,9 +146,11 @@ export async function userCage(program: ChildProgram, appDir: string): Promise<C
   await cp(program.nativeDir, join(appDir, 'native'), { recursive: true, dereference: true });
   await copyFile(program.bundle, join(appDir, 'child.mjs'));
   await openToAll(appDir);
+  const copies = await readdir(appDir, { recursive: true });
   const claims = new Map<number, Server>();
   return {
     kind: 'user',
+    copies: copies.map((name) => join(appDir, name)),
     async nextOwner() {
       const { id, claim } = await claimUser();
       claims.set(id, claim);

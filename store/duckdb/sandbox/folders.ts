@@ -4,6 +4,8 @@ import { join } from 'node:path';
 
 /** A query process's part of the file system. */
 export interface ChildFolders {
+  /** Where results that it leaves are put, which outlive it. */
+  workDir: string;
   /** What it may read: `open` and, until it has been loaded, `governed`. */
   inDir: string;
   /** What it may write. */
@@ -22,8 +24,6 @@ const parts = ['open', 'governed'] as const;
 export type InPart = (typeof parts)[number];
 
 export async function makeFolders(workDir: string, owner: FileOwner | null): Promise<ChildFolders> {
-  // Somebody may have cleared it away. Where other users go, it lies in a folder that is everybody's: not a name to trust twice.
-  if (!owner) await mkdir(workDir, { recursive: true, mode: 0o700 });
   const dir = await mkdtemp(join(workDir, 'child-'));
   const [inDir, outDir] = [join(dir, 'in'), join(dir, 'out')];
   for (const part of parts) await mkdir(join(inDir, part), { recursive: true });
@@ -36,7 +36,21 @@ export async function makeFolders(workDir: string, owner: FileOwner | null): Pro
     }
     await chown(outDir, owner.uid, owner.gid);
   }
-  return { inDir, outDir, owner, remove: () => rm(dir, { recursive: true, force: true, maxRetries: 3 }) };
+  return { workDir, inDir, outDir, owner, remove: () => rm(dir, { recursive: true, force: true, maxRetries: 3 }) };
+}
+
+/** Somebody has cleared away what a process reads from or writes to: a fault of the process, whatever it was asked. */
+export class FoldersGone extends Error {
+  override readonly name = 'FoldersGone';
+}
+
+export async function hasFolders({ inDir, outDir }: ChildFolders): Promise<boolean> {
+  return areThere([outDir, ...parts.map((part) => join(inDir, part))]);
+}
+
+async function areThere(paths: string[]): Promise<boolean> {
+  const found = await Promise.allSettled(paths.map((path) => stat(path)));
+  return found.every(({ status }) => status === 'fulfilled');
 }
 
 /**
@@ -89,10 +103,19 @@ export async function makeWorkDir(parent: string, mode: number): Promise<string>
   return dir;
 }
 
-/** In a folder that everybody may write to, somebody else could have chosen the name. */
 async function removeOurs(path: string): Promise<void> {
+  if (await isOurs(path)) await rm(path, { recursive: true, force: true });
+}
+
+/** In a folder that everybody may write to, somebody else could have chosen the name. */
+async function isOurs(path: string): Promise<boolean> {
   const info = await lstat(path);
-  if (info.isDirectory() && info.uid === process.getuid?.()) await rm(path, { recursive: true, force: true });
+  return info.isDirectory() && info.uid === process.getuid?.();
+}
+
+/** Whether nobody has cleared away a service's folder, or these files in it. */
+export async function isWhole(workDir: string, files: string[]): Promise<boolean> {
+  return (await isOurs(workDir).catch(() => false)) && (await areThere(files));
 }
 
 function isAlive(pid: number): boolean {

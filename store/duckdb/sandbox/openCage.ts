@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bubblewrapCage, type Cage, findBubblewrap, userCage } from './cage.ts';
-import { makeWorkDir } from './folders.ts';
+import { isWhole, makeWorkDir } from './folders.ts';
 import { type QueryProcess, startProcess } from './process.ts';
 import { findChildProgram } from './program.ts';
 
@@ -15,24 +15,25 @@ export const sandboxHelp = [
 ].join('\n');
 
 export interface OpenedCage {
-  cage: Cage;
-  workDir: string;
+  kind: Cage['kind'];
   /** The process that showed it to work. */
   first: QueryProcess;
+  start(): Promise<QueryProcess>;
+  /** Removes its folder, when no process is left. */
+  remove(): Promise<void>;
 }
+
+type MakeCage = (workDir: string) => Cage | Promise<Cage>;
 
 /** The strongest cage that works on this machine. Each is tried with a real query process, since only that tells. */
 export async function openCage(dir: string, searchPath: string[], choice: CageChoice): Promise<OpenedCage> {
   const program = await findChildProgram();
   const reasons: string[] = [];
-  const attempt = async (parent: string, mode: number, make: (workDir: string) => Cage | Promise<Cage>) => {
-    const workDir = await makeWorkDir(parent, mode);
+  const attempt = async (parent: string, mode: number, make: MakeCage) => {
     try {
-      const cage = await make(workDir);
-      return { cage, workDir, first: await startProcess(cage, workDir) };
+      return await tryCage(parent, mode, make);
     } catch (error) {
       reasons.push(error instanceof Error ? error.message : String(error));
-      await rm(workDir, { recursive: true, force: true });
       return null;
     }
   };
@@ -50,4 +51,53 @@ export async function openCage(dir: string, searchPath: string[], choice: CageCh
     if (process.getuid?.() !== 0) reasons.push('without root, no other user can be used');
   }
   throw new Error(`${sandboxHelp}\n${reasons.map((reason) => `- ${reason}`).join('\n')}`);
+}
+
+async function tryCage(parent: string, mode: number, make: MakeCage): Promise<OpenedCage> {
+  const places = keepPlaces(parent, mode, make);
+  const start = async () => {
+    const { cage, workDir } = await places.current();
+    return startProcess(cage, workDir);
+  };
+  try {
+    const { cage } = await places.current();
+    return { kind: cage.kind, first: await start(), start, remove: places.remove };
+  } catch (error) {
+    await places.remove();
+    throw error;
+  }
+}
+
+interface Place {
+  workDir: string;
+  cage: Cage;
+}
+
+/**
+ * The folder that processes are started in, with what they need in it. Should somebody clear it away, as programs that tidy
+ * temporary folders do, there is another from the next process on: under a new name, since the old one may be anybody's now.
+ */
+function keepPlaces(parent: string, mode: number, make: MakeCage): { current(): Promise<Place>; remove(): Promise<void> } {
+  const workDirs: string[] = [];
+  let making: Promise<Place> | null = null;
+  const makePlace = async (): Promise<Place> => {
+    const workDir = await makeWorkDir(parent, mode);
+    workDirs.push(workDir);
+    return { workDir, cage: await make(workDir) };
+  };
+  const renew = async (known: Promise<Place> | null): Promise<Place> => {
+    const place = await known?.catch(() => null);
+    return place && (await isWhole(place.workDir, place.cage.copies)) ? place : makePlace();
+  };
+  return {
+    // One after the other: processes that are started together find the same place.
+    current: () => {
+      making = renew(making);
+      return making;
+    },
+    async remove() {
+      await making?.catch(() => {});
+      for (const dir of workDirs) await rm(dir, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../../../core/errors.ts';
+import { FoldersGone } from './folders.ts';
 import { ProcessGone, type QueryProcess } from './process.ts';
 
 export interface PoolOptions {
@@ -53,15 +54,22 @@ export class ProcessPool {
 
   /**
    * Runs `work` with a process of its own. A process that is gone afterwards, or has served long enough, is replaced. Who
-   * leaves while he waits (`signal`) leaves the queue.
+   * leaves while he waits (`signal`) leaves the queue. One whose folders were cleared away is replaced too, and the work is
+   * done with another: queries change nothing. All that stand ready may have lost theirs.
    */
   async use<T>(accountId: string, work: (process: QueryProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const process = await this.take(accountId, signal);
-    try {
-      return await work(process);
-    } finally {
-      process.served += 1;
-      this.giveBack(accountId, process);
+    for (let tries = 0; ; tries += 1) {
+      const process = await this.take(accountId, signal);
+      try {
+        return await work(process);
+      } catch (error) {
+        if (!(error instanceof FoldersGone)) throw error;
+        process.kill();
+        if (tries > this.options.size) throw error;
+      } finally {
+        process.served += 1;
+        this.giveBack(accountId, process);
+      }
     }
   }
 

@@ -5,7 +5,7 @@ import { DomainError } from '../../../core/errors.ts';
 import type { KnownTable } from '../../../core/sql/checkTree.ts';
 import { foldName } from '../../../core/sql/names.ts';
 import type { Relation } from '../relation.ts';
-import { emptyFolder, type InPart, shareFile, takeFile } from './folders.ts';
+import { emptyFolder, FoldersGone, hasFolders, type InPart, shareFile, takeFile } from './folders.ts';
 import { childProblem, requireOk } from './outcomes.ts';
 import { matchParams } from './params.ts';
 import type { QueryProcess } from './process.ts';
@@ -60,6 +60,8 @@ export async function runQuery(process: QueryProcess, query: PreparedQuery): Pro
     if (resultPath !== null && !content) await takeFile(join(process.folders.outDir, resultName), resultPath);
     return { ...executed, tables, pageJson: page.toString('utf8'), resultFile: content ? null : resultPath, content };
   } catch (error) {
+    if (!process.gone && !(await hasFolders(process.folders)) && !process.gone)
+      throw new FoldersGone('the folders of a query process are gone', { cause: error });
     // After a refusal, or an error in the query, the process goes on; after anything else only a fresh one is a known state.
     if (!(error instanceof TablesMissing || (error instanceof DomainError && harmless.has(error.code)))) process.kill();
     else await emptyFolder(process.folders.outDir);

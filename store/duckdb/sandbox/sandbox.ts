@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { rm, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
@@ -11,7 +11,7 @@ import { type CageChoice, openCage } from './openCage.ts';
 import { childProblem, goneProblem, requireOk } from './outcomes.ts';
 import { findParamProblems, type GivenParams, readParams } from './params.ts';
 import { givenUp, ProcessPool } from './pool.ts';
-import { type QueryProcess, startProcess } from './process.ts';
+import type { QueryProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
 import { graceMs, runQuery } from './runQuery.ts';
 
@@ -108,17 +108,17 @@ const maxUnchecked = 16;
 
 /** Fails with a text for people when queries cannot be shut in on this machine. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { cage, workDir, first } = await openCage(options.dir, options.searchPath, options.cage ?? 'any');
+  const cage = await openCage(options.dir, options.searchPath, options.cage ?? 'any');
   const pool = new ProcessPool(
     {
       size: options.processes ?? availableParallelism(),
       maxQueue: options.maxQueue ?? 64,
       maxWaitMs: options.maxWaitMs ?? 30_000,
       maxServed: options.maxServed ?? 200,
-      start: () => startProcess(cage, workDir),
+      start: cage.start,
       onTrouble: options.onTrouble ?? (() => {}),
     },
-    first,
+    cage.first,
   );
 
   /** Checks the text and hands it to a process; what goes wrong there is told in the caller's words. */
@@ -156,7 +156,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
           query.known || query.relations.length <= maxUnchecked
             ? query.relations
             : await onlyUsed(process, query.sql, query.relations, known);
-        const resultPath = query.keepResult ? join(workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
+        const resultPath = query.keepResult ? join(process.folders.workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
         const result = await untilAborted(query.signal, process, () =>
           runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath, inlineBytes: query.inlineBytes ?? 0 }),
         );
@@ -188,7 +188,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     async close() {
       await pool.close();
-      await rm(workDir, { recursive: true, force: true, maxRetries: 3 });
+      await cage.remove();
     },
   };
 }

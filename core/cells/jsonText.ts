@@ -1,0 +1,57 @@
+/** Where things are in a JSON text that is read elsewhere: nothing is read or checked here. */
+
+export const sign = {
+  quote: 0x22,
+  comma: 0x2c,
+  minus: 0x2d,
+  plus: 0x2b,
+  point: 0x2e,
+  zero: 0x30,
+  nine: 0x39,
+  colon: 0x3a,
+  bracket: 0x5b,
+  backslash: 0x5c,
+  bracketEnd: 0x5d,
+  e: 0x65,
+  f: 0x66,
+  n: 0x6e,
+  t: 0x74,
+  brace: 0x7b,
+  braceEnd: 0x7d,
+} as const;
+
+/** The place behind a value, as far as the text has one; null where it is nested more than so many levels deep. */
+export function findValueEnd(text: string, start: number, deepest: number): number | null {
+  let depth = 0;
+  for (let at = start; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case sign.quote:
+        at = findQuote(text, at + 1);
+        break;
+      case sign.brace:
+      case sign.bracket:
+        depth += 1;
+        if (depth > deepest) return null;
+        break;
+      case sign.braceEnd:
+      case sign.bracketEnd:
+        if (depth === 0) return at;
+        depth -= 1;
+        break;
+      case sign.comma:
+        if (depth === 0) return at;
+        break;
+      default:
+        continue;
+    }
+    if (depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** The closing quote of a string, from somewhere in it. */
+function findQuote(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && text.charCodeAt(at) !== sign.quote) at += text.charCodeAt(at) === sign.backslash ? 2 : 1;
+  return at;
+}
