@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { mayRound, parseExactly } from '../../core/cells/jsonReader.ts';
 import { parseRowsJson } from '../../core/cells/rowsJson.ts';
 import { DomainError } from '../../core/errors.ts';
 import { readChunks } from './chunks.ts';
@@ -10,8 +11,14 @@ const jsonLimit = 32 * 1024 * 1024;
 /** Nobody who has not shown a credential needs more. */
 const publicLimit = 64 * 1024;
 
+/** Fields whose numbers become cells and parameters: there each digit counts. */
+const exactFields = ['rows', 'values', 'default', 'params'];
+
 export interface ReadBody {
+  /** As the contract describes it. */
   value: unknown;
+  /** Fields again that hold numbers with more digits than a double has, with those as LongNumber. */
+  exact?: Record<string, unknown>;
   size: number;
   /** What two requests are compared by. */
   print: string | Uint8Array;
@@ -36,7 +43,7 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
       `Send the body as ${operation.bodyTypes.join(' or ')}.`,
     );
   }
-  return { value: parseBody(bytes, operation), size: bytes.length, print: bytes, file: null };
+  return { ...parseBody(bytes, operation), size: bytes.length, print: bytes, file: null };
 }
 
 async function takeForm(form: ReadForm, operation: Operation): Promise<ReadBody> {
@@ -76,14 +83,23 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseBody(bytes: Buffer, operation: Operation): unknown {
+function parseBody(bytes: Buffer, operation: Operation): Pick<ReadBody, 'value' | 'exact'> {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     throw new DomainError('malformed-request', 'The body is not UTF-8.', 'Send JSON in UTF-8.');
   }
-  return (operation.givesRows ? parseRowsJson(text) : null) ?? parseJson(text);
+  const withRows = operation.givesRows ? parseRowsJson(text) : null;
+  if (withRows) return { value: withRows };
+  const value = parseJson(text);
+  return mayRound(text) ? { value, exact: readExactFields(text) } : { value };
+}
+
+function readExactFields(text: string): Record<string, unknown> {
+  const whole = parseExactly(text);
+  if (typeof whole !== 'object' || whole === null) return {};
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => exactFields.includes(name)));
 }
 
 function parseJson(text: string): unknown {
