@@ -18,6 +18,25 @@ interface Waiting {
 }
 
 const mostRiders = 50;
+/** Tells the connection until when its next riders may wait for locks, all of them together: as long as one of them alone. */
+const shareWait = {
+  name: 'share_wait',
+  text: `SELECT set_config($1, CASE current_setting('lock_timeout') WHEN '0' THEN ''
+           ELSE (clock_timestamp() + current_setting('lock_timeout')::interval)::text END, false)`,
+  values: ['svc.wait_until'],
+};
+/** Wherever there is much to do, the last one has so many milliseconds left. */
+const leastWait = 100;
+
+/**
+ * The first value of a rider, by which it comes to wait no longer than its convoy may: otherwise all those who want what
+ * somebody holds would wait for it one after the other, and everybody else behind them. Elsewhere nothing but the value.
+ */
+export const waitTogether = (value: string) => `CASE
+  WHEN coalesce(current_setting('svc.wait_until', true), '') = '' THEN ${value}
+  WHEN set_config('lock_timeout', greatest(${leastWait},
+    (extract(epoch FROM current_setting('svc.wait_until')::timestamptz - clock_timestamp()) * 1000)::integer)::text, true) <> '' THEN ${value} END`;
+
 const flush = `SELECT pg_logical_emit_message(true, 'flush', '')`;
 
 /**
@@ -33,8 +52,8 @@ export function makeConvoys(pool: AccountPool): SendAlong {
     try {
       const client = await runFor(accounts, () => pool.connect());
       try {
-        const [flushed, ...arrived] = await Promise.allSettled(sendConvoy(client, convoy));
-        if (flushed?.status === 'rejected') throw flushed.reason;
+        const [shared, flushed, ...arrived] = await Promise.allSettled(sendConvoy(client, convoy));
+        for (const own of [shared, flushed]) if (own?.status === 'rejected') throw own.reason;
         convoy.forEach(({ resolve, reject }, i) => {
           const outcome = arrived[i] as PromiseSettledResult<pg.QueryResult>;
           if (outcome.status === 'fulfilled') resolve(outcome.value);
@@ -72,13 +91,14 @@ export function makeConvoys(pool: AccountPool): SendAlong {
     });
 }
 
-/** In one packet; the flush, which goes last, is the first of the answers. */
+/** In one packet; what goes first and last, for all of them, comes first among the answers. */
 function sendConvoy(client: pg.PoolClient, convoy: Waiting[]): Promise<pg.QueryResult>[] {
   const { stream } = (client as pg.Client).connection;
   stream.cork();
   try {
+    const shared = client.query(shareWait);
     const riders = convoy.map(({ rider }) => client.query(rider));
-    return [client.query(flush), ...riders];
+    return [shared, client.query(flush), ...riders];
   } finally {
     stream.uncork();
   }

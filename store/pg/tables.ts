@@ -2,6 +2,7 @@ import { and, asc, count, eq, gt, inArray, isNull } from 'drizzle-orm';
 import type pg from 'pg';
 import { type Layer, manifests, type PlannedLayer, tableColumns, tables, tableVersions } from '../../schema/index.ts';
 import type { Notes, Tx, WholeChange } from './commit.ts';
+import { waitTogether } from './convoys.ts';
 import type { Database, Orm } from './database.ts';
 import type { Lookup } from './lookups.ts';
 
@@ -307,7 +308,7 @@ export function editTable(edit: TableEdit, scope: string, notes: Notes): WholeCh
     notes,
     statement: (at) => ({
       name: 'edit_table',
-      text: 'SELECT * FROM svc_edit_table($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+      text: `SELECT * FROM svc_edit_table(${waitTogether('$1')}, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
       values: [
         edit.tableId,
         edit.readVersion,

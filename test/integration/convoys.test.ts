@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AccountPool } from '../../store/pg/accountPool.ts';
-import { makeConvoys, type Rider, type SendAlong } from '../../store/pg/convoys.ts';
+import { makeConvoys, type Rider, type SendAlong, waitTogether } from '../../store/pg/convoys.ts';
 import { createTestDatabase } from '../setup/api.ts';
 import { openSql } from '../setup/everybody.ts';
 
@@ -73,6 +73,25 @@ describe('changes on one road', () => {
     await holder.query('COMMIT');
     holder.release();
     expect(await held).toMatchObject(['23505', { n: 3001, account: 'acc_A' }]);
+  });
+
+  it('wait for a lock together no longer than one alone, and who needs it not goes on', async () => {
+    const patient = new AccountPool({ connectionString: database.url, max: 1, pipeline: true, options: '-c lock_timeout=2s' });
+    const lock = (n: number): Rider => ({
+      name: 'lock',
+      text: `SELECT n, current_setting('lock_timeout') AS wait FROM ridden WHERE n = ${waitTogether('$1::integer')} FOR UPDATE`,
+      values: [n],
+    });
+    await sql.query('INSERT INTO ridden (n) VALUES (3500), (3501)');
+    const holder = await sql.connect();
+    await holder.query('BEGIN');
+    await holder.query('SELECT 1 FROM ridden WHERE n = 3500 FOR UPDATE');
+    const sendPatiently = makeConvoys(patient);
+    const rows = await outcomes([3500, 3500, 3500, 3501].map((n) => sendPatiently('acc_A', 'road', lock(n))));
+    await holder.query('ROLLBACK');
+    holder.release();
+    expect(rows).toEqual(['55P03', '55P03', '55P03', { n: 3501, wait: '100ms' }]);
+    await patient.end();
   });
 
   it('all hear of it when their connection breaks, and the next get another', async () => {
