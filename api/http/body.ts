@@ -28,7 +28,11 @@ export interface ReadBody {
 
 /** The request's body, or undefined when it has none. Bytes that are no form and no JSON are left to the handler. */
 export async function readBody(request: IncomingMessage, operation: Operation, makeDraft: MakeDraft): Promise<ReadBody | undefined> {
-  if (operation.bodyTypes.length === 0 || operation.bodyTypes.includes('*/*')) return undefined;
+  if (operation.bodyTypes.includes('*/*')) return undefined;
+  if (operation.bodyTypes.length === 0) {
+    if (!readOnly.has(request.method ?? '')) await refuseAny(request);
+    return undefined;
+  }
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isForm = type === formType && operation.bodyTypes.includes(type);
   if (isForm) return takeForm(await readForm(request, makeDraft), operation);
@@ -44,6 +48,21 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
     );
   }
   return { ...parseBody(bytes, operation), size: bytes.length, print: bytes, file: null };
+}
+
+const readOnly = new Set(['GET', 'HEAD']);
+
+/** Where nothing is taken, whatever a body says would be ignored. Some clients send an empty one with everything. */
+async function refuseAny(request: IncomingMessage): Promise<void> {
+  let text = '';
+  for await (const part of readChunks(request)) {
+    text = `${text}${part.toString()}`.trim();
+    if (text.length > 'null'.length) break;
+  }
+  if (text === '' || text === '{}' || text === 'null') return;
+  throw new DomainError('validation-failed', 'This operation takes no body.', 'Send the request without one; /docs shows what it takes.', {
+    errors: [{ pointer: '', detail: 'is not known here' }],
+  });
 }
 
 async function takeForm(form: ReadForm, operation: Operation): Promise<ReadBody> {
