@@ -43,7 +43,7 @@ export function checkColumns(columns: { name: string; type?: string }[], pointer
 export function nameTaken(name: string): DomainError {
   return new DomainError(
     'name-taken',
-    `An active table named ${name} exists in this workbook.`,
+    `An active table named ${name} exists in this workbook (case does not count).`,
     'Choose another name, or archive or delete that table.',
   );
 }
