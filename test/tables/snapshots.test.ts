@@ -117,6 +117,29 @@ describe('snapshots', () => {
     expect((await book.list()).snapshots.length).toBe(5);
   });
 
+  it('wait for tables in the order in which a restore locks them, so that the two never wait for each other', async () => {
+    const book = await makeBook('order');
+    // By name, and by where its row lies, the elder comes second.
+    await book.create('z');
+    await book.create('a');
+    await book.upsert('z', [{ a: 'x' }]);
+    const holder = await store.api.sql.connect();
+    try {
+      const lock = (name: string) =>
+        holder.query('SELECT 1 FROM tables WHERE workbook_id = $1 AND name = $2 FOR UPDATE NOWAIT', [book.id, name]);
+      await holder.query('BEGIN');
+      await lock('z');
+      const committing = book.commit('waits');
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await holder.query(waiting)).rowCount).toBe(1);
+      await lock('a');
+      await holder.query('COMMIT');
+      expect(await committing).toMatchObject({ tables: [{ name: 'a' }, { name: 'z' }] });
+    } finally {
+      holder.release(true);
+    }
+  });
+
   it('take as long over half a million rows as over a thousand', async () => {
     const time = async (rows: number) => {
       await store.makeLargeTable(`rows ${rows}`, rows);
