@@ -31,7 +31,7 @@ async function makeBook(title: string) {
       ok(await client.POST(`${base}/tables`, { params: { path: book }, body: { name, columns } })),
     upsert: async (name: string, rows: Record<string, unknown>[]) =>
       ok(await client.POST(`${base}/tables/{name}/rows`, { params: table(name), body: { rows, expected_version: null } })),
-    read: async (name: string, query: { at_version?: number } = {}) => {
+    read: async (name: string, query: { at_version?: number; at?: string; filter?: string; sort?: string[] } = {}) => {
       const page = ok(await client.GET(`${base}/tables/{name}/rows`, { params: { ...table(name), query } }));
       if (typeof page === 'string') throw new Error('not JSON');
       return page;
@@ -372,6 +372,27 @@ describe('a named version', () => {
       expect(tables.map((at) => [at.table.name, at.editVersion, at.rowCount])).toEqual([['gone', 2, 1]]);
     }
     await expect(resolveAt(store.services, book.id, 'v2')).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  it('is where rows can be read, by label or snapshot id, those of a table that was deleted since too', async () => {
+    const book = await makeBook('rows at');
+    await book.create('売上', [{ name: 'a' }]);
+    await book.upsert('売上', [{ a: 'x' }, { a: 'y' }]);
+    ok(await book.label('締め'));
+    await book.upsert('売上', [{ __svc_row_id: 1, a: 'z' }]);
+    const later = await book.commit('later');
+    await book.remove('売上');
+    const then = { name: '売上', edit_version: 2, rows: [{ a: 'x' }, { a: 'y' }] };
+    expect(await book.read('売上', { at: '締め' })).toMatchObject(then);
+    expect(await book.read('売上', { at: '締め', sort: ['a:desc'] })).toMatchObject({ rows: [{ a: 'y' }, { a: 'x' }] });
+    expect(await book.read('売上', { at: '締め', filter: "a = 'y'" })).toMatchObject({ rows: [{ a: 'y' }] });
+    expect(await book.read('売上', { at: later.id })).toMatchObject({ edit_version: 3, rows: [{ a: 'z' }, { a: 'y' }] });
+    const read = (name: string, query: { at?: string; at_version?: number }) =>
+      store.owner.client.GET(`${base}/tables/{name}/rows`, { params: { path: { workbook_id: book.id, name }, query } });
+    refused(await read('売上', {}), 404, 'not-found');
+    refused(await read('売上', { at: '無い' }), 404, 'not-found');
+    refused(await read('仕入', { at: '締め' }), 404, 'not-found');
+    refused(await read('売上', { at: '締め', at_version: 2 }), 422, 'validation-failed');
   });
 
   it('opens any number of tables by one statement', async () => {
