@@ -66,6 +66,7 @@ describe('odd names', () => {
     refused(await make('', [{ name: 'a' }]), 422, 'validation-failed');
     refused(await make(' ', [{ name: 'a' }]), 422, 'validation-failed');
     refused(await make('..', [{ name: 'a' }]), 422, 'validation-failed');
+    refused(await make('tbl_01JXQ2V7M0Z8K4T5R6W9A1B2C3', [{ name: 'a' }]), 422, 'validation-failed');
     refused(await make('t', [{ name: '.' }]), 422, 'validation-failed');
     refused(await make('x'.repeat(201), [{ name: 'a' }]), 422, 'validation-failed');
     refused(await make('t', [{ name: 'x'.repeat(201) }]), 422, 'validation-failed');
