@@ -14333,6 +14333,12 @@ export interface operations {
                  * @example 40
                  */
                 at_version?: number;
+                /**
+                 * @description Read the table as it was in a named version or a committed snapshot, by label or snapshot id; one that was deleted
+                 *     since is among them. Not together with `at_version` (422).
+                 * @example 2025年度第1四半期
+                 */
+                at?: string;
             };
             header?: never;
             path: {

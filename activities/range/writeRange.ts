@@ -3,6 +3,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { type Cast, castValue, Refusal } from '../../core/cells/castValue.ts';
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import { parseExactly } from '../../core/cells/jsonReader.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import type { Range } from '../../core/grid/grid.ts';
 import { type ColumnRecord, findTableAt, type TableAt } from '../../store/pg/tables.ts';
@@ -115,7 +116,7 @@ function castCell(type: ColumnType, value: Exclude<Scalar, null>): Cast {
   if (value === '') return null;
   if (type.kind !== 'JSON' || typeof value !== 'string') return castValue(type, value);
   try {
-    return castValue(type, JSON.parse(value));
+    return castValue(type, parseExactly(value));
   } catch {
     return new Refusal('must be JSON');
   }

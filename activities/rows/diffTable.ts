@@ -120,7 +120,13 @@ const sideJson = (alias: 'l' | 'r', column: RelationColumn | null) =>
 function differ(left: RelationColumn | null, right: RelationColumn | null): string {
   if (!left || !right || left.type === right.type) return `(${sideSql('l', left)} IS DISTINCT FROM ${sideSql('r', right)})`;
   // Of two types: by what the caller gets to see.
-  return `(CAST(to_json(${sideJson('l', left)}) AS VARCHAR) IS DISTINCT FROM CAST(to_json(${sideJson('r', right)}) AS VARCHAR))`;
+  return `(${seenSql('l', left)} IS DISTINCT FROM ${seenSql('r', right)})`;
+}
+
+/** A value as it is seen: the engine writes a whole DOUBLE as 5.0, which is the number 5 to whoever reads it. */
+function seenSql(alias: 'l' | 'r', column: RelationColumn): string {
+  const text = `CAST(to_json(${sideJson(alias, column)}) AS VARCHAR)`;
+  return column.type === 'DOUBLE' ? `regexp_replace(${text}, '\\.0$', '')` : text;
 }
 
 function cellSql({ left, right }: ShownPair): string {

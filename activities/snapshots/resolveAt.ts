@@ -33,3 +33,15 @@ export async function openTablesAt(services: Services, resolved: ResolvedAt, nam
     return { ...at, table: { ...at.table, name, description } };
   });
 }
+
+/** One of them, by its name of then or by id; 404 when it was not there. */
+export async function requireTableThen(services: Services, resolved: ResolvedAt, name: string): Promise<TableAt> {
+  const asked = resolved.tables.get(name)?.name ?? name;
+  const found = await openTablesAt(services, resolved, [asked]);
+  const at = found.find(({ table }) => table.name === asked) ?? found[0];
+  if (at) return at;
+  throw notFound(
+    'table in that version or snapshot',
+    'GET …/versions/{label} lists the tables of a version, GET …/snapshots those of all.',
+  );
+}

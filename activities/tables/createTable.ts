@@ -1,5 +1,6 @@
 import { formatColumnType, parseColumnType, typeNames } from '../../core/cells/columnTypes.ts';
 import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
+import { isId } from '../../core/ids/ids.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
@@ -42,7 +43,7 @@ export function checkColumns(columns: { name: string; type?: string }[], pointer
 export function nameTaken(name: string): DomainError {
   return new DomainError(
     'name-taken',
-    `An active table named ${name} exists in this workbook.`,
+    `An active table named ${name} exists in this workbook (case does not count).`,
     'Choose another name, or archive or delete that table.',
   );
 }
@@ -54,7 +55,8 @@ export async function createTable(
   wanted: { name: string; columns: ColumnWanted[] },
 ): Promise<{ name: string; editVersion: number }> {
   const name = wanted.name.trim();
-  const why = name === '' ? 'must not be blank' : isDots(name) ? dotsRefused : null;
+  // A table is found by its name or its id: one named by the id of another would never be found, or be taken for it.
+  const why = name === '' ? 'must not be blank' : isDots(name) ? dotsRefused : isId(name, 'tbl') ? 'has the form of a table id' : null;
   if (why)
     throw new DomainError('validation-failed', `/name: ${why}.`, 'Give the table another name.', {
       errors: [{ pointer: '/name', detail: why }],

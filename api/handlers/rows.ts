@@ -2,9 +2,12 @@ import { requireWorkbook } from '../../activities/access.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
+import { requireTableThen, resolveAt } from '../../activities/snapshots/resolveAt.ts';
 import { commitPlan } from '../../activities/tables/editTable.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
 import { DomainError } from '../../core/errors.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Plant } from '../http/pipeline.ts';
 import { encodeNames, formatTypes } from '../presenters/formats.ts';
@@ -15,13 +18,9 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
   return {
     async readRows({ principal, params, query, accepts }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const current = await requireTable(services, workbook.id, params.name);
-      const at = query.at_version === undefined ? current : await requireTableAt(services, current, query.at_version);
-      if (query.cursor !== undefined && query.offset !== undefined) {
-        throw new DomainError('validation-failed', 'cursor and offset exclude each other.', 'Send one of them.', {
-          errors: [{ pointer: '/query/offset', detail: 'not together with cursor' }],
-        });
-      }
+      refuseBoth(query, 'cursor', 'offset');
+      refuseBoth(query, 'at', 'at_version');
+      const at = await openAsked(services, workbook.id, params.name, query);
       const page = await readRows(services, principal, at, { ...query, limit: query.limit ?? 100 });
       const masked = page.columns.filter((column) => column.masked).map((column) => column.name);
       const type = accepts('application/json', formatTypes.ndjson, formatTypes.arrow);
@@ -78,6 +77,25 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
       );
     },
   };
+}
+
+function refuseBoth<Name extends string>(query: { [name in Name]?: unknown }, one: Name, other: Name): void {
+  if (query[one] === undefined || query[other] === undefined) return;
+  throw new DomainError('validation-failed', `${one} and ${other} exclude each other.`, 'Send one of them.', {
+    errors: [{ pointer: `/query/${other}`, detail: `not together with ${one}` }],
+  });
+}
+
+/** The table as it is, at a version of its own, or at a moment of the workbook. */
+async function openAsked(
+  services: Services,
+  workbookId: string,
+  name: string,
+  query: { at?: string; at_version?: number },
+): Promise<TableAt> {
+  if (query.at !== undefined) return requireTableThen(services, await resolveAt(services, workbookId, query.at), name);
+  const current = await requireTable(services, workbookId, name);
+  return query.at_version === undefined ? current : requireTableAt(services, current, query.at_version);
 }
 
 /** What JSON says around the rows, for formats that hold rows alone. */

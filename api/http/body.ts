@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { mayRound, parseExactly } from '../../core/cells/jsonReader.ts';
 import { findValueEnd } from '../../core/cells/jsonText.ts';
 import { parseRowsJson } from '../../core/cells/rowsJson.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -11,8 +12,14 @@ const jsonLimit = 32 * 1024 * 1024;
 /** Nobody who has not shown a credential needs more. */
 const publicLimit = 64 * 1024;
 
+/** Fields whose numbers become cells and parameters: there each digit counts. */
+const exactFields = ['rows', 'values', 'default', 'params'];
+
 export interface ReadBody {
+  /** As the contract describes it. */
   value: unknown;
+  /** Fields again that hold numbers with more digits than a double has, with those as LongNumber. */
+  exact?: Record<string, unknown>;
   size: number;
   /** What two requests are compared by. */
   print: string | Uint8Array;
@@ -22,7 +29,11 @@ export interface ReadBody {
 
 /** The request's body, or undefined when it has none. Bytes that are no form and no JSON are left to the handler. */
 export async function readBody(request: IncomingMessage, operation: Operation, makeDraft: MakeDraft): Promise<ReadBody | undefined> {
-  if (operation.bodyTypes.length === 0 || operation.bodyTypes.includes('*/*')) return undefined;
+  if (operation.bodyTypes.includes('*/*')) return undefined;
+  if (operation.bodyTypes.length === 0) {
+    if (!readOnly.has(request.method ?? '')) await refuseAny(request);
+    return undefined;
+  }
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isForm = type === formType && operation.bodyTypes.includes(type);
   if (isForm) return takeForm(await readForm(request, makeDraft), operation);
@@ -37,7 +48,22 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
       `Send the body as ${operation.bodyTypes.join(' or ')}.`,
     );
   }
-  return { value: parseBody(bytes, operation), size: bytes.length, print: bytes, file: null };
+  return { ...parseBody(bytes, operation), size: bytes.length, print: bytes, file: null };
+}
+
+const readOnly = new Set(['GET', 'HEAD']);
+
+/** Where nothing is taken, whatever a body says would be ignored. Some clients send an empty one with everything. */
+async function refuseAny(request: IncomingMessage): Promise<void> {
+  let text = '';
+  for await (const part of readChunks(request)) {
+    text = `${text}${part.toString()}`.trim();
+    if (text.length > 'null'.length) break;
+  }
+  if (text === '' || text === '{}' || text === 'null') return;
+  throw new DomainError('validation-failed', 'This operation takes no body.', 'Send the request without one; /docs shows what it takes.', {
+    errors: [{ pointer: '', detail: 'is not known here' }],
+  });
 }
 
 async function takeForm(form: ReadForm, operation: Operation): Promise<ReadBody> {
@@ -77,14 +103,23 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseBody(bytes: Buffer, operation: Operation): unknown {
+function parseBody(bytes: Buffer, operation: Operation): Pick<ReadBody, 'value' | 'exact'> {
   let text: string;
   try {
     text = utf8.decode(bytes);
   } catch {
     throw new DomainError('malformed-request', 'The body is not UTF-8.', 'Send JSON in UTF-8.');
   }
-  return (operation.givesRows ? parseRowsJson(text) : null) ?? parseJson(text);
+  const withRows = operation.givesRows ? parseRowsJson(text) : null;
+  if (withRows) return { value: withRows };
+  const value = parseJson(text);
+  return mayRound(text) ? { value, exact: readExactFields(text) } : { value };
+}
+
+function readExactFields(text: string): Record<string, unknown> {
+  const whole = parseExactly(text);
+  if (typeof whole !== 'object' || whole === null) return {};
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => exactFields.includes(name)));
 }
 
 function parseJson(text: string): unknown {

@@ -232,7 +232,7 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
     },
     params: ctx.params,
     query: input.query,
-    body: input.body?.value,
+    body: input.body?.exact ? { ...(input.body.value as object), ...input.body.exact } : input.body?.value,
     requestId: trace.requestId,
     address: ctx.ip,
     get abandoned(): AbortSignal {

@@ -1,6 +1,6 @@
 import type { ColumnType } from './columnTypes.ts';
 import { LongNumber } from './givenRow.ts';
-import { sureDigits } from './rowsJson.ts';
+import { sureDigits } from './jsonReader.ts';
 
 /**
  * A value from a request as canonical text, the form in which it is stored and in which the engine reads it. No number
@@ -48,12 +48,13 @@ function castText(value: unknown): Cast {
 }
 
 function castJson(value: unknown): Cast {
-  return value instanceof LongNumber ? tooLong : (findUnsound(value) ?? JSON.stringify(value));
+  return findUnsound(value) ?? JSON.stringify(value);
 }
 
 /** The first thing in a JSON value that is not what the caller wrote, or that nobody can hold. */
 function findUnsound(value: unknown): Refusal | null {
   if (typeof value === 'number') return lostDigits(value);
+  if (value instanceof LongNumber) return tooLong;
   if (typeof value === 'string')
     return value.isWellFormed() && !value.includes('\u0000') ? null : refuse('contains U+0000 or a lone surrogate');
   if (typeof value !== 'object' || value === null) return null;

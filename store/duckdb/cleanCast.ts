@@ -1,5 +1,5 @@
 import type { ColumnType } from '../../core/cells/columnTypes.ts';
-import { sureDigits } from '../../core/cells/rowsJson.ts';
+import { sureDigits } from '../../core/cells/jsonReader.ts';
 import { cellText } from './cellText.ts';
 import { jsonExpression } from './json.ts';
 

@@ -111,9 +111,10 @@ export async function insertSnapshot(tx: Tx, made: NewSnapshot): Promise<{ snaps
     if (brokenConstraint(error) === 'snapshots_pkey') return null;
     throw error;
   }
+  // Each row locks the table that it refers to: in ascending id, as whoever else locks several does.
   await tx.client.query(
     `INSERT INTO snapshot_tables (snapshot_id, table_id, name, state, description, edit_version, version_uid)
-     SELECT $1, id, name, state, description, edit_version, version_uid FROM tables WHERE workbook_id = $2 AND deleted_at IS NULL`,
+     SELECT $1, id, name, state, description, edit_version, version_uid FROM tables WHERE workbook_id = $2 AND deleted_at IS NULL ORDER BY id`,
     [made.editing.id, made.workbookId],
   );
   const held = await listSnapshotTables(tx.orm, [made.editing.id]);

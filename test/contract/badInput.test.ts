@@ -122,6 +122,18 @@ describe('a body', () => {
     await expectRefused(await patchTeam(body), [400, 413, 422]);
   });
 
+  it.each(['{"actor":"佐藤"}', '{', '[1]', ' '.repeat(70_000).concat('x')])(
+    'where none is taken is refused, not ignored: %#',
+    async (body) => {
+      const problem = await expectRefused(await post(`/api/v1/workbooks/${unknownId('wb')}/ops/1/undo`, body), [422]);
+      expect(problem.detail).toBe('This operation takes no body.');
+    },
+  );
+
+  it.each(['', '{}', ' null '])('where none is taken may be empty: %j', async (body) => {
+    await expectRefused(await post(`/api/v1/workbooks/${unknownId('wb')}/ops/1/undo`, body), [404]);
+  });
+
   it('cannot reach the prototype of anything', async () => {
     const given = '{"idp_config":{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}}';
     const answer = await patchTeam(given);

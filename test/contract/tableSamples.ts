@@ -60,7 +60,7 @@ export const tableSamples = {
   listTables: onWorkbook('/tables'),
   createTable: ({ workbook }) => ({
     path: `/api/v1/workbooks/${workbook}/tables`,
-    body: { name: makeId('tbl'), columns: [{ name: 'a' }] },
+    body: { name: `表 ${makeId('tbl')}`, columns: [{ name: 'a' }] },
   }),
   getTable: onTable(({ table }) => ({ path: table })),
   deleteTable: onTable(({ table }) => ({ path: `${table}?expected_version=2` })),

@@ -3,14 +3,21 @@ import { describe, expect, it } from 'vitest';
 import { castValue, Refusal } from '../../core/cells/castValue.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { type GivenRow, LongNumber } from '../../core/cells/givenRow.ts';
+import { parseExactly } from '../../core/cells/jsonReader.ts';
 import { parseRowsJson } from '../../core/cells/rowsJson.ts';
+
+/** Numbers as doubles. */
+function roundAll(value: unknown): unknown {
+  if (value instanceof LongNumber) return Number(value.text);
+  if (Array.isArray(value)) return value.map(roundAll);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, roundAll(item)]));
+}
 
 /** As JSON.parse would give it: rows as objects, numbers as doubles. */
 function asPlain(parsed: Record<string, unknown>): unknown {
   const rows = (parsed.rows as GivenRow[]).map(({ names, values }) =>
-    Object.fromEntries(
-      names.map((name, i) => [name, values[i] instanceof LongNumber ? Number((values[i] as LongNumber).text) : values[i]]),
-    ),
+    Object.fromEntries(names.map((name, i) => [name, roundAll(values[i])])),
   );
   return { ...parsed, rows };
 }
@@ -160,5 +167,44 @@ describe('a JSON number keeps every digit, or is refused', () => {
     const found = castValue(parseColumnType(type) as ColumnType, rows?.[0]?.values[0]);
     if (text === null) expect(found).toBeInstanceOf(Refusal);
     else expect(found).toBe(text);
+  });
+});
+
+describe('any JSON', () => {
+  it('is read as JSON.parse reads it', () => {
+    const value = fc.oneof(fc.jsonValue(), fc.array(fc.double({ noNaN: true, noDefaultInfinity: true })), fc.dictionary(name, cell));
+    const text = fc.tuple(value, fc.constantFrom(undefined, 2, '\t')).map(([each, space]) => JSON.stringify(each, null, space));
+    fc.assert(
+      fc.property(text, (each) => {
+        expect(roundAll(parseExactly(each))).toEqual(JSON.parse(each));
+      }),
+    );
+  });
+
+  it.each(['1234567890.00000000001', '0.1000000000000000055511151231257827', '9007199254740993', '1e400', '1e-400'])(
+    'keeps %s as it was written, wherever it stands',
+    (text) => {
+      const kept = new LongNumber(text);
+      expect(parseExactly(text)).toEqual(kept);
+      expect(parseExactly(`{"a": [1, ${text}], "b":{"c":-${text}}}`)).toEqual({ a: [1, kept], b: { c: new LongNumber(`-${text}`) } });
+    },
+  );
+
+  it.each(['0.30000000000000004', '1.2345678901234566e-07', '1.2345678901234566E-7', '1.2345678901234568E22', '1e5', '"9007199254740993"'])(
+    '%s is what it is as a double or text',
+    (text) => expect(parseExactly(`[${text}]`)).toEqual([JSON.parse(text)]),
+  );
+});
+
+describe('JSON whose numbers keep their digits', () => {
+  it('is otherwise what JSON.parse gives, with any character in it', () => {
+    const anything = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 });
+    fc.assert(
+      fc.property(anything, fc.constantFrom(undefined, 1), (value, indent) => {
+        const text = JSON.stringify(['\u0000 \ud800', value, 0.1234567890123456], null, indent);
+        expect(roundAll(parseExactly(text))).toEqual(JSON.parse(text));
+      }),
+      { numRuns: 500 },
+    );
   });
 });

@@ -142,6 +142,17 @@ describe('a plain table', () => {
     expect(await world.listNames('active', workbookId)).toEqual(['売上', '売上_2']);
   });
 
+  it.each([
+    ['istanbul', 'İstanbul'],
+    ['ΣΊΣΥΦΟΣ', 'σίσυφοσ'],
+    ['straße', 'STRAẞE'],
+  ])('whose name is taken but for its case gets a number: %s and %s', async (taken, name) => {
+    const workbookId = await world.newWorkbook();
+    const body = { name: taken, columns: [{ name: 'a', type: 'VARCHAR' }] };
+    ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: { path: { workbook_id: workbookId } }, body }));
+    expect(namesOf(await world.upload(`${name}.csv`, 'a,b\n1,2\n', { workbookId }))).toEqual([`${name}_2`]);
+  });
+
   it('of the same file name and other bytes is another source', async () => {
     const workbookId = await world.newWorkbook();
     const first = await world.upload('月次.xlsx', await makeXlsx({ S: bare(2) }), { workbookId });

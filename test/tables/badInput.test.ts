@@ -66,6 +66,7 @@ describe('odd names', () => {
     refused(await make('', [{ name: 'a' }]), 422, 'validation-failed');
     refused(await make(' ', [{ name: 'a' }]), 422, 'validation-failed');
     refused(await make('..', [{ name: 'a' }]), 422, 'validation-failed');
+    refused(await make('tbl_01JXQ2V7M0Z8K4T5R6W9A1B2C3', [{ name: 'a' }]), 422, 'validation-failed');
     refused(await make('t', [{ name: '.' }]), 422, 'validation-failed');
     refused(await make('x'.repeat(201), [{ name: 'a' }]), 422, 'validation-failed');
     refused(await make('t', [{ name: 'x'.repeat(201) }]), 422, 'validation-failed');
@@ -344,4 +345,46 @@ it('an actor of blanks is nobody: the user is written down', async () => {
   });
   ok(edit);
   expect((await world.ops({ limit: 1 })).ops[0]?.actor).toMatch(/\S/);
+});
+
+describe('a number with more digits than a double has', () => {
+  const long = '1234567890.00000000001';
+  const send = async (method: string, path: string, body: string) => {
+    const response = await api.fetch(`/api/v1/workbooks/${world.workbookId}/${path}`, {
+      token: world.owner.session,
+      method,
+      body,
+      headers: { 'Content-Type': 'application/json' },
+    });
+    return { status: response.status, body: (await response.json()) as { errors?: { pointer: string; detail: string }[] } };
+  };
+
+  beforeAll(async () => {
+    await world.makeTable('digits', [
+      { name: 'd', type: 'DECIMAL(38,20)' },
+      { name: 'j', type: 'JSON' },
+    ]);
+  });
+
+  it.each([
+    // A backslash behind the rows sends them another way.
+    ['POST', 'tables/digits/rows', `{"expected_version":null,"rows":[{"d":${long}}],"actor":"CORP\\\\sato"}`, '/rows/0/d'],
+    ['POST', 'tables/digits/rows', `{"expected_version":null,"rows":[{"j":{"x":[${long}]}}]}`, '/rows/0/j'],
+    ['PUT', 'tables/digits/range', `{"expected_version":null,"range":"A2","values":[[${long}]]}`, '/values/0/0'],
+    ['PUT', 'tables/digits/range', `{"expected_version":null,"range":"B2","values":[["{\\"x\\":${long}}"]]}`, '/values/0/0'],
+    ['POST', 'artifacts/digits/columns', `{"expected_version":null,"column":"n","type":"DECIMAL(38,20)","default":${long}}`, '/default'],
+    ['POST', 'query', `{"sql":"SELECT $1","params":[${long}]}`, '/params/0'],
+  ])('is refused where digits would go: %s %s %s', async (method, path, body, pointer) => {
+    const answer = await send(method, path, body);
+    expect(answer).toMatchObject({ status: 422, body: { errors: [{ pointer, detail: expect.stringContaining('as a string') }] } });
+    expect((await driveTable(world.owner, world.workbookId, 'digits').read()).edit_version).toBe(1);
+  });
+
+  it('is a double where the column is one', async () => {
+    const table = await world.makeTable('doubles', [{ name: 'f', type: 'DOUBLE' }]);
+    expect(await send('PUT', 'tables/doubles/range', `{"expected_version":null,"range":"A2","values":[[${long}]]}`)).toMatchObject({
+      status: 200,
+    });
+    expect((await table.read()).rows).toEqual([{ f: 1234567890, __svc_row_id: 1 }]);
+  });
 });

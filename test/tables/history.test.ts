@@ -173,6 +173,16 @@ describe('a diff', () => {
     ]);
   });
 
+  it('tells no change of a whole number that became a DOUBLE', async () => {
+    const table = await world.makeTable('number', [{ name: 'n', type: 'BIGINT' }]);
+    ok(await table.upsert([{ n: 5 }, { n: 0 }, { n: null }]));
+    ok(await table.retype('n', 'DOUBLE'));
+    ok(await table.upsert([{ __svc_row_id: 2, n: 0.5 }]));
+    const cells = (old: number, now: number) => [{ row_id: 2, cells: [{ column: 'n', old, new: now }] }];
+    expect(ok(await table.diff(2))).toMatchObject({ updated: cells(0, 0.5), updated_count: 1 });
+    expect(ok(await table.diff(4, 2))).toMatchObject({ updated: cells(0.5, 0), updated_count: 1 });
+  });
+
   it('reaches over restores, and takes snapshots and labels for versions', async () => {
     const other = await makeWorkbookWith(api);
     const table = await other.makeTable('restored', [{ name: 'a' }, { name: 'n', type: 'BIGINT' }]);

@@ -32,7 +32,7 @@ async function makeBook(title: string) {
       ok(await client.POST(`${base}/tables`, { params: { path: book }, body: { name, columns } })),
     upsert: async (name: string, rows: Record<string, unknown>[]) =>
       ok(await client.POST(`${base}/tables/{name}/rows`, { params: table(name), body: { rows, expected_version: null } })),
-    read: async (name: string, query: { at_version?: number } = {}) => {
+    read: async (name: string, query: { at_version?: number; at?: string; filter?: string; sort?: string[] } = {}) => {
       const page = ok(await client.GET(`${base}/tables/{name}/rows`, { params: { ...table(name), query } }));
       if (typeof page === 'string') throw new Error('not JSON');
       return page;
@@ -116,6 +116,29 @@ describe('snapshots', () => {
     const made = await Promise.all(Array.from({ length: 4 }, (_, i) => book.commit(`n${i}`)));
     expect(new Set(made.map((each) => each.id)).size).toBe(4);
     expect((await book.list()).snapshots.length).toBe(5);
+  });
+
+  it('wait for tables in the order in which a restore locks them, so that the two never wait for each other', async () => {
+    const book = await makeBook('order');
+    // By name, and by where its row lies, the elder comes second.
+    await book.create('z');
+    await book.create('a');
+    await book.upsert('z', [{ a: 'x' }]);
+    const holder = await store.api.sql.connect();
+    try {
+      const lock = (name: string) =>
+        holder.query('SELECT 1 FROM tables WHERE workbook_id = $1 AND name = $2 FOR UPDATE NOWAIT', [book.id, name]);
+      await holder.query('BEGIN');
+      await lock('z');
+      const committing = book.commit('waits');
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await expect.poll(async () => (await holder.query(waiting)).rowCount).toBe(1);
+      await lock('a');
+      await holder.query('COMMIT');
+      expect(await committing).toMatchObject({ tables: [{ name: 'a' }, { name: 'z' }] });
+    } finally {
+      holder.release(true);
+    }
   });
 
   it('take as long over half a million rows as over a thousand', async () => {
@@ -370,6 +393,27 @@ describe('a named version', () => {
       expect(tables.map((at) => [at.table.name, at.editVersion, at.rowCount])).toEqual([['gone', 2, 1]]);
     }
     await expect(resolveAt(store.services, book.id, 'v2')).rejects.toMatchObject({ code: 'not-found' });
+  });
+
+  it('is where rows can be read, by label or snapshot id, those of a table that was deleted since too', async () => {
+    const book = await makeBook('rows at');
+    await book.create('売上', [{ name: 'a' }]);
+    await book.upsert('売上', [{ a: 'x' }, { a: 'y' }]);
+    ok(await book.label('締め'));
+    await book.upsert('売上', [{ __svc_row_id: 1, a: 'z' }]);
+    const later = await book.commit('later');
+    await book.remove('売上');
+    const then = { name: '売上', edit_version: 2, rows: [{ a: 'x' }, { a: 'y' }] };
+    expect(await book.read('売上', { at: '締め' })).toMatchObject(then);
+    expect(await book.read('売上', { at: '締め', sort: ['a:desc'] })).toMatchObject({ rows: [{ a: 'y' }, { a: 'x' }] });
+    expect(await book.read('売上', { at: '締め', filter: "a = 'y'" })).toMatchObject({ rows: [{ a: 'y' }] });
+    expect(await book.read('売上', { at: later.id })).toMatchObject({ edit_version: 3, rows: [{ a: 'z' }, { a: 'y' }] });
+    const read = (name: string, query: { at?: string; at_version?: number }) =>
+      store.owner.client.GET(`${base}/tables/{name}/rows`, { params: { path: { workbook_id: book.id, name }, query } });
+    refused(await read('売上', {}), 404, 'not-found');
+    refused(await read('売上', { at: '無い' }), 404, 'not-found');
+    refused(await read('仕入', { at: '締め' }), 404, 'not-found');
+    refused(await read('売上', { at: '締め', at_version: 2 }), 422, 'validation-failed');
   });
 
   it('opens any number of tables by one statement', async () => {

@@ -1,3 +1,4 @@
+import { LongNumber } from '../../../core/cells/givenRow.ts';
 import { DomainError, type ProblemItem } from '../../../core/errors.ts';
 import type { Params, Scalar } from './protocol.ts';
 
@@ -32,6 +33,7 @@ function findProblem(value: unknown): string | null {
     );
   if (value === null || typeof value === 'boolean') return null;
   if (typeof value === 'number') return findNumberProblem(value);
+  if (value instanceof LongNumber) return 'The number has more digits than a JSON number can keep; give it as a string.';
   if (typeof value !== 'string') return 'A parameter is text, a number, true, false, null, or a list of those.';
   if (value.includes('\0')) return 'Text must not hold U+0000.';
   return value.isWellFormed() ? null : 'Text must not hold lone surrogates.';
