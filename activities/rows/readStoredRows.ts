@@ -8,6 +8,7 @@ import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
+import { eachColumn, isWide, withStoredColumns } from './storedColumns.ts';
 
 export type Cells = Record<string, string | null>;
 
@@ -17,6 +18,8 @@ const fewFiles = 4;
 /** Whole rows by id, as canonical text by column id. Rows that do not exist are not in the answer. */
 export async function readStoredRows(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
   if (rowIds.length === 0) return new Map();
+  const wide = isWide(at.columns) ? await askByColumn(services, at, rowIds) : null;
+  if (wide) return wide;
   const files = at.layers.filter((layer) => layer.kind !== 'log' && mayHold(layer, rowIds));
   return files.length <= fewFiles ? askInTurn(services, at, rowIds) : askAtOnce(services, at, rowIds);
 }
@@ -51,6 +54,18 @@ async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Pro
     }
   }
   return found;
+}
+
+/** Null: only an engine can read the files. */
+async function askByColumn(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells> | null> {
+  return withStoredColumns(services, at, { ids: rowIds }, async (rows) => {
+    const cells = rows.ids.map((): Cells => ({}));
+    await eachColumn(rows, at.columns, (texts, i) => {
+      const { id } = at.columns[i] as ColumnRecord;
+      for (let row = 0; row < texts.length; row += 1) (cells[row] as Cells)[id] = texts[row] as string | null;
+    });
+    return new Map(rows.ids.map((id, row) => [id, cells[row] as Cells]));
+  });
 }
 
 async function askAtOnce(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
