@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import type { QueryPlan } from '../../store/duckdb/sandbox/sandbox.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
-import { isWide } from '../rows/storedColumns.ts';
 import { keepNamed } from '../rows/wideRows.ts';
 
 /** Columns of one table that a query can read: an engine needs memory for each, and a process has little. */

@@ -7,6 +7,7 @@ import { openFiles, quoteName, type RelationColumn } from '../../store/duckdb/re
 import { pageSeparator } from '../../store/duckdb/sandbox/protocol.ts';
 import { selectResult } from '../../store/duckdb/sandbox/resultTypes.ts';
 import type { SandboxResult } from '../../store/duckdb/sandbox/sandbox.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { mostQueried, tooWide } from '../query/wideQuery.ts';
@@ -21,7 +22,6 @@ import {
   type RowsQuery,
   smallerPage,
 } from './rowsQuery.ts';
-import { isWide } from './storedColumns.ts';
 import { keepNamed, readWideRows, streamWideRows } from './wideRows.ts';
 
 const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: mostPageBytes };

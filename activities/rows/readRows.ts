@@ -5,6 +5,7 @@ import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, streamRelation, withRelation } from '../../store/duckdb/engine.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
@@ -25,7 +26,6 @@ import {
   type RowsQuery,
   requireModest,
 } from './rowsQuery.ts';
-import { isWide } from './storedColumns.ts';
 import { keepNamed, listIdsAfter, readWideRows, streamWideRows } from './wideRows.ts';
 
 /** A page in row order, or as sorted. Cells are texts all the way: no value passes through a JavaScript number. */

@@ -4,11 +4,12 @@ import { cellText } from '../../store/duckdb/cellText.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { findRows } from '../../store/duckdb/findRows.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
-import { eachColumn, isWide, withStoredColumns } from './storedColumns.ts';
+import { eachColumn, withStoredColumns } from './storedColumns.ts';
 
 export type Cells = Record<string, string | null>;
 

@@ -8,14 +8,6 @@ import type { Services } from '../../store/services.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
 import type { Cells } from './readStoredRows.ts';
 
-/**
- * An engine holds two thousand values of every column that it reads, and plans each of them: beyond so many columns whole
- * rows are read by their bytes instead, column by column.
- */
-export const mostAtOnce = 500;
-
-export const isWide = (columns: readonly unknown[]): boolean => columns.length > mostAtOnce;
-
 /** Some rows of a version, to be read column by column. */
 export interface StoredColumns {
   /** Ascending. */

@@ -7,13 +7,14 @@ import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import { writeArrow } from '../../store/duckdb/formats/arrowTexts.ts';
 import type { RelationColumn } from '../../store/duckdb/relation.ts';
+import { isWide, mostAtOnce } from '../../store/duckdb/wide.ts';
 import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { fetchRows } from './fetchRows.ts';
 import type { PageRow } from './lookUpRows.ts';
 import { requireModest } from './rowsQuery.ts';
-import { eachColumn, isWide, mostAtOnce, withStoredColumns } from './storedColumns.ts';
+import { eachColumn, withStoredColumns } from './storedColumns.ts';
 
 /** Of a wide table only the columns with these names, of others all: what an engine is not asked for, it need not plan. */
 export function keepNamed(at: TableAt, names: Iterable<string>): TableAt {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import * as arrow from 'apache-arrow';
 import { cellJson } from '../../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../../core/cells/columnTypes.ts';
-import { storeType } from '../../parquet/storedTypes.ts';
+import { readDouble, storeType } from '../../parquet/storedTypes.ts';
 import { parseTypeName } from '../typeNames.ts';
 import { planArrowColumn } from './arrowColumns.ts';
 import { CollectingWriter } from './arrowStream.ts';
@@ -62,7 +62,7 @@ function readTexts(arrowType: arrow.DataType, type: ColumnType, texts: (string |
       return make(bits);
     }
     case 'DOUBLE':
-      return make(Float64Array.from(texts, (text) => readDouble(text)));
+      return make(Float64Array.from(texts, (text) => (text === null ? 0 : readDouble(text))));
     case 'DECIMAL': {
       const words = new BigUint64Array(length * 2);
       for (const [i, text] of texts.entries()) {
@@ -79,12 +79,6 @@ function readTexts(arrowType: arrow.DataType, type: ColumnType, texts: (string |
 
 function setBit(bits: Uint8Array, at: number): void {
   bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7));
-}
-
-const doublesInWords: Record<string, number> = { inf: Number.POSITIVE_INFINITY, '-inf': Number.NEGATIVE_INFINITY };
-
-function readDouble(text: string | null): number {
-  return text === null ? 0 : (doublesInWords[text] ?? Number(text));
 }
 
 /** Whole numbers, days and times are the same bytes in both formats; Parquet leaves the nulls out. */
