@@ -39,7 +39,7 @@ async function crowd(table: string): Promise<void> {
     SELECT t.id || n, t.workbook_id, t.account_id, 'other' || n, t.layer, CASE WHEN n % 2 = 0 THEN 'active' ELSE 'archived' END, 1, 'uid' || n,
            t.manifest_id || n, 1, 0, 1, 1, now(), now() ${others};
     INSERT INTO manifests (id, table_id, layers, created_at) SELECT t.manifest_id || n, t.id || n, '[]', now() ${others};
-    INSERT INTO table_columns (table_id, column_id, from_version, name, type, position) SELECT t.id || n, 1, 1, 'a', 'VARCHAR', 1 ${others};
+    INSERT INTO table_columns (table_id, account_id, column_id, from_version, name, type, position) SELECT t.id || n, t.account_id, 1, 1, 'a', 'VARCHAR', 1 ${others};
     INSERT INTO row_log (table_id, edit_version, row_id, op, changed, cells) SELECT t.id, 2, n + 1000, 'U', '{1}', '{"1": "x"}' ${others};
     ANALYZE`);
 }
