@@ -113,14 +113,18 @@ function orderRows(settled: Map<number, { source: Source | null; place: number }
 const turnMs = 10;
 
 /** Calls `take` with the texts of one column after the other, and lets others have their turn in between. */
-export async function eachColumn(
+export function eachColumn(
   rows: StoredColumns,
   columns: ColumnRecord[],
   take: (texts: (string | null)[], index: number) => void,
 ): Promise<void> {
+  return inTurns(columns, (column, index) => take(rows.texts(column), index));
+}
+
+export async function inTurns<T>(items: T[], work: (item: T, index: number) => void): Promise<void> {
   let began = performance.now();
-  for (const [index, column] of columns.entries()) {
-    take(rows.texts(column), index);
+  for (const [index, item] of items.entries()) {
+    work(item, index);
     if (performance.now() - began < turnMs) continue;
     await nextTurn();
     began = performance.now();
