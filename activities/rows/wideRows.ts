@@ -57,6 +57,7 @@ export async function readWideRows(
   ids: number[],
 ): Promise<PageRow[]> {
   const { stored, cells } = describeCells(at, columns);
+  const restOf = (from: number) => cells.slice(from).reduce((sum, { key }) => sum + key.length + 3, 0);
   const written = await withStoredColumns(services, at, { ids }, async (rows) => {
     const texts = rows.ids.map(() => '{');
     const writeNow = (from: number, to: number, byColumn: (string | null)[][]) => {
@@ -71,8 +72,10 @@ export async function readWideRows(
         texts[row] += parts.join('');
         length += (texts[row] as string).length;
       }
-      requireModest(length);
+      // What is still to come has its names at least.
+      requireModest(length + restOf(to) * texts.length);
     };
+    requireModest(restOf(0) * texts.length);
     const idTexts = rows.ids.map(String);
     let waiting: (string | null)[][] = [];
     let next = 0;

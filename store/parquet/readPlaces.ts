@@ -40,10 +40,15 @@ function readValues(file: number, chunk: Chunk, page: Page, places: number[]): s
   const packed = readBytes(file, page.valuesAt, page.end);
   const known = new Map<number, string>();
   return pickValues(packed.subarray(1), packed[0] ?? 0, places).map((entry) => {
-    const text = known.get(entry) ?? chunk.textOf(readPlain(file, chunk, dictionary, entry, 1)[0] as Buffer);
+    const text = known.get(entry) ?? readEntry(file, chunk, dictionary, entry);
     known.set(entry, text);
     return text;
   });
+}
+
+function readEntry(file: number, chunk: Chunk, dictionary: Page, entry: number): string {
+  const { bytes, from, to } = readPlain(file, chunk, dictionary, entry, 1);
+  return chunk.textOf(bytes, from(0), to(0));
 }
 
 /** Places that follow each other, or nearly, are read in one go: to ask for them one by one takes longer than to pass some by. */
@@ -55,8 +60,11 @@ function readRuns(file: number, chunk: Chunk, page: Page, places: number[]): str
     const first = places[i] as number;
     let end = i + 1;
     while (end < places.length && (places[end] as number) - (places[end - 1] as number) <= nearPlaces) end += 1;
-    const values = readPlain(file, chunk, page, first, (places[end - 1] as number) - first + 1);
-    for (; i < end; i += 1) texts.push(chunk.textOf(values[(places[i] as number) - first] as Buffer));
+    const { bytes, from, to } = readPlain(file, chunk, page, first, (places[end - 1] as number) - first + 1);
+    for (; i < end; i += 1) {
+      const at = (places[i] as number) - first;
+      texts.push(chunk.textOf(bytes, from(at), to(at)));
+    }
   }
   return texts;
 }
