@@ -5,7 +5,7 @@ import type { TableAt } from '../../store/pg/tables.ts';
 import { keepNamed } from '../rows/wideRows.ts';
 
 /** Columns of one table that a query can read: an engine needs memory for each, and a process has little. */
-export const mostQueried = 1_500;
+export const mostQueried = 1_000;
 
 export const tooWide = ({ table, columns }: TableAt): string =>
   `All ${columns.length} columns of ${table.name} are more than one query can read, which is ${mostQueried}.`;

@@ -46,7 +46,7 @@ async function readArrow(table: DrivenTable, query: Query): Promise<Record<strin
   expect(answer.status).toBe(200);
   const arrow = tableFromIPC(Buffer.from(await answer.arrayBuffer()));
   return Object.fromEntries(
-    arrow.schema.fields.map(({ name, type }) => [name, [String(type), ...[...(arrow.getChild(name) ?? [])].map(String)]]),
+    arrow.schema.fields.map(({ name, type }, i) => [name, [String(type), ...[...(arrow.getChildAt(i) ?? [])].map(String)]]),
   );
 }
 
@@ -67,13 +67,12 @@ const kinds: [type: string, values: unknown[]][] = [
 ];
 
 describe('a table of more columns than an engine is asked for at once', () => {
-  const width = 620;
+  const width = 520;
   const columns = Array.from({ length: width }, (_, i) => ({ name: i === 0 ? 'n' : `列 ${i}`, type: kinds[i % kinds.length]?.[0] ?? '' }));
   const makeRow = (n: number) =>
     Object.fromEntries(columns.map(({ name }, i) => [name, i === 0 ? n : kinds[i % kinds.length]?.[1][(n + i) % 4]]));
   /** Few enough columns at a time that they are read as those of other tables are. */
-  const slices = (names: string[]) =>
-    Array.from({ length: 3 }, (_, i) => names.slice(i * 300, (i + 1) * 300).filter((name) => name !== 'n'));
+  const slices = (names: string[]) => [0, 300].map((first) => names.slice(first, first + 300).filter((name) => name !== 'n'));
   let table: DrivenTable;
   let id: string;
 
@@ -88,14 +87,10 @@ describe('a table of more columns than an engine is asked for at once', () => {
   });
 
   const queries: Query[] = [
-    { limit: 5 },
     { limit: 100 },
     { limit: 7, offset: 20 },
-    { limit: 10, sort: 'n:desc' },
     { limit: 10, sort: '列 11,n', offset: 5 },
-    { limit: 10, filter: 'n > 10 AND "列 7" IS NOT NULL' },
-    { limit: 10, filter: 'n > 10', sort: '列 11,n:desc' },
-    { limit: 10, at_version: 2 },
+    { limit: 10, filter: 'n > 10 AND "列 7" IS NOT NULL', sort: '列 11,n:desc' },
     { limit: 10, at_version: 3, sort: 'n' },
   ];
 
@@ -112,7 +107,7 @@ describe('a table of more columns than an engine is asked for at once', () => {
     expect(lines.map((line) => JSON.parse(line))).toEqual(whole.rows);
   });
 
-  it.each([queries[1], queries[4], queries[5]] as Query[])('gives them as Arrow, of the same types: %j', async (query) => {
+  it.each([queries[0], queries[3]] as Query[])('gives them as Arrow, of the same types: %j', async (query) => {
     const whole = await readArrow(table, query);
     const parts = await Promise.all(
       slices(Object.keys(whole)).map((names) => readArrow(table, { ...query, columns: ['n', ...names].join(',') })),
