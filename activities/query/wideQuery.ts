@@ -1,6 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
 import type { QueryPlan } from '../../store/duckdb/sandbox/sandbox.ts';
-import { isWide } from '../../store/duckdb/wide.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import { keepNamed } from '../rows/wideRows.ts';
 
@@ -8,13 +7,13 @@ import { keepNamed } from '../rows/wideRows.ts';
 export const mostQueried = 1_000;
 
 export const tooWide = ({ table, columns }: TableAt): string =>
-  `All ${columns.length} columns of ${table.name} are more than one query can read, which is ${mostQueried}.`;
+  `${columns.length} columns of ${table.name} are more than one query can read, which is ${mostQueried}.`;
 
 /** What a query needs of the columns of wide tables. */
 export function narrowForQuery(tables: TableAt[], plan: Pick<QueryPlan, 'columns' | 'allColumns'>): TableAt[] {
-  if (!plan.allColumns) return tables.map((at) => keepNamed(at, plan.columns));
-  const widest = tables.find(({ columns }) => isWide(columns) && columns.length > mostQueried);
-  if (!widest) return tables;
+  const needed = plan.allColumns ? tables : tables.map((at) => keepNamed(at, plan.columns));
+  const widest = needed.find(({ columns }) => columns.length > mostQueried);
+  if (!widest) return needed;
   throw new DomainError(
     'query-too-large',
     tooWide(widest),

@@ -51,7 +51,7 @@ export async function readFiltered(
   const wide = isWide(columns);
   const selected = wide ? [rowIdColumn] : columns.map((column) => column.name);
   const needed = used.allColumns ? at : keepNamed(at, [...used.columns, ...selected, ...order.map(({ name }) => name)]);
-  if (isWide(needed.columns) && needed.columns.length > mostQueried) throw refuseFilter('query-too-large', [tooWide(at)]);
+  if (needed.columns.length > mostQueried) throw refuseFilter('query-too-large', [tooWide(needed)]);
   const relation = await openRelation(services, needed, principal);
   const where = `FROM ${table} WHERE (\n${query.filter}\n)`;
   const page = `SELECT ${selected.map(quoteName).join(', ')} ${where} ${orderBy(order)} LIMIT ${query.limit} OFFSET ${offset}`;
