@@ -101,6 +101,8 @@ export const tableColumns = pgTable(
     tableId: text('table_id')
       .notNull()
       .references(() => tables.id),
+    /** The table's own: row security looks at every row, and a wide table has thousands. */
+    accountId: text('account_id').notNull(),
     columnId: integer('column_id').notNull(),
     fromVersion: count('from_version').notNull(),
     toVersion: count('to_version'),

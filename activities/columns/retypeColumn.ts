@@ -11,6 +11,7 @@ import { type ColumnRecord, type TableAt, updateTable } from '../../store/pg/tab
 import type { Services } from '../../store/services.ts';
 import { compactionLimits } from '../compaction/limits.ts';
 import { keepColumns, writeSegments } from '../compaction/writeSegments.ts';
+import { keepNamed } from '../rows/wideRows.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { requireColumnType } from './changeColumns.ts';
 import { type ColumnRequest, openForColumns, type PreparedColumnChange, planColumnChange, requireColumn } from './openColumn.ts';
@@ -37,7 +38,7 @@ export async function prepareRetypeColumn(
   const cast = cleanCast(quoteName(column.name), parseColumnType(column.type) as ColumnType, type);
   await refuseUnclean(services, at, column, cast, changed.type);
   const id = at.table.nextColumnId;
-  const columns = keepColumns(at).map((each) => (each.id === column.id ? { id, type: changed.type, sql: cast.value } : each));
+  const columns = keepColumns(at).map((each) => (each.id === column.id ? { id, type: changed.type, sql: cast.value, of: column } : each));
   const segments = await writeSegments(services, at, columns, compactionLimits);
   const layers: PlannedLayer[] = [...segments, { kind: 'log', after: newVersion, upTo: null }];
   return {
@@ -53,7 +54,7 @@ export async function prepareRetypeColumn(
 }
 
 async function refuseUnclean(services: Services, at: TableAt, column: ColumnRecord, cast: CleanCast, type: string): Promise<void> {
-  const relation = await openUnmasked(services, at);
+  const relation = await openUnmasked(services, keepNamed(at, [column.name]));
   const first = await withRelation(services.engine, services.blobs, relation, async (connection, from) => {
     const [row] = await readAll(
       connection,

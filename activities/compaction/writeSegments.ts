@@ -2,13 +2,15 @@ import type { Layer } from '../../schema/tables.ts';
 import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import { type FileColumn, type WrittenFile, writeSelect } from '../../store/duckdb/writeFile.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
+import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { blobPrefix, openUnmasked } from '../tables/openTable.ts';
 import { estimateRowBytes } from '../tables/rowBytes.ts';
 import type { CompactionWatch } from './compactTable.ts';
 import { type CompactionLimits, chooseFileRows } from './limits.ts';
+import { writeWideSpan } from './writeWideSpan.ts';
 
 interface Span {
   minRow: number;
@@ -21,11 +23,13 @@ export interface WrittenColumn {
   id: number;
   type: string;
   sql: string;
+  /** The one column that the SQL is about. */
+  of: ColumnRecord;
 }
 
 /** All columns as they are. */
 export function keepColumns(at: TableAt): WrittenColumn[] {
-  return at.columns.map(({ id, name, type }) => ({ id, type, sql: quoteName(name) }));
+  return at.columns.map((column) => ({ id: column.id, type: column.type, sql: quoteName(column.name), of: column }));
 }
 
 /** The whole content at a version as segments sorted by row id. Nothing is changed by it but the blob store. */
@@ -75,6 +79,8 @@ async function cutSpans(services: Services, at: TableAt, fileRows: number): Prom
 }
 
 async function writeSpan(services: Services, at: TableAt, columns: WrittenColumn[], span: Span): Promise<WrittenFile> {
+  const wide = isWide(columns) ? await writeWideSpan(services, at, columns, span) : null;
+  if (wide) return wide;
   const relation = await openUnmasked(services, at, { min: span.minRow, max: span.maxRow });
   const file: FileColumn[] = [
     { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },

@@ -3,6 +3,7 @@ import { DomainError } from '../../core/errors.ts';
 import { foldName } from '../../core/sql/names.ts';
 import { openFiles, type Relation } from '../../store/duckdb/relation.ts';
 import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/sandbox.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import { insertResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listActiveNames, listCurrentTables, type TableAt } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
@@ -10,6 +11,7 @@ import { makeId, type Services } from '../../store/services.ts';
 import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';
 import { openRelation } from '../tables/openTable.ts';
 import { findNamedTables } from './namedTables.ts';
+import { narrowForQuery } from './wideQuery.ts';
 
 export interface QueryWanted {
   sql: string;
@@ -142,9 +144,9 @@ async function runOver(
   names: string[],
 ): Promise<{ answer: SandboxResult; read: ReadTable[] }> {
   const sandbox = await services.sandbox();
-  const opened = await Promise.all(
-    (await source.open(names)).map(async (at) => ({ at, relation: await openRelation(services, at, principal) })),
-  );
+  const tables = await source.open(names);
+  const needed = await narrowTables(services, workbook, wanted.sql, source, tables);
+  const opened = await Promise.all(needed.map(async (at) => ({ at, relation: await openRelation(services, at, principal) })));
   const blobs = await openFiles(
     services.blobs,
     opened.map(({ relation }) => relation),
@@ -169,6 +171,24 @@ async function runOver(
   } finally {
     blobs.release();
   }
+}
+
+/** Of wide tables only the columns that the query names; to ask it first is worth that, for others it is not. */
+async function narrowTables(
+  services: Services,
+  workbook: VisibleWorkbook,
+  sql: string,
+  source: QuerySource,
+  tables: TableAt[],
+): Promise<TableAt[]> {
+  if (!tables.some(({ columns }) => isWide(columns))) return tables;
+  const known = source.names.map((name) => ({ name }));
+  const plan = await (await services.sandbox()).analyze({ accountId: workbook.accountId, sql, tables: known });
+  const used = new Set(plan.tables.map(foldName));
+  return narrowForQuery(
+    tables.filter(({ table }) => used.has(foldName(table.name))),
+    plan,
+  );
 }
 
 /** Where the tables of a query come from: the workbook as it is, or as it was. All versions are taken in one statement. */

@@ -1,15 +1,20 @@
 import { formatBlock, type Scalar, trimBlanks } from '../../core/a1/block.ts';
 import type { Principal } from '../../core/access/principal.ts';
+import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import type { Range } from '../../core/grid/grid.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import { jsonExpression } from '../../store/duckdb/json.ts';
 import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { findRowIds } from '../rows/findRowIds.ts';
+import { eachColumn, withStoredColumns } from '../rows/storedColumns.ts';
+import { keepNamed } from '../rows/wideRows.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
 import { refuseRange, requireBlock } from './openBlock.ts';
+import { presentCell } from './presentCell.ts';
 
 /** As many as one write can have. */
 const mostCells = 1_000_000;
@@ -56,7 +61,13 @@ async function readBlock(
   const ids = await findRowIds(services, at, offset, count);
   const [min, max] = [ids[0], ids.at(-1)];
   if (min === undefined || max === undefined) return [];
-  const relation = await openRelation(services, at, principal, { min, max });
+  const wide = isWide(columns) ? await readWideBlock(services, at, columns, ids) : null;
+  if (wide) return wide;
+  const kept = keepNamed(
+    at,
+    columns.map(({ name }) => name),
+  );
+  const relation = await openRelation(services, kept, principal, { min, max });
   // A cell holds one value: JSON stands in it as its text.
   const cells = columns.map(({ name, type }) =>
     type === 'JSON' ? `CAST(${quoteName(name)} AS VARCHAR)` : jsonExpression(quoteName(name), type),
@@ -64,5 +75,27 @@ async function readBlock(
   return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
     const rows = await readAll(connection, `SELECT CAST(json_array(${cells.join(', ')}) AS VARCHAR) FROM ${from} ORDER BY ${rowIdColumn}`);
     return rows.map(([json]) => JSON.parse(json as string) as Scalar[]);
+  });
+}
+
+/** Column by column; null when only an engine can read the files. */
+async function readWideBlock(services: Services, at: TableAt, columns: RelationColumn[], ids: number[]): Promise<Scalar[][] | null> {
+  const places = new Map(columns.map(({ name, masked }, place) => [name, { place, masked }]));
+  const shown = at.columns.flatMap((column) => {
+    const found = places.get(column.name);
+    return found && !found.masked ? [{ column, place: found.place }] : [];
+  });
+  return withStoredColumns(services, at, { ids }, async (rows) => {
+    const values = rows.ids.map(() => new Array<Scalar>(columns.length).fill(null));
+    await eachColumn(
+      rows,
+      shown.map(({ column }) => column),
+      (texts, i) => {
+        const { column, place } = shown[i] as (typeof shown)[number];
+        const type = parseColumnType(column.type) as ColumnType;
+        for (const [row, text] of texts.entries()) (values[row] as Scalar[])[place] = presentCell(type, text);
+      },
+    );
+    return values;
   });
 }

@@ -1,7 +1,6 @@
 import { formatBlock, placeValues, type Scalar } from '../../core/a1/block.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { type Cast, castValue, Refusal } from '../../core/cells/castValue.ts';
-import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { parseExactly } from '../../core/cells/jsonReader.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
@@ -18,6 +17,7 @@ import { type EditRequest, visibleColumns } from '../rows/upsertRows.ts';
 import { type PreparedEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { refuseRange, requireBlock } from './openBlock.ts';
+import { presentCell } from './presentCell.ts';
 
 const mostErrors = 100;
 
@@ -120,8 +120,4 @@ function castCell(type: ColumnType, value: Exclude<Scalar, null>): Cast {
   } catch {
     return new Refusal('must be JSON');
   }
-}
-
-function presentCell(type: ColumnType, text: string | null): Scalar {
-  return type.kind === 'JSON' ? text : (JSON.parse(cellJson(type, text)) as Scalar);
 }

@@ -4,11 +4,13 @@ import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, withRelations } from '../../store/duckdb/engine.ts';
 import { jsonExpression, rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, quoteText, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
-import { pairColumns } from './pairColumns.ts';
+import { diffWide } from './diffWide.ts';
+import { pairShown, type ShownPair } from './pairColumns.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 
 /** Differences; rows and cells are the text of JSON values. */
@@ -17,12 +19,6 @@ export interface TableDiff {
   updated: string[];
   deleted: string[];
   counts: { inserted: number; updated: number; deleted: number };
-}
-
-/** A column on both sides, or on one. */
-interface ShownPair {
-  left: RelationColumn | null;
-  right: RelationColumn | null;
 }
 
 const mostFromLog = 5_000;
@@ -36,11 +32,15 @@ let diffs = 0;
  */
 export async function diffTable(services: Services, principal: Principal, from: TableAt, to: TableAt, limit: number): Promise<TableDiff> {
   const selection = await selectRows(services, from, to);
+  if (isWide(from.columns) || isWide(to.columns)) {
+    const wide = await diffWide(services, principal, from, to, selection, limit);
+    if (wide) return wide;
+  }
   const [left, right] = await Promise.all([
     openRelation(services, from, principal, selection),
     openRelation(services, to, principal, selection),
   ]);
-  const pairs = pairShown(from, to, left, right);
+  const pairs = pairShown(from, to, left.columns, right.columns);
   return withRelations(services.engine, services.blobs, [left, right], async (connection, froms) => {
     diffs += 1;
     const found = `svc_diff_${diffs}`;
@@ -99,18 +99,6 @@ function touchesAllRows(early: TableAt, late: TableAt): boolean {
     early.columns.some((column) => !after.has(column.id)) ||
     late.columns.some((column) => column.defaultText !== null && !before.has(column.id))
   );
-}
-
-/** As the caller sees them. */
-function pairShown(from: TableAt, to: TableAt, left: Relation, right: Relation): ShownPair[] {
-  const byName = (relation: Relation) => new Map(relation.columns.slice(0, -1).map((column) => [column.name, column]));
-  const [shownLeft, shownRight] = [byName(left), byName(right)];
-  const pairs = pairColumns(from.columns, to.columns).map((pair) => ({
-    left: (pair.left && shownLeft.get(pair.left.name)) ?? null,
-    right: (pair.right && shownRight.get(pair.right.name)) ?? null,
-  }));
-  // Hidden from the caller on one side and so on both: a tag outlives its column.
-  return pairs.filter(({ left: a, right: b }) => a !== null || b !== null);
 }
 
 const sideSql = (alias: 'l' | 'r', column: RelationColumn | null) => (column ? `${alias}.${quoteName(column.name)}` : 'NULL');

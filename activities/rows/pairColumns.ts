@@ -1,4 +1,5 @@
-import type { ColumnRecord } from '../../store/pg/tables.ts';
+import type { RelationColumn } from '../../store/duckdb/relation.ts';
+import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 
 /** A column at two versions, or at one of them. */
 export interface ColumnPair {
@@ -17,4 +18,21 @@ export function pairColumns(left: ColumnRecord[], right: ColumnRecord[]): Column
     return { left: twin, right: column };
   });
   return [...pairs, ...[...rest.values()].map((column) => ({ left: column, right: null }))];
+}
+
+/** The same, as the caller sees the columns. */
+export interface ShownPair {
+  left: RelationColumn | null;
+  right: RelationColumn | null;
+}
+
+export function pairShown(from: TableAt, to: TableAt, left: RelationColumn[], right: RelationColumn[]): ShownPair[] {
+  const byName = (columns: RelationColumn[]) => new Map(columns.slice(0, -1).map((column) => [column.name, column]));
+  const [shownLeft, shownRight] = [byName(left), byName(right)];
+  const pairs = pairColumns(from.columns, to.columns).map((pair) => ({
+    left: (pair.left && shownLeft.get(pair.left.name)) ?? null,
+    right: (pair.right && shownRight.get(pair.right.name)) ?? null,
+  }));
+  // Hidden from the caller on one side and so on both: a tag outlives its column.
+  return pairs.filter(({ left: a, right: b }) => a !== null || b !== null);
 }

@@ -7,10 +7,22 @@ import { openFiles, quoteName, type RelationColumn } from '../../store/duckdb/re
 import { pageSeparator } from '../../store/duckdb/sandbox/protocol.ts';
 import { selectResult } from '../../store/duckdb/sandbox/resultTypes.ts';
 import type { SandboxResult } from '../../store/duckdb/sandbox/sandbox.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { openRelation } from '../tables/openTable.ts';
-import { decodePlace, encodePlace, mostPageBytes, type RowsPage, type RowsQuery, smallerPage } from './rowsQuery.ts';
+import { mostQueried, tooWide } from '../query/wideQuery.ts';
+import { describeRelation, openRelation } from '../tables/openTable.ts';
+import {
+  decodePlace,
+  encodePlace,
+  mostPageBytes,
+  type OrderTerm,
+  orderBy,
+  type RowsPage,
+  type RowsQuery,
+  smallerPage,
+} from './rowsQuery.ts';
+import { keepNamed, readWideRows, streamWideRows } from './wideRows.ts';
 
 const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: mostPageBytes };
 
@@ -21,23 +33,28 @@ export async function readFiltered(
   at: TableAt,
   query: RowsQuery & { filter: string },
   columns: RelationColumn[],
-  order: string[],
+  order: OrderTerm[],
 ): Promise<RowsPage> {
   const offset = decodePlace(at, query);
-  const relation = await openRelation(services, at, principal);
   const sandbox = await services.sandbox();
   const { accountId } = at.table;
-  const table = quoteName(relation.name);
-  const known = [{ name: relation.name, columns: relation.columns.map((column) => column.name) }];
+  const table = quoteName(at.table.name);
+  const visible = await describeRelation(services, at, principal);
+  const known = [{ name: at.table.name, columns: visible.map((column) => column.name) }];
   // Text that is well-formed in both places can only be one expression: here no bracket is open that it could close, there
   // no CASE that it could go on with, and after AND no subquery can stand without brackets of its own.
   const probe = `SELECT CASE WHEN true AND\n${query.filter}\nTHEN 1 END FROM ${table}`;
-  const { parameters } = await sandbox.analyze({ accountId, sql: probe, tables: known }).catch(tellOf(probe, query.filter));
-  if (parameters.length > 0)
-    throw refuseFilter('query-refused', [`A filter takes no parameters; write the value in place of $${parameters[0]}.`]);
+  const used = await sandbox.analyze({ accountId, sql: probe, tables: known }).catch(tellOf(probe, query.filter));
+  if (used.parameters.length > 0)
+    throw refuseFilter('query-refused', [`A filter takes no parameters; write the value in place of $${used.parameters[0]}.`]);
+  // Rows of many columns are read by their ids, once it is known which they are.
+  const wide = isWide(columns);
+  const selected = wide ? [rowIdColumn] : columns.map((column) => column.name);
+  const needed = used.allColumns ? at : keepNamed(at, [...used.columns, ...selected, ...order.map(({ name }) => name)]);
+  if (needed.columns.length > mostQueried) throw refuseFilter('query-too-large', [tooWide(needed)]);
+  const relation = await openRelation(services, needed, principal);
   const where = `FROM ${table} WHERE (\n${query.filter}\n)`;
-  const names = columns.map((column) => quoteName(column.name)).join(', ');
-  const page = `SELECT ${names} ${where} ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit} OFFSET ${offset}`;
+  const page = `SELECT ${selected.map(quoteName).join(', ')} ${where} ${orderBy(order)} LIMIT ${query.limit} OFFSET ${offset}`;
   const run = async (sql: string, keepResult: boolean): Promise<SandboxResult> => {
     const { pathOf, release } = await openFiles(services.blobs, [relation]);
     try {
@@ -50,13 +67,14 @@ export async function readFiltered(
   };
   const counted = await run(`SELECT count(*) AS n ${where}`, false);
   const rowCount = Number((JSON.parse(counted.pageJson) as [{ n: number | string }])[0].n);
-  const rows = await run(page, false);
+  const rows = splitRows((await run(page, false)).pageJson);
+  const common = { columns, rowCount, nextCursor: offset + query.limit < rowCount ? encodePlace(at, query, offset + query.limit) : null };
+  if (!wide) return { ...common, rows, stream: (format) => streamAgain(services, () => run(page, true), format) };
+  const ids = rows.map((row) => (JSON.parse(row) as { [rowIdColumn]: number })[rowIdColumn]);
   return {
-    columns,
-    rows: splitRows(rows.pageJson),
-    rowCount,
-    nextCursor: offset + query.limit < rowCount ? encodePlace(at, query, offset + query.limit) : null,
-    stream: (format) => streamAgain(services, () => run(page, true), format),
+    ...common,
+    rows: (await readWideRows(services, principal, at, columns, ids)).map(({ json }) => json),
+    stream: () => streamWideRows(services, at, columns, ids),
   };
 }
 

@@ -1,17 +1,17 @@
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
-import { DomainError } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, streamRelation, withRelation } from '../../store/duckdb/engine.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
-import { rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
 import { estimateRowBytes } from '../tables/rowBytes.ts';
+import { fetchFrom, fetchRows } from './fetchRows.ts';
 import { findRowIds } from './findRowIds.ts';
 import { lookUpRows, type PageRow } from './lookUpRows.ts';
 import { readFiltered } from './readFiltered.ts';
@@ -20,11 +20,13 @@ import {
   chooseOrder,
   decodePlace,
   encodePlace,
-  mostPageBytes,
+  type OrderTerm,
+  orderBy,
   type RowsPage,
   type RowsQuery,
-  smallerPage,
+  requireModest,
 } from './rowsQuery.ts';
+import { keepNamed, listIdsAfter, readWideRows, streamWideRows } from './wideRows.ts';
 
 /** A page in row order, or as sorted. Cells are texts all the way: no value passes through a JavaScript number. */
 export async function readRows(services: Services, principal: Principal, at: TableAt, query: RowsQuery): Promise<RowsPage> {
@@ -48,11 +50,7 @@ async function readInRowOrder(
   const key = decodeCursor(query.cursor, ['number']);
   let after = key === null ? 0 : (key[0] as number);
   if (query.offset) after = ((await findRowIds(services, at, query.offset, 1))[0] ?? at.table.nextRowId) - 1;
-  const few = await lookUpRows(services, at, columns, query.limit, after);
-  const rows =
-    few.rows.length > query.limit
-      ? few.rows
-      : [...few.rows, ...(await scanRows(services, principal, at, columns, query.limit - few.rows.length, few.after))];
+  const rows = await readAfter(services, principal, at, columns, query.limit, after);
   const page = cutPage(rows, query.limit, (row) => [row.id]);
   const ends: RowSelection = { min: page.items[0]?.id ?? 0, max: page.items.at(-1)?.id ?? 0 };
   return {
@@ -60,9 +58,55 @@ async function readInRowOrder(
     rows: page.items.map((row) => row.json),
     rowCount: at.rowCount,
     nextCursor: page.nextCursor,
-    stream: async (format) =>
-      streamPage(services, await openRelation(services, at, principal, ends), columns, `ORDER BY ${rowIdColumn}`, format),
+    stream: (format) =>
+      streamIds(
+        services,
+        at,
+        columns,
+        page.items.map((row) => row.id),
+        async () =>
+          streamPage(services, await openPruned(services, principal, at, columns, [], ends), columns, `ORDER BY ${rowIdColumn}`, format),
+      ),
   };
+}
+
+/** The rows after a place, one more than asked for if there are. */
+async function readAfter(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  columns: RelationColumn[],
+  limit: number,
+  after: number,
+): Promise<PageRow[]> {
+  if (isWide(columns)) return readWideRows(services, principal, at, columns, await listIdsAfter(services, at, after, limit + 1));
+  const few = await lookUpRows(services, at, columns, limit, after);
+  if (few.rows.length > limit) return few.rows;
+  return [...few.rows, ...(await scanRows(services, principal, at, columns, limit - few.rows.length, few.after))];
+}
+
+/** Of a wide table only what is asked of it. */
+async function openPruned(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  columns: RelationColumn[],
+  order: OrderTerm[],
+  selection: RowSelection | null = null,
+): Promise<Relation> {
+  const names = [...columns, ...order].map(({ name }) => name);
+  return openRelation(services, keepNamed(at, names), principal, selection);
+}
+
+/** Rows of many columns by their ids, those of others as the engine streams them. */
+function streamIds(
+  services: Services,
+  at: TableAt,
+  columns: RelationColumn[],
+  ids: number[],
+  byEngine: () => Promise<Readable>,
+): Promise<Readable> {
+  return isWide(columns) ? streamWideRows(services, at, columns, ids) : byEngine();
 }
 
 const firstWindow = 2_000;
@@ -83,10 +127,10 @@ async function scanRows(
   let widest = Math.max(1, Math.floor(windowBytes / estimateRowBytes(at)));
   for (let width = Math.max(firstWindow, limit * 2); rows.length <= limit && after < last; width *= 8) {
     const window: RowSelection = { min: after + 1, max: Math.min(last, after + Math.min(width, widest)) };
-    const relation = await openRelation(services, at, principal, window);
-    const found = await fetchRows(services, relation, columns, `ORDER BY ${rowIdColumn} LIMIT ${limit + 1 - rows.length}`);
+    const relation = await openPruned(services, principal, at, columns, [], window);
+    const found = await fetchFrom(services, relation, columns, `ORDER BY ${rowIdColumn} LIMIT ${limit + 1 - rows.length}`);
     rows.push(...found);
-    requireModest(rows);
+    requireModest(countBytes(rows));
     // By what the columns that were asked for hold; or over a gap.
     widest = found.length === 0 ? widest * 8 : Math.ceil((windowBytes * found.length) / countBytes(found));
     after = window.max;
@@ -94,36 +138,37 @@ async function scanRows(
   return rows;
 }
 
-/** Among equal values row order decides, so that a page's end is a definite place. */
 async function readSorted(
   services: Services,
   principal: Principal,
   at: TableAt,
   query: RowsQuery,
   columns: RelationColumn[],
-  order: string[],
+  order: OrderTerm[],
 ): Promise<RowsPage> {
   const offset = decodePlace(at, query);
-  const relation = await openRelation(services, at, principal);
-  const page = `ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit + 1} OFFSET ${offset}`;
+  const page = (limit: number) => `${orderBy(order)} LIMIT ${limit} OFFSET ${offset}`;
+  const wide = isWide(columns);
+  const relation = await openPruned(services, principal, at, wide ? [] : columns, order);
   // Long rows are not taken along while they are sorted.
-  const isLong = estimateRowBytes(at) * query.limit > windowBytes;
+  const isLong = wide || estimateRowBytes(at) * query.limit > windowBytes;
   const rows = isLong
-    ? await fetchInParts(services, principal, at, columns, await fetchIds(services, relation, page))
-    : await fetchRows(services, relation, columns, page);
-  requireModest(rows);
+    ? await fetchByIds(services, principal, at, columns, await fetchIds(services, relation, page(query.limit + 1)))
+    : await fetchFrom(services, relation, columns, page(query.limit + 1));
+  requireModest(countBytes(rows));
+  const shown = rows.slice(0, query.limit);
   return {
     columns,
-    rows: rows.slice(0, query.limit).map((row) => row.json),
+    rows: shown.map((row) => row.json),
     rowCount: at.rowCount,
     nextCursor: rows.length > query.limit ? encodePlace(at, query, offset + query.limit) : null,
     stream: (format) =>
-      streamPage(
+      streamIds(
         services,
-        relation,
+        at,
         columns,
-        `ORDER BY ${[...order, rowIdColumn].join(', ')} LIMIT ${query.limit} OFFSET ${offset}`,
-        format,
+        shown.map((row) => row.id),
+        () => streamPage(services, relation, columns, page(query.limit), format),
       ),
   };
 }
@@ -135,11 +180,6 @@ function streamPage(services: Services, relation: Relation, columns: RelationCol
 
 const countBytes = (rows: PageRow[]) => rows.reduce((sum, { json }) => sum + json.length, 0);
 
-function requireModest(rows: PageRow[]): void {
-  if (countBytes(rows) <= mostPageBytes) return;
-  throw new DomainError('query-too-large', `The page would hold more than ${mostPageBytes / 1024 ** 2} MiB.`, smallerPage);
-}
-
 async function fetchIds(services: Services, relation: Relation, rest: string): Promise<number[]> {
   return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
     const rows = await readAll(connection, `SELECT CAST(${rowIdColumn} AS DOUBLE) FROM ${from} ${rest}`);
@@ -148,31 +188,27 @@ async function fetchIds(services: Services, relation: Relation, rest: string): P
 }
 
 /** Rows by their ids, in that order. */
-async function fetchInParts(
+async function fetchByIds(
   services: Services,
   principal: Principal,
   at: TableAt,
   columns: RelationColumn[],
   ids: number[],
 ): Promise<PageRow[]> {
+  if (isWide(columns)) return readWideRows(services, principal, at, columns, ids);
   const rows: PageRow[] = [];
+  const kept = keepNamed(
+    at,
+    columns.map(({ name }) => name),
+  );
   let size = Math.max(1, Math.floor(windowBytes / estimateRowBytes(at)));
   while (rows.length < ids.length) {
     const part = ids.slice(rows.length, rows.length + size);
-    const found = await fetchRows(services, await openRelation(services, at, principal, { ids: part }), columns, '');
+    const found = await fetchRows(services, principal, kept, columns, part);
     const byId = new Map(found.map((row) => [row.id, row]));
     rows.push(...part.map((id) => byId.get(id) as PageRow));
-    requireModest(rows);
+    requireModest(countBytes(rows));
     size = Math.ceil((windowBytes * found.length) / countBytes(found));
   }
   return rows;
-}
-
-async function fetchRows(services: Services, relation: Relation, columns: RelationColumn[], rest: string): Promise<PageRow[]> {
-  return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
-    const reader = await connection.runAndReadAll(
-      `SELECT CAST(${rowIdColumn} AS DOUBLE), CAST(${rowJson(columns)} AS VARCHAR) FROM (SELECT * FROM ${from} ${rest})`,
-    );
-    return reader.getRows().map(([id, json]) => ({ id: id as number, json: json as string }));
-  });
 }

@@ -3,11 +3,13 @@ import { cellText } from '../../store/duckdb/cellText.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { findRows } from '../../store/duckdb/findRows.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
 import { type Cells, type FileLayer, settleRows } from './settleRows.ts';
+import { eachColumn, withStoredColumns } from './storedColumns.ts';
 
 /** So many files are asked one after the other; beyond that one statement over all of them is faster. */
 const fewFiles = 4;
@@ -15,6 +17,8 @@ const fewFiles = 4;
 /** Whole rows by id, as canonical text by column id. Rows that do not exist are not in the answer. */
 export async function readStoredRows(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
   if (rowIds.length === 0) return new Map();
+  const wide = isWide(at.columns) ? await askByColumn(services, at, rowIds) : null;
+  if (wide) return wide;
   const files = at.layers.filter((layer) => layer.kind !== 'log' && mayHold(layer, rowIds));
   return files.length <= fewFiles ? askInTurn(services, at, rowIds) : askAtOnce(services, at, rowIds);
 }
@@ -36,6 +40,18 @@ async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Pro
     }
   });
   return new Map([...(settled ?? [])].flatMap(([id, cells]) => (cells ? [[id, fillDefaults(at.columns, cells)] as const] : [])));
+}
+
+/** Null: only an engine can read the files. */
+async function askByColumn(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells> | null> {
+  return withStoredColumns(services, at, { ids: rowIds }, async (rows) => {
+    const cells = rows.ids.map((): Cells => ({}));
+    await eachColumn(rows, at.columns, (texts, i) => {
+      const { id } = at.columns[i] as ColumnRecord;
+      for (let row = 0; row < texts.length; row += 1) (cells[row] as Cells)[id] = texts[row] as string | null;
+    });
+    return new Map(rows.ids.map((id, row) => [id, cells[row] as Cells]));
+  });
 }
 
 async function askAtOnce(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { asSentence, DomainError, type ProblemItem } from '../../core/errors.ts';
 import { decodeCursor, encodeCursor, foreignCursor } from '../../core/paging.ts';
+import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
@@ -29,6 +30,16 @@ export interface RowsPage {
 
 export const mostPageBytes = 256 * 1024 * 1024;
 export const smallerPage = 'Ask for fewer rows or columns at a time.';
+
+export function requireModest(bytes: number): void {
+  if (bytes <= mostPageBytes) return;
+  throw new DomainError('query-too-large', `The page would hold more than ${mostPageBytes / 1024 ** 2} MiB.`, smallerPage);
+}
+
+/** In that order, and among equal values in row order: a page's end is a definite place. */
+export function orderBy(order: OrderTerm[]): string {
+  return `ORDER BY ${[...order.map(({ sql }) => sql), rowIdColumn].join(', ')}`;
+}
 
 /** The list that a place belongs to: of one table, in one order, by one filter. */
 function printList(at: TableAt, { sort, filter }: RowsQuery): string {
@@ -98,14 +109,21 @@ export function chooseColumns(columns: RelationColumn[], wanted: string[] | unde
   return chosen.includes(rowId) ? chosen : [...chosen, rowId];
 }
 
+/** A column that rows are sorted by, and how as SQL. */
+export interface OrderTerm {
+  name: string;
+  sql: string;
+}
+
 /** `列:desc` as SQL. A masked column sorts as the NULLs it reads as. */
-export function chooseOrder(columns: RelationColumn[], wanted: string[] | undefined): string[] {
+export function chooseOrder(columns: RelationColumn[], wanted: string[] | undefined): OrderTerm[] {
   const isTerm = (text: string) => (findColumn(columns, text) ?? findColumn(columns, text.replace(/:(asc|desc)$/i, ''))) !== null;
   return splitNames(wanted ?? [], isTerm).map((term) => {
     const name = findColumn(columns, term) ? term : term.replace(/:(asc|desc)$/i, '');
     const column = findColumn(columns, name);
     if (!column)
       return refuse([unknownColumn(columns, name, 'sort')], 'Write sort=column or sort=column:desc; GET …/columns lists the columns.');
-    return `${quoteName(column.name)} ${/:desc$/i.test(term) && name !== term ? 'DESC' : 'ASC'} NULLS LAST`;
+    const direction = /:desc$/i.test(term) && name !== term ? 'DESC' : 'ASC';
+    return { name: column.name, sql: `${quoteName(column.name)} ${direction} NULLS LAST` };
   });
 }

@@ -1,5 +1,5 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
-import { findRows as findFewRows, findRange, type TextRow } from '../parquet/findRows.ts';
+import { findRows as findFewRows, findRange, openRows, type RowsWanted, type TextRow } from '../parquet/findRows.ts';
 import { innerName, opColumn, rowIdColumn } from './buildRelation.ts';
 import { cellText } from './cellText.ts';
 import { type Engine, readAll } from './engine.ts';
@@ -31,6 +31,29 @@ export function findRowRange(path: string, range: { min: number; max: number }, 
   const names = new Set([opColumn, ...columnIds.map(innerName)]);
   const rows = findRange(path, range, fileColumns, (name) => names.has(name));
   return rows && new Map([...rows].map(([rowId, row]) => [rowId, asFound(row)]));
+}
+
+/** Rows of one file, to be read column by column. */
+export interface FileRows {
+  /** Those that the file tells of, ascending. */
+  ids: number[];
+  /** Whether it says of the row that it was removed. */
+  isRemoved(index: number): boolean;
+  /** The texts of a column, by its id; null when the file is older than the column. */
+  texts(columnId: number): (string | null)[] | null;
+  close(): void;
+}
+
+/** Throws `Unreadable` where only an engine can read it: here, or when a column is asked for. */
+export function openFileRows(path: string, wanted: RowsWanted): FileRows {
+  const rows = openRows(path, wanted, fileColumns);
+  const ops = rows.texts(opColumn);
+  return {
+    ids: rows.ids,
+    isRemoved: (index) => ops?.[index] === 'D',
+    texts: (columnId) => rows.texts(innerName(columnId)),
+    close: rows.close,
+  };
 }
 
 /** Rows by id, by the engine: for any number of rows and any form of file. */

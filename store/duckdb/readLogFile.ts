@@ -1,9 +1,12 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LogFile } from '../pg/logFiles.ts';
 import type { LogRow, RowSelection } from '../pg/rowLog.ts';
 import { limitRows, rowIdColumn } from './buildRelation.ts';
 import { cellText } from './cellText.ts';
 import { readAll } from './engine.ts';
+import { openFileRows } from './findRows.ts';
 import { quoteName, quoteText } from './relation.ts';
+import { isWide } from './wide.ts';
 import type { Storage } from './writeFile.ts';
 
 export interface LogFileQuery {
@@ -14,6 +17,9 @@ export interface LogFileQuery {
   /** False where only rows and columns are asked for: the cells are not read then. */
   withCells: boolean;
 }
+
+/** Files of wide tables have the list as its text. */
+const changedSql = (type: string) => (type === 'VARCHAR' ? '__svc_changed' : 'CAST(to_json(__svc_changed) AS VARCHAR)');
 
 const cellColumn = /^c(\d+)$/;
 
@@ -30,20 +36,31 @@ export async function readLogFile(storage: Storage, file: LogFile, query: LogFil
       const isDelta = names.includes('__svc_op');
       // As an expression: a bare number would be a column's position to ORDER BY.
       const version = names.includes('__svc_version') ? '__svc_version' : `CAST(${file.upTo} AS BIGINT)`;
+      const isSplit = query.withCells && isWide(ids);
       const cells = names.includes('__svc_cells')
         ? '__svc_cells'
-        : `json_object(${ids.map((id) => `${quoteText(id)}, ${textOf(`c${id}`)}`).join(', ')})`;
+        : isSplit
+          ? 'NULL'
+          : `json_object(${ids.map((id) => `${quoteText(id)}, ${textOf(`c${id}`)}`).join(', ')})`;
       const wanted = query.rows ? ` AND ${limitRows(query.rows)}` : '';
       const rows = await readAll(
         connection,
         `SELECT CAST(${version} AS DOUBLE), CAST(${rowIdColumn} AS DOUBLE), ${isDelta ? '__svc_op' : "'I'"},
-           ${isDelta ? 'CAST(to_json(__svc_changed) AS VARCHAR)' : 'NULL'},
+           ${isDelta ? changedSql(types.get('__svc_changed') ?? '') : 'NULL'},
            ${query.withCells ? `CAST(${cells} AS VARCHAR)` : 'NULL'}, ${isDelta && query.withCells ? '__svc_before' : 'NULL'}
          FROM ${from} WHERE ${version} > ${query.after} AND ${version} <= ${query.upTo}${wanted}
          ORDER BY ${version}, ${rowIdColumn} ${query.limit === undefined ? '' : `LIMIT ${query.limit}`}`,
       );
+      const wide = isSplit
+        ? await readWideCells(
+            opened.pathOf(file.key),
+            ids,
+            rows.map(([, rowId]) => rowId as number),
+          )
+        : null;
       return rows.map(([editVersion, rowId, op, changed, after, before]): LogRow => {
-        const row = op === 'D' || after === null ? null : (JSON.parse(after as string) as NonNullable<LogRow['cells']>);
+        const told = wide?.get(rowId as number) ?? (after === null ? null : (JSON.parse(after as string) as NonNullable<LogRow['cells']>));
+        const row = op === 'D' ? null : told;
         return {
           editVersion: editVersion as number,
           rowId: rowId as number,
@@ -58,5 +75,22 @@ export async function readLogFile(storage: Storage, file: LogFile, query: LogFil
     });
   } finally {
     opened.release();
+  }
+}
+
+/** The cells of a file with very many columns, by row id: as one JSON text they would be too much for an engine. */
+async function readWideCells(path: string, columnIds: string[], rowIds: number[]): Promise<Map<number, NonNullable<LogRow['cells']>>> {
+  const file = openFileRows(path, { ids: rowIds.toSorted((a, b) => a - b) });
+  try {
+    const cells = file.ids.map((): NonNullable<LogRow['cells']> => ({}));
+    for (const [i, id] of columnIds.entries()) {
+      const texts = file.texts(Number(id)) ?? [];
+      for (const [row, each] of cells.entries()) each[id] = texts[row] ?? null;
+      // Others have their turn in between.
+      if (i % 256 === 255) await nextTurn();
+    }
+    return new Map(file.ids.map((id, row) => [id, cells[row] as NonNullable<LogRow['cells']>]));
+  } finally {
+    file.close();
   }
 }

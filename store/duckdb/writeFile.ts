@@ -13,6 +13,7 @@ import type { ColumnRecord, LogEntry } from '../pg/tables.ts';
 import { fieldIds, innerName, rowIdColumn } from './buildRelation.ts';
 import type { Engine } from './engine.ts';
 import { quoteName, quoteText } from './relation.ts';
+import { groupRowsOf, isWide } from './wide.ts';
 
 export interface Storage {
   engine: Engine;
@@ -41,9 +42,14 @@ export interface FileColumn {
 
 /** Rows that no earlier layer holds, in the order of their ids. */
 export async function writeSegment(storage: Storage, prefix: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<WrittenFile> {
+  return keepDraft(storage, prefix, (path) => writeColumns(path, columns, rows));
+}
+
+/** A file that is written without an engine. */
+export async function keepDraft(storage: Storage, prefix: string, write: (path: string) => Promise<void>): Promise<WrittenFile> {
   const draft = await storage.blobs.draft();
   try {
-    await writeColumns(draft, columns, rows);
+    await write(draft);
     const { key, size } = await storage.blobs.put(prefix, draft, 'parquet');
     return { key, bytes: size };
   } finally {
@@ -51,15 +57,24 @@ export async function writeSegment(storage: Storage, prefix: string, columns: Co
   }
 }
 
-/** Without an engine: what comes as text is laid down in its bytes at once. */
-async function writeColumns(path: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<void> {
+/** Without an engine: what comes as text is laid down in its bytes at once. `service` are columns of ours before the others. */
+async function writeColumns(path: string, columns: ColumnRecord[], rows: LogEntry[], service: TextColumn[] = []): Promise<void> {
   const stored = columns.map(({ id, type }) => ({ id, type: storeType(parseColumnType(type) as ColumnType) }));
+  const size = groupRowsOf(columns.length);
   const file = await ParquetFile.create(path);
   try {
-    for (let first = 0; first < rows.length; first += groupRows) {
-      const group = rows.slice(first, first + groupRows);
+    for (let first = 0; first < rows.length; first += size) {
+      const group = rows.slice(first, first + size);
       const rowId = openColumn({ fieldId: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' });
       for (const row of group) rowId.values.add(row.rowId);
+      const before = service.map(({ id, name, textOf }) => {
+        const column = openColumn({ fieldId: id, name, type: 'VARCHAR' });
+        for (const [i, row] of group.entries()) {
+          const text = textOf(row);
+          if (text !== null) column.values.putString(i, text);
+        }
+        return column;
+      });
       const written = stored.map(({ id, type }) => openColumn({ fieldId: id, name: innerName(id), type }));
       for (const [i, { cells }] of group.entries()) {
         for (const { column, values } of written) {
@@ -69,7 +84,7 @@ async function writeColumns(path: string, columns: ColumnRecord[], rows: LogEntr
         // Others have their turn in between.
         if (i % 256 === 255) await nextTurn();
       }
-      await file.writeGroup(group.length, [rowId, ...written]);
+      await file.writeGroup(group.length, [rowId, ...before, ...written]);
     }
     await file.finish({ svc_file: randomUUID() });
   } catch (error) {
@@ -80,6 +95,7 @@ async function writeColumns(path: string, columns: ColumnRecord[], rows: LogEntr
 
 /** Whole rows after a change, with what changed and what it was before, in the order of their ids. */
 export async function writeDelta(storage: Storage, prefix: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<WrittenFile> {
+  if (isWide(columns)) return keepDraft(storage, prefix, (path) => writeColumns(path, columns, rows, changeText));
   return writeRows(storage, prefix, [rowIdText, ...changeText, ...columns.map(asTextColumn)], rows);
 }
 

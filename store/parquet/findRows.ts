@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { type Chunk, type RowGroup, readFooter } from './footers.ts';
-import { openPage, type Page, readBytes, readPlain } from './pages.ts';
-import { rankAt, valuesAt } from './runs.ts';
+import { openPage, readBytes } from './pages.ts';
+import { readPlaces } from './readPlaces.ts';
 import { Unreadable } from './valueText.ts';
 
 export interface FileColumns {
@@ -103,54 +103,65 @@ function isAscending(values: Buffer): boolean {
 }
 
 function readRows(file: number, chunks: Chunk[], first: number, count: number): { place: number; row: TextRow }[] {
-  const columns = chunks.map((chunk) => ({ name: chunk.name, texts: readTexts(file, chunk, first, count) }));
-  return Array.from({ length: count }, (_, i) => ({
-    place: first + i,
+  const places = Array.from({ length: count }, (_, i) => first + i);
+  const columns = chunks.map((chunk) => ({ name: chunk.name, texts: readPlaces(file, chunk, places) }));
+  return places.map((place, i) => ({
+    place,
     row: Object.fromEntries(columns.map(({ name, texts }) => [name, texts[i] as string | null])),
   }));
 }
 
-/** The texts of a chunk's values in some rows that follow each other. */
-function readTexts(file: number, chunk: Chunk, first: number, count: number): (string | null)[] {
-  const texts: (string | null)[] = [];
-  let page = openPage(file, chunk, chunk.pagesAt);
-  let place = first;
-  for (;;) {
-    if (place < page.rows) {
-      const inside = Math.min(page.rows - place, count - texts.length);
-      texts.push(...readPage(file, chunk, page, place, inside));
-      if (texts.length === count) return texts;
-    }
-    place = Math.max(0, place - page.rows);
-    page = openPage(file, chunk, page.end);
+/** Some rows of a file, to be read column by column: of a wide table, rows as objects would cost more than all the rest. */
+export interface OpenedRows {
+  /** Those that the file holds, ascending. */
+  ids: number[];
+  /** The texts of a column in these rows; null when the file does not have it. */
+  texts(name: string): (string | null)[] | null;
+  close(): void;
+}
+
+/** Throws `Unreadable` where the file holds what only an engine can read: here, or when a column is asked for. */
+export function openRows(path: string, wanted: RowsWanted, columns: FileColumns): OpenedRows {
+  const file = openSync(path, 'r');
+  try {
+    const parts = readFooter(path, file, columns.isKnown, columns.id).flatMap((group) => {
+      const places = findPlaces(file, group, wanted, columns.id);
+      if (places.length === 0) return [];
+      const chunks = new Map(group.chunks.map((chunk) => [chunk.name, chunk]));
+      const idChunk = chunks.get(columns.id);
+      if (!idChunk) throw new Unreadable('no row ids');
+      const ids = readPlaces(file, idChunk, places).map(Number);
+      if (isDense(group) && ids.some((id, i) => id !== group.minId + (places[i] as number))) throw new Unreadable('rows in another order');
+      return [{ places, chunks, ids }];
+    });
+    return {
+      ids: parts.flatMap(({ ids }) => ids),
+      texts(name) {
+        if (!parts.every(({ chunks }) => chunks.has(name))) return null;
+        return parts.flatMap(({ places, chunks }) => readPlaces(file, chunks.get(name) as Chunk, places));
+      },
+      close: () => closeSync(file),
+    };
+  } catch (error) {
+    closeSync(file);
+    throw error;
   }
 }
 
-function readPage(file: number, chunk: Chunk, page: Page, first: number, count: number): (string | null)[] {
-  if (page.isFull) return readValues(file, chunk, page, first, count);
-  const levels = readBytes(file, page.levelsAt, page.valuesAt);
-  const isSet = valuesAt(levels, 1, first, count);
-  const values = readValues(
-    file,
-    chunk,
-    page,
-    rankAt(levels, first),
-    isSet.reduce((sum, bit) => sum + bit, 0),
-  );
-  let taken = 0;
-  return isSet.map((bit) => (bit === 1 ? (values[taken++] as string) : null));
-}
+/** By a range of ids, or by ids that ascend. */
+export type RowsWanted = { min: number; max: number } | { ids: number[] };
 
-/** Values that are not null, counted among those. */
-function readValues(file: number, chunk: Chunk, page: Page, place: number, count: number): string[] {
-  if (page.isPlain) return readPlain(file, chunk, page, place, count).map(chunk.textOf);
-  if (chunk.dictionaryAt === null) throw new Unreadable('a dictionary is missing');
-  const dictionary = openPage(file, chunk, chunk.dictionaryAt);
-  const packed = readBytes(file, page.valuesAt, page.end);
-  const known = new Map<number, string>();
-  return valuesAt(packed.subarray(1), packed[0] ?? 0, place, count).map((entry) => {
-    const text = known.get(entry) ?? chunk.textOf(readPlain(file, chunk, dictionary, entry, 1)[0] as Buffer);
-    known.set(entry, text);
-    return text;
-  });
+function findPlaces(file: number, group: RowGroup, wanted: RowsWanted, idName: string): number[] {
+  const isInside = (id: number) => id >= group.minId && id <= group.maxId;
+  if ('ids' in wanted) {
+    const inside = wanted.ids.filter(isInside);
+    if (inside.length === 0) return [];
+    const placeOf = placeFinder(file, group, idName);
+    return inside.map(placeOf).flatMap(({ place, isThere }) => (isThere ? [place] : []));
+  }
+  if (wanted.max < group.minId || wanted.min > group.maxId) return [];
+  const placeOf = placeFinder(file, group, idName);
+  const first = wanted.min <= group.minId ? 0 : placeOf(wanted.min).place;
+  const end = wanted.max >= group.maxId ? group.rows : placeOf(wanted.max + 1).place;
+  return Array.from({ length: Math.max(0, end - first) }, (_, i) => first + i);
 }

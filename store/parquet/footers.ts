@@ -32,7 +32,10 @@ const widths: Partial<Record<Chunk['type'], number>> = { INT32: 4, INT64: 8, DOU
 const trailerBytes = 8;
 const guessedBytes = 65_536;
 const known = new Map<string, RowGroup[]>();
-const mostKnown = 500;
+/** Files, and columns in all of their groups: one file of a wide table has as many as hundreds of others. */
+const mostKnown = { files: 500, chunks: 500_000 };
+let knownChunks = 0;
+const countChunks = (groups: RowGroup[]) => groups.reduce((sum, { chunks }) => sum + chunks.length, 0);
 
 /** Files never change, so a footer is read once, and the one that was used longest ago is forgotten. */
 export function readFooter(path: string, file: number, isWanted: (name: string) => boolean, idName: string): RowGroup[] {
@@ -57,9 +60,18 @@ export function readFooter(path: string, file: number, isWanted: (name: string) 
     if (id?.min_value === undefined || id.max_value === undefined) throw new Unreadable('no bounds of the row ids');
     return { rows: Number(num_rows), minId: Number(id.min_value), maxId: Number(id.max_value), chunks };
   });
-  if (known.size >= mostKnown) known.delete(known.keys().next().value as string);
-  known.set(path, groups);
+  keep(path, groups);
   return groups;
+}
+
+function keep(path: string, groups: RowGroup[]): void {
+  knownChunks += countChunks(groups);
+  known.set(path, groups);
+  for (const [oldest, itsGroups] of known) {
+    if (oldest === path || (known.size <= mostKnown.files && knownChunks <= mostKnown.chunks)) break;
+    known.delete(oldest);
+    knownChunks -= countChunks(itsGroups);
+  }
 }
 
 function describeChunk(meta: ColumnMetaData, element: SchemaElement): Chunk {

@@ -51,37 +51,43 @@ export function openPage(file: number, chunk: Chunk, at: number): Page {
 
 const betweenMarks = 256;
 
-/** The bytes of some values that follow each other, counted among those that are not null. */
-export function readPlain(file: number, chunk: Chunk, page: Page, place: number, count: number): Buffer[] {
-  if (count === 0) return [];
+/** Some values that follow each other: their bytes, and where in them each begins and ends. */
+export interface PlainValues {
+  bytes: Buffer;
+  from(index: number): number;
+  to(index: number): number;
+}
+
+/** Values are counted among those that are not null. */
+export function readPlain(file: number, chunk: Chunk, page: Page, place: number, count: number): PlainValues {
   const { width } = chunk;
   if (width !== null) {
     const bytes = readBytes(file, page.valuesAt + place * width, page.valuesAt + (place + count) * width);
-    return Array.from({ length: count }, (_, i) => bytes.subarray(i * width, (i + 1) * width));
+    return { bytes, from: (i) => i * width, to: (i) => (i + 1) * width };
   }
   if (chunk.type === 'BOOLEAN') {
-    const bytes = readBytes(file, page.valuesAt + (place >> 3), page.valuesAt + ((place + count - 1) >> 3) + 1);
-    const bit = (at: number) => ((bytes[at >> 3] ?? 0) >> (at & 7)) & 1;
-    return Array.from({ length: count }, (_, i) => Buffer.of(bit((place & 7) + i)));
+    const packed = readBytes(file, page.valuesAt + (place >> 3), page.valuesAt + ((place + count - 1) >> 3) + 1);
+    const bit = (at: number) => ((packed[at >> 3] ?? 0) >> (at & 7)) & 1;
+    return { bytes: Buffer.from(Array.from({ length: count }, (_, i) => bit((place & 7) + i))), from: (i) => i, to: (i) => i + 1 };
   }
   return readTexts(file, page, place, count);
 }
 
-function readTexts(file: number, page: Page, place: number, count: number): Buffer[] {
+function readTexts(file: number, page: Page, place: number, count: number): PlainValues {
   page.marks ??= markTexts(readBytes(file, page.valuesAt, page.end));
   const mark = Math.floor(place / betweenMarks);
   const after = Math.floor((place + count - 1) / betweenMarks) + 1;
   const from = page.valuesAt + (page.marks[mark] as number);
   const to = after < page.marks.length ? page.valuesAt + (page.marks[after] as number) : page.end;
   const bytes = readBytes(file, from, to);
-  const texts: Buffer[] = [];
-  let at = 0;
+  const ends = new Int32Array(count);
+  let [at, start] = [0, 0];
   for (let i = mark * betweenMarks; i < place + count; i += 1) {
-    const end = at + 4 + bytes.readUInt32LE(at);
-    if (i >= place) texts.push(bytes.subarray(at + 4, end));
-    at = end;
+    if (i === place) start = at;
+    at += 4 + bytes.readUInt32LE(at);
+    if (i >= place) ends[i - place] = at;
   }
-  return texts;
+  return { bytes, from: (i) => (i === 0 ? start : (ends[i - 1] as number)) + 4, to: (i) => ends[i] as number };
 }
 
 function markTexts(texts: Buffer): number[] {

@@ -31,19 +31,6 @@ function* runsIn(bytes: Buffer, width: number): Generator<Run> {
   }
 }
 
-/** The numbers at some places that follow each other. */
-export function valuesAt(bytes: Buffer, width: number, place: number, length: number): number[] {
-  const values: number[] = [];
-  let before = 0;
-  for (const { count, value, at } of runsIn(bytes, width)) {
-    const end = Math.min(count, place + length - before);
-    for (let i = place + values.length - before; i < end; i += 1) values.push(value ?? unpack(bytes, at, width, i));
-    before += count;
-    if (values.length === length) return values;
-  }
-  throw new RangeError(`places ${place} to ${place + length} of ${before}`);
-}
-
 function unpack(bytes: Buffer, start: number, width: number, place: number): number {
   let value = 0;
   for (let bit = 0; bit < width; bit += 1) {
@@ -75,4 +62,43 @@ function countOnes(byte: number): number {
   let ones = 0;
   for (let rest = byte; rest > 0; rest &= rest - 1) ones += 1;
   return ones;
+}
+
+/** The numbers at some places, which ascend, in one walk. */
+export function pickValues(bytes: Buffer, width: number, places: number[]): number[] {
+  const values: number[] = [];
+  let before = 0;
+  for (const { count, value, at } of runsIn(bytes, width)) {
+    for (let place = places[values.length]!; place < before + count; place = places[values.length]!)
+      values.push(value ?? unpack(bytes, at, width, place - before));
+    before += count;
+    if (values.length === places.length) return values;
+  }
+  if (values.length === places.length) return values;
+  throw new RangeError(`place ${places[values.length]} of ${before}`);
+}
+
+/** How many ones stand before each of some places, which ascend, in one walk; -1 where the place itself holds none. */
+export function pickRanks(bytes: Buffer, places: number[]): number[] {
+  const ranks: number[] = [];
+  let [before, ones] = [0, 0];
+  for (const { count, value, at } of runsIn(bytes, 1)) {
+    let [counted, inside] = [0, 0];
+    for (let place = places[ranks.length]! - before; place < count; place = places[ranks.length]! - before) {
+      if (value !== null) ranks.push(value === 0 ? -1 : ones + place);
+      else {
+        for (; counted < place; counted += 1) inside += unpack(bytes, at, 1, counted);
+        ranks.push(unpack(bytes, at, 1, place) === 0 ? -1 : ones + inside);
+      }
+    }
+    if (ranks.length === places.length) return ranks;
+    if (value !== null) ones += value * count;
+    else {
+      // The last byte of a page may hold bits that belong to no row; nothing is asked of them.
+      for (let byte = 0; byte < count >> 3; byte += 1) ones += countOnes(bytes[at + byte]!);
+    }
+    before += count;
+  }
+  if (ranks.length === places.length) return ranks;
+  throw new RangeError(`place ${places[ranks.length]} is beyond the page`);
 }

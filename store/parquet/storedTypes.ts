@@ -83,9 +83,16 @@ function putWide(text: string, bytes: Buffer, at: number): number {
   return Number.NaN;
 }
 
+const doublesInWords: Record<string, number> = { inf: Number.POSITIVE_INFINITY, '-inf': Number.NEGATIVE_INFINITY, nan: Number.NaN };
+
+export function readDouble(text: string): number {
+  const value = doublesInWords[text] ?? Number(text);
+  if (Number.isNaN(value) && text !== 'nan') throw new RangeError('a double in other words');
+  return value;
+}
+
 function putDouble(text: string, bytes: Buffer, at: number): number {
-  const value = Number(text);
-  if (Number.isNaN(value)) throw new RangeError('a double in words');
+  const value = readDouble(text);
   bytes.writeDoubleLE(value, at);
   return Number.NaN;
 }

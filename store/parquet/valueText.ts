@@ -3,40 +3,47 @@ import type { SchemaElement } from 'hyparquet';
 /** What this reader does not know how to read; an engine does. */
 export class Unreadable extends Error {}
 
-/** The text of a stored value, as the engine writes it. */
-export type TextOf = (bytes: Buffer) => string;
+/** The text of a stored value, as the engine writes it; the value lies between two places, since a view of each would cost more. */
+export type TextOf = (bytes: Buffer, from: number, to: number) => string;
 
 /** How to write down the values of a column. */
 export function textOf(column: SchemaElement): TextOf {
   switch (`${column.type} ${column.converted_type ?? ''}`) {
     case 'BYTE_ARRAY UTF8':
     case 'BYTE_ARRAY JSON':
-      return (bytes) => bytes.toString('utf8');
+      return (bytes, from, to) => bytes.toString('utf8', from, to);
     case 'INT64 ':
     case 'INT64 INT_64':
-      return (bytes) => String(bytes.readBigInt64LE());
+      return int64Text;
     case 'INT32 ':
     case 'INT32 INT_32':
-      return (bytes) => String(bytes.readInt32LE());
+      return (bytes, from) => String(bytes.readInt32LE(from));
     case 'DOUBLE ':
-      return (bytes) => doubleText(bytes.readDoubleLE());
+      return (bytes, from) => doubleText(bytes.readDoubleLE(from));
     case 'BOOLEAN ':
-      return (bytes) => (bytes[0] === 1 ? 'true' : 'false');
+      return (bytes, from) => (bytes[from] === 1 ? 'true' : 'false');
     case 'INT32 DATE':
-      return (bytes) => dateText(bytes.readInt32LE() * msPerDay);
+      return (bytes, from) => dateText(bytes.readInt32LE(from) * msPerDay);
     case 'INT64 TIME_MICROS':
-      return (bytes) => timeText(bytes.readBigInt64LE());
+      return (bytes, from) => timeText(bytes.readBigInt64LE(from));
     case 'INT64 TIMESTAMP_MICROS':
-      return (bytes) => timestampText(bytes.readBigInt64LE());
+      return (bytes, from) => timestampText(bytes.readBigInt64LE(from));
     case 'INT32 DECIMAL':
-      return (bytes) => decimalText(BigInt(bytes.readInt32LE()), column.scale ?? 0);
+      return (bytes, from) => decimalText(BigInt(bytes.readInt32LE(from)), column.scale ?? 0);
     case 'INT64 DECIMAL':
-      return (bytes) => decimalText(bytes.readBigInt64LE(), column.scale ?? 0);
+      return (bytes, from) => decimalText(bytes.readBigInt64LE(from), column.scale ?? 0);
     case 'FIXED_LEN_BYTE_ARRAY DECIMAL':
-      return (bytes) => decimalText(BigInt.asIntN(bytes.length * 8, BigInt(`0x${bytes.toString('hex')}`)), column.scale ?? 0);
+      return (bytes, from, to) =>
+        decimalText(BigInt.asIntN((to - from) * 8, BigInt(`0x${bytes.toString('hex', from, to)}`)), column.scale ?? 0);
     default:
       throw new Unreadable(`${column.type} ${column.converted_type}`);
   }
+}
+
+/** Most whole numbers are safe ones, which are written ten times as quickly. */
+function int64Text(bytes: Buffer, from: number): string {
+  const number = bytes.readInt32LE(from + 4) * 2 ** 32 + bytes.readUInt32LE(from);
+  return Number.isSafeInteger(number) ? String(number) : String(bytes.readBigInt64LE(from));
 }
 
 function doubleText(value: number): string {
@@ -55,10 +62,18 @@ const microsPerDay = 86_400_000_000n;
 const firstMs = Date.UTC(2000, 0, 1) - 730_119 * msPerDay; // 0001-01-01
 const endMs = Date.UTC(10_000, 0, 1);
 
+/** The days of a column are mostly few, and to write one takes long. */
+const knownDates = new Map<number, string>();
+const mostDates = 10_000;
+
 /** Years of four digits; the others have spellings of their own. */
 function dateText(ms: number): string {
+  const known = knownDates.get(ms);
+  if (known !== undefined) return known;
   if (ms < firstMs || ms >= endMs) throw new Unreadable('a date far away');
-  return new Date(ms).toISOString().slice(0, 10);
+  const text = new Date(ms).toISOString().slice(0, 10);
+  if (knownDates.size < mostDates) knownDates.set(ms, text);
+  return text;
 }
 
 function timestampText(micros: bigint): string {

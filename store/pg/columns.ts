@@ -38,12 +38,13 @@ export async function listColumnsEver(orm: Orm, tableId: string): Promise<(Colum
 /** After the compare-and-set, under the table row's lock: a new column at the end, from this version on. */
 export async function addColumnAt(tx: Tx, tableId: string, version: number, column: NewColumn): Promise<void> {
   const [last] = await tx.orm
-    .select({ position: tableColumns.position })
+    .select({ position: tableColumns.position, accountId: tableColumns.accountId })
     .from(tableColumns)
     .where(and(eq(tableColumns.tableId, tableId), isNull(tableColumns.toVersion)))
     .orderBy(desc(tableColumns.position))
     .limit(1);
-  await startColumn(tx, tableId, version, { ...column, position: (last?.position ?? 0) + 1, description: null });
+  if (!last) throw new Error(`${tableId} has no columns`);
+  await startColumn(tx, tableId, version, { ...column, ...last, position: last.position + 1, description: null });
   await takeColumnId(tx, tableId, column.id);
 }
 
@@ -55,7 +56,12 @@ export async function renameColumnAt(tx: Tx, tableId: string, version: number, c
 /** The column goes on under a new id in the same place; its description and annotations go with it. */
 export async function replaceColumnAt(tx: Tx, tableId: string, version: number, columnId: number, column: NewColumn): Promise<void> {
   const old = await endColumnAt(tx, tableId, version, columnId);
-  await startColumn(tx, tableId, version, { ...column, position: old.position, description: old.description });
+  await startColumn(tx, tableId, version, {
+    ...column,
+    accountId: old.accountId,
+    position: old.position,
+    description: old.description,
+  });
   await takeColumnId(tx, tableId, column.id);
   // Copied, not moved: a restore can bring the old id back.
   await tx.orm.insert(annotations).select(
@@ -89,10 +95,11 @@ async function startColumn(
   tx: Tx,
   tableId: string,
   version: number,
-  column: NewColumn & { position: number; description: string | null },
+  column: NewColumn & Pick<ColumnRow, 'accountId' | 'position' | 'description'>,
 ): Promise<void> {
   await tx.orm.insert(tableColumns).values({
     tableId,
+    accountId: column.accountId,
     columnId: column.id,
     fromVersion: version,
     name: column.name,

@@ -50,7 +50,7 @@ export interface RestoredContent {
   layers: PlannedLayer[];
   rowCount: number;
   tailCount: number;
-  columns: Omit<ColumnRow, 'tableId' | 'fromVersion' | 'toVersion'>[];
+  columns: Omit<ColumnRow, 'tableId' | 'accountId' | 'fromVersion' | 'toVersion'>[];
 }
 
 /** The next version of a table, with the content of an older one. */

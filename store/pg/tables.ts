@@ -245,9 +245,9 @@ export async function insertTable(tx: Tx, made: NewTable): Promise<void> {
   });
   // As two lists: a statement has room for 65,535 parameters, and a sheet for 16,384 columns.
   await tx.client.query(
-    `INSERT INTO table_columns (table_id, column_id, from_version, name, type, position)
-     SELECT $1, n, 1, name, type, n FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS given (name, type, n)`,
-    [made.id, columns.map(({ name }) => name), columns.map(({ type }) => type)],
+    `INSERT INTO table_columns (table_id, account_id, column_id, from_version, name, type, position)
+     SELECT $1, $2, n, 1, name, type, n FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS given (name, type, n)`,
+    [made.id, made.accountId, columns.map(({ name }) => name), columns.map(({ type }) => type)],
   );
 }
 

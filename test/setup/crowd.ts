@@ -17,7 +17,7 @@ export async function crowdTables(
     SELECT t.manifest_id || n, t.id || n, '[{"kind": "log", "after": 1, "upTo": null}]', now() ${others};
     INSERT INTO table_versions (table_id, edit_version, uid, manifest_id, schema_version, row_count, created_at)
     SELECT t.id || n, 1, t.id || 'uid' || n, t.manifest_id || n, 1, 0, now() ${others};
-    INSERT INTO table_columns (table_id, column_id, from_version, name, type, position)
-    SELECT t.id || n, 1, 1, '${many.column}', 'VARCHAR', 1 ${others};
+    INSERT INTO table_columns (table_id, account_id, column_id, from_version, name, type, position)
+    SELECT t.id || n, t.account_id, 1, 1, '${many.column}', 'VARCHAR', 1 ${others};
     ANALYZE`);
 }

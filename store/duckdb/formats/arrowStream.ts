@@ -32,7 +32,7 @@ export function makeArrowWriter(columns: QueryColumn[]): RowWriter {
 }
 
 /** Gives what was written at once, instead of through a queue of its own that knows no back-pressure. */
-class CollectingWriter extends arrow.RecordBatchStreamWriter {
+export class CollectingWriter extends arrow.RecordBatchStreamWriter {
   private pieces: Uint8Array[] = [];
 
   protected override _write(chunk: ArrayBufferView): this {

@@ -5,6 +5,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@d
 import { makeUnique } from '../../../../core/sql/names.ts';
 import { rowJson } from '../../json.ts';
 import { quoteText } from '../../relation.ts';
+import { isWide, mostAtOnce } from '../../wide.ts';
 import { type Executed, type ExecuteStep, type Params, pageSeparator, type ResultColumn } from '../protocol.ts';
 import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
 import { Failed, TimedOut, TooLarge } from './errors.ts';
@@ -123,14 +124,34 @@ async function requireWhole({ user, own }: Session, statement: DuckDBPreparedSta
 }
 
 async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteStep): Promise<Buffer> {
+  if (isWide(columns)) return writeWidePage(own, columns, pageLimit, maxPageBytes);
   const row = rowJson(columns.map((column, i) => ({ ...column, sql: heldName(i) })));
   const text = `SELECT string_agg(CAST(${row} AS VARCHAR), ${quoteText(pageSeparator)} ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
   const reader = await own.runAndReadAll(
     `SELECT strlen(rows) <= ${maxPageBytes}, CASE WHEN strlen(rows) <= ${maxPageBytes} THEN rows END FROM (${text})`,
   );
   const [fits, rows] = reader.getRows()[0] ?? [];
-  if (fits === false) throw new TooLarge(`The page is larger than ${maxPageBytes} bytes; ask for fewer rows or columns.`);
+  if (fits === false) throw pageTooLarge(maxPageBytes);
   return Buffer.from(`[${rows ?? ''}]`);
+}
+
+const pageTooLarge = (maxPageBytes: number) =>
+  new TooLarge(`The page is larger than ${maxPageBytes} bytes; ask for fewer rows or columns.`);
+
+/** Some columns at a time: the functions that write JSON take memory for each of them. */
+async function writeWidePage(own: DuckDBConnection, columns: ResultColumn[], pageLimit: number, maxPageBytes: number): Promise<Buffer> {
+  const held = columns.map((column, i) => ({ ...column, sql: heldName(i) }));
+  const rows: string[] = [];
+  for (let first = 0; first < held.length; first += mostAtOnce) {
+    const part = rowJson(held.slice(first, first + mostAtOnce));
+    const reader = await own.runAndReadAll(`SELECT CAST(${part} AS VARCHAR) FROM ${resultTable} WHERE rowid < ${pageLimit} ORDER BY rowid`);
+    for (const [i, [text]] of reader.getRows().entries())
+      rows[i] = first === 0 ? (text as string) : `${rows[i]?.slice(0, -1)},${(text as string).slice(1)}`;
+    if (rows.reduce((sum, text) => sum + text.length, 0) > maxPageBytes) throw pageTooLarge(maxPageBytes);
+  }
+  const page = Buffer.from(`[${rows.join(pageSeparator)}]`);
+  if (page.length > maxPageBytes) throw pageTooLarge(maxPageBytes);
+  return page;
 }
 
 /**

@@ -1,13 +1,17 @@
 import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 
-/** A scan that finds little gives many small chunks, and to wait for each in turn would cost more than the scan. */
-const ahead = 8;
+/**
+ * A scan that finds little gives many small chunks, and to wait for each in turn would cost more than the scan. A chunk takes
+ * its memory by the column, however few rows it has: of wide ones, fewer are asked for.
+ */
+const most = { chunks: 8, columns: 2_000 };
 
 /**
  * The chunks of a streaming result, some of them asked for in advance. They come in order because the process has one
  * thread for such work (cage.ts gives it no more; with more, chunks would overtake each other). `stop` is called when the reader leaves early, and must make what is under way end.
  */
 export async function* readChunks(result: DuckDBResult, stop: () => void): AsyncGenerator<DuckDBDataChunk> {
+  const ahead = Math.max(1, Math.min(most.chunks, Math.floor(most.columns / result.columnCount)));
   const asked: Promise<DuckDBDataChunk | null>[] = [];
   const ask = () => {
     const chunk = result.fetchChunk();

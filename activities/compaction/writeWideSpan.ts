@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { cellText } from '../../store/duckdb/cellText.ts';
+import { readAll, withRelation } from '../../store/duckdb/engine.ts';
+import { quoteName } from '../../store/duckdb/relation.ts';
+import { groupRowsOf } from '../../store/duckdb/wide.ts';
+import { keepDraft, type WrittenFile } from '../../store/duckdb/writeFile.ts';
+import { type GroupColumn, openColumn, ParquetFile } from '../../store/parquet/parquetFile.ts';
+import { storeType } from '../../store/parquet/storedTypes.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { eachColumn, type StoredColumns, withStoredColumns } from '../rows/storedColumns.ts';
+import { blobPrefix, openUnmasked } from '../tables/openTable.ts';
+import type { WrittenColumn } from './writeSegments.ts';
+
+/** The rows of a span as a file, column by column. Null: only an engine can read them. */
+export async function writeWideSpan(
+  services: Services,
+  at: TableAt,
+  columns: WrittenColumn[],
+  span: { minRow: number; maxRow: number },
+): Promise<WrittenFile | null> {
+  const ids = await withStoredColumns(services, at, { min: span.minRow, max: span.maxRow }, async (rows) => rows.ids);
+  if (!ids) return null;
+  const size = groupRowsOf(columns.length);
+  let isWhole = true;
+  const written = await keepDraft(services, blobPrefix(at.table), async (path) => {
+    const file = await ParquetFile.create(path);
+    try {
+      for (let first = 0; isWhole && first < ids.length; first += size) {
+        const part = ids.slice(first, first + size);
+        const group = await withStoredColumns(services, at, { ids: part }, (rows) => gatherGroup(services, at, columns, rows));
+        if (group) await file.writeGroup(part.length, group);
+        isWhole &&= group !== null;
+      }
+      await file.finish({ svc_file: randomUUID() });
+    } catch (error) {
+      await file.abandon();
+      throw error;
+    }
+  });
+  if (isWhole) return written;
+  await services.blobs.remove(written.key);
+  return null;
+}
+
+async function gatherGroup(services: Services, at: TableAt, columns: WrittenColumn[], rows: StoredColumns): Promise<GroupColumn[]> {
+  const ids = openColumn({ fieldId: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' });
+  for (const id of rows.ids) ids.values.add(id);
+  const gathered = new Map<WrittenColumn, GroupColumn>();
+  const gather = (column: WrittenColumn, texts: (string | null)[]) => {
+    const type = storeType(parseColumnType(column.type) as ColumnType);
+    const group = openColumn({ fieldId: column.id, name: innerName(column.id), type });
+    for (const [row, text] of texts.entries()) if (text !== null) group.values.putString(row, text);
+    gathered.set(column, group);
+  };
+  const kept = columns.filter(isKept);
+  await eachColumn(
+    rows,
+    kept.map((column) => column.of),
+    (texts, i) => gather(kept[i] as WrittenColumn, texts),
+  );
+  for (const column of columns.filter((each) => !isKept(each))) gather(column, await computeTexts(services, at, column, rows.ids));
+  return [ids, ...columns.map((column) => gathered.get(column) as GroupColumn)];
+}
+
+const isKept = ({ sql, of }: WrittenColumn) => sql === quoteName(of.name);
+
+/** What is made of a column by SQL is the engine's work. */
+async function computeTexts(services: Services, at: TableAt, column: WrittenColumn, ids: number[]): Promise<(string | null)[]> {
+  const relation = await openUnmasked(services, { ...at, columns: [column.of] }, { ids });
+  return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
+    const texts = cellText(`(${column.sql})`, column.type);
+    const rows = await readAll(connection, `SELECT ${texts} FROM ${from} ORDER BY ${rowIdColumn}`);
+    return rows.map(([text]) => text as string | null);
+  });
+}

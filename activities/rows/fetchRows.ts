@@ -1,0 +1,29 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { withRelation } from '../../store/duckdb/engine.ts';
+import { rowJson } from '../../store/duckdb/json.ts';
+import type { Relation, RelationColumn } from '../../store/duckdb/relation.ts';
+import type { TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { openRelation } from '../tables/openTable.ts';
+import type { PageRow } from './lookUpRows.ts';
+
+/** Rows by their ids, by the engine, in any order. */
+export async function fetchRows(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  columns: RelationColumn[],
+  ids: number[],
+): Promise<PageRow[]> {
+  return fetchFrom(services, await openRelation(services, at, principal, { ids }), columns, '');
+}
+
+export async function fetchFrom(services: Services, relation: Relation, columns: RelationColumn[], rest: string): Promise<PageRow[]> {
+  return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
+    const reader = await connection.runAndReadAll(
+      `SELECT CAST(${rowIdColumn} AS DOUBLE), CAST(${rowJson(columns)} AS VARCHAR) FROM (SELECT * FROM ${from} ${rest})`,
+    );
+    return reader.getRows().map(([id, json]) => ({ id: id as number, json: json as string }));
+  });
+}

@@ -1,0 +1,132 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Layer } from '../../schema/tables.ts';
+import { type FileRows, openFileRows } from '../../store/duckdb/findRows.ts';
+import { Unreadable } from '../../store/parquet/valueText.ts';
+import type { RowSelection } from '../../store/pg/rowLog.ts';
+import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { readLogLayers } from '../tables/readLayers.ts';
+import type { Cells } from './settleRows.ts';
+
+/** Some rows of a version, to be read column by column. */
+export interface StoredColumns {
+  /** Ascending. */
+  ids: number[];
+  /** The canonical texts of a column in these rows. */
+  texts(column: ColumnRecord): (string | null)[];
+}
+
+/** Where the final word on a row stands: in a file at a place, or in an entry of the log. */
+interface Source {
+  /** Indexes into `ids`, and the places of these rows in the source. */
+  rows: number[];
+  places: number[];
+  texts(column: ColumnRecord): (string | null)[];
+}
+
+/** Calls `work` with the rows of a selection. Null: their files are in a form that only an engine can read. */
+export async function withStoredColumns<T>(
+  services: Services,
+  at: TableAt,
+  selection: RowSelection,
+  work: (rows: StoredColumns) => Promise<T>,
+): Promise<T | null> {
+  const wanted = 'ids' in selection ? { ids: [...new Set(selection.ids)].sort((a, b) => a - b) } : selection;
+  const near = new Set(at.layers.filter((layer) => mayHold(layer, wanted)));
+  const entries = await readLogLayers(services, at, selection);
+  const keys = [...near].flatMap((layer) => (layer.kind === 'log' ? [] : [layer.key]));
+  const blobs = await services.blobs.open(keys);
+  const files: FileRows[] = [];
+  try {
+    const settled = new Map<number, { source: Source | null; place: number }>();
+    // From the last layer down: the first that knows a row has the final word.
+    for (const [index, layer] of [...at.layers.entries()].reverse()) {
+      if (!near.has(layer)) continue;
+      if (layer.kind === 'log') {
+        const logged = entries.filter((entry) => entry.layer === index && !settled.has(entry.rowId));
+        const source = readEntries(logged.map(({ cells }) => cells ?? {}));
+        for (const [place, { rowId, cells }] of logged.entries()) settled.set(rowId, { source: cells && source, place });
+        continue;
+      }
+      const file = openFileRows(blobs.pathOf(layer.key), wanted);
+      files.push(file);
+      const source = readFile(file);
+      for (const [place, id] of file.ids.entries())
+        if (!settled.has(id)) settled.set(id, { source: file.isRemoved(place) ? null : source, place });
+      await nextTurn();
+    }
+    return await work(orderRows(settled));
+  } catch (error) {
+    if (error instanceof Unreadable) return null;
+    throw error;
+  } finally {
+    for (const file of files) file.close();
+    blobs.release();
+  }
+}
+
+function mayHold(layer: Layer, wanted: { min: number; max: number } | { ids: number[] }): boolean {
+  if (layer.kind !== 'segment') return true;
+  if ('ids' in wanted) return wanted.ids.some((id) => id >= layer.minRow && id <= layer.maxRow);
+  return layer.minRow <= wanted.max && layer.maxRow >= wanted.min;
+}
+
+function readEntries(cells: Cells[]): Source {
+  return {
+    rows: [],
+    places: [],
+    texts: ({ id, defaultText }) => cells.map((each) => (id in each ? (each[id] ?? null) : defaultText)),
+  };
+}
+
+function readFile(file: FileRows): Source {
+  return {
+    rows: [],
+    places: [],
+    texts: ({ id, defaultText }) => file.texts(id) ?? new Array<string | null>(file.ids.length).fill(defaultText),
+  };
+}
+
+function orderRows(settled: Map<number, { source: Source | null; place: number }>): StoredColumns {
+  const ids = [...settled].flatMap(([id, { source }]) => (source ? [id] : [])).sort((a, b) => a - b);
+  const sources = new Set<Source>();
+  for (const [row, id] of ids.entries()) {
+    const { source, place } = settled.get(id) as { source: Source; place: number };
+    sources.add(source);
+    source.rows.push(row);
+    source.places.push(place);
+  }
+  return {
+    ids,
+    texts(column) {
+      const texts = new Array<string | null>(ids.length).fill(null);
+      for (const { rows, places, texts: read } of sources) {
+        const found = read(column);
+        for (let i = 0; i < rows.length; i += 1) texts[rows[i] as number] = found[places[i] as number] ?? null;
+      }
+      return texts;
+    },
+  };
+}
+
+/** So much is done before others have their turn. */
+const turnMs = 10;
+
+/** Calls `take` with the texts of one column after the other, and lets others have their turn in between. */
+export function eachColumn(
+  rows: StoredColumns,
+  columns: ColumnRecord[],
+  take: (texts: (string | null)[], index: number) => void,
+): Promise<void> {
+  return inTurns(columns, (column, index) => take(rows.texts(column), index));
+}
+
+export async function inTurns<T>(items: T[], work: (item: T, index: number) => void): Promise<void> {
+  let began = performance.now();
+  for (const [index, item] of items.entries()) {
+    work(item, index);
+    if (performance.now() - began < turnMs) continue;
+    await nextTurn();
+    began = performance.now();
+  }
+}
