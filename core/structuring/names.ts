@@ -2,9 +2,11 @@
 
 export const MAX_NAME_LENGTH = 200;
 
+/** Composed, as people type it: a file from a Mac may be named by two characters where SQL and addresses have one. */
 export function cleanName(name: string): string {
   return cutName(
     name
+      .normalize('NFC')
       .replace(/\s+/g, ' ')
       .replace(/\p{Cc}/gu, '')
       .trim()

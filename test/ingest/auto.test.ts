@@ -153,6 +153,23 @@ describe('a plain table', () => {
     expect(namesOf(await world.upload(`${name}.csv`, 'a,b\n1,2\n', { workbookId }))).toEqual([`${name}_2`]);
   });
 
+  it('named in parts, as a Mac may, is reached by its name as it is typed, and so are its columns', async () => {
+    const workbookId = await world.newWorkbook();
+    const [name, column] = ['売上データ', 'バグ'];
+    const parts = (text: string) => text.normalize('NFD');
+    expect(parts(name)).not.toBe(name);
+    const answer = await world.upload(`${parts(name)}.csv`, `${parts(column)},n\n1,2\n3,4\n`, { workbookId });
+    expect(namesOf(answer)).toEqual([name]);
+    const sql = `SELECT sum(${column}) AS s FROM ${name}`;
+    const found = ok(
+      await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/query', {
+        params: { path: { workbook_id: workbookId } },
+        body: { sql },
+      }),
+    );
+    expect(found).toMatchObject({ rows: [{ s: 4 }] });
+  });
+
   it('of the same file name and other bytes is another source', async () => {
     const workbookId = await world.newWorkbook();
     const first = await world.upload('月次.xlsx', await makeXlsx({ S: bare(2) }), { workbookId });

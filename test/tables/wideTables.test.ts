@@ -1,8 +1,12 @@
+import { buffer } from 'node:stream/consumers';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
 import { compactionLimits } from '../../activities/compaction/limits.ts';
+import { readWideRows, streamWideRows } from '../../activities/rows/wideRows.ts';
+import { describeRelation } from '../../activities/tables/openTable.ts';
 import type { components } from '../../schema/contract.ts';
+import { listTablesById, type TableAt } from '../../store/pg/tables.ts';
 import { ok, refused } from '../setup/api.ts';
 import { openTestStore } from './store.ts';
 import { type DrivenTable, driveTable } from './tableDriver.ts';
@@ -84,6 +88,23 @@ describe('a table of more columns than an engine is asked for at once', () => {
     ok(await table.add({ column: '追加', type: 'BIGINT', default: 7 }));
     ok(await table.rename('列 2', '改名'));
     ok(await table.upsert([{ __svc_row_id: 7, 追加: null }]));
+  });
+
+  it('gives nothing of a column that is masked', async () => {
+    const [at] = await listTablesById(store.services.db.pool, [id]);
+    const columns = await describeRelation(store.services, at as TableAt, store.principal);
+    const read = async (masked: boolean) => {
+      const shown = columns.map((column) => (column.name === '列 1' ? { ...column, masked } : column));
+      const rows = await readWideRows(store.services, store.principal, at as TableAt, shown, [3, 4]);
+      const arrow = await buffer(await streamWideRows(store.services, at as TableAt, shown, [3, 4]));
+      return {
+        cells: rows.map(({ json }) => JSON.parse(json)['列 1']),
+        inJson: rows[0]?.json.includes('変更'),
+        inArrow: arrow.includes('変更'),
+      };
+    };
+    expect(await read(false)).toMatchObject({ cells: ['変更', expect.anything()], inJson: true, inArrow: true });
+    expect(await read(true)).toEqual({ cells: [null, null], inJson: false, inArrow: false });
   });
 
   const queries: Query[] = [
