@@ -11,7 +11,7 @@ import { type ColumnRecord, type TableAt, updateTable } from '../../store/pg/tab
 import type { Services } from '../../store/services.ts';
 import { compactionLimits } from '../compaction/limits.ts';
 import { keepColumns, writeSegments } from '../compaction/writeSegments.ts';
-import { keepNamed } from '../rows/wideRows.ts';
+import { keepNamed } from '../tables/narrowTable.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { requireColumnType } from './changeColumns.ts';
 import { type ColumnRequest, openForColumns, type PreparedColumnChange, planColumnChange, requireColumn } from './openColumn.ts';

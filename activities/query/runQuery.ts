@@ -9,9 +9,9 @@ import { listActiveNames, listCurrentTables, type TableAt } from '../../store/pg
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';
+import { narrowForQuery } from '../tables/narrowTable.ts';
 import { openRelation } from '../tables/openTable.ts';
 import { findNamedTables } from './namedTables.ts';
-import { narrowForQuery } from './wideQuery.ts';
 
 export interface QueryWanted {
   sql: string;

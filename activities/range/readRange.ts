@@ -11,7 +11,7 @@ import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { findRowIds } from '../rows/findRowIds.ts';
 import { eachColumn, withStoredColumns } from '../rows/storedColumns.ts';
-import { keepNamed } from '../rows/wideRows.ts';
+import { keepNamed } from '../tables/narrowTable.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
 import { refuseRange, requireBlock } from './openBlock.ts';
 import { presentCell } from './presentCell.ts';

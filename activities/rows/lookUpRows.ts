@@ -8,7 +8,7 @@ import type { Services } from '../../store/services.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
 import { estimateRowBytes } from '../tables/rowBytes.ts';
 import { fillDefaults } from './readStoredRows.ts';
-import { type Cells, type FileLayer, settleRows } from './settleRows.ts';
+import { type Cells, mayHold, settleRows } from './settleRows.ts';
 
 export interface PageRow {
   id: number;
@@ -82,15 +82,14 @@ async function readSpan(
   span: { min: number; max: number },
   columns: ColumnRecord[],
 ): Promise<StoredRow[] | null> {
-  const isNear = (layer: FileLayer) => layer.kind === 'delta' || (layer.minRow <= span.max && layer.maxRow >= span.min);
-  const keys = at.layers.flatMap((layer) => (layer.kind !== 'log' && isNear(layer) ? [layer.key] : []));
+  const keys = at.layers.flatMap((layer) => (layer.kind !== 'log' && mayHold(layer, span) ? [layer.key] : []));
   if (keys.length > mostFiles) return null;
   const entries = await readLogLayers(services, at, span);
   const ids = columns.map(({ id }) => id);
   const files = await services.blobs.open(keys);
   try {
     const settled = await settleRows(at, entries, (layer) =>
-      isNear(layer) ? findRowRange(files.pathOf(layer.key), span, ids) : new Map(),
+      mayHold(layer, span) ? findRowRange(files.pathOf(layer.key), span, ids) : new Map(),
     );
     if (!settled) return null;
     return [...settled].flatMap(([id, cells]) => (cells ? [{ id, cells: fillDefaults(columns, cells) }] : [])).sort((a, b) => a.id - b.id);

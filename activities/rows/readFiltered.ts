@@ -10,7 +10,7 @@ import type { SandboxResult } from '../../store/duckdb/sandbox/sandbox.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { mostQueried, tooWide } from '../query/wideQuery.ts';
+import { keepNamed, mostQueried, tooWide } from '../tables/narrowTable.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
 import {
   decodePlace,
@@ -22,7 +22,7 @@ import {
   type RowsQuery,
   smallerPage,
 } from './rowsQuery.ts';
-import { keepNamed, readWideRows, streamWideRows } from './wideRows.ts';
+import { readWideRows, streamWideRows } from './wideRows.ts';
 
 const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: mostPageBytes };
 

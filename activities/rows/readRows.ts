@@ -9,6 +9,7 @@ import { isWide } from '../../store/duckdb/wide.ts';
 import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { keepNamed } from '../tables/narrowTable.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
 import { estimateRowBytes } from '../tables/rowBytes.ts';
 import { fetchFrom, fetchRows } from './fetchRows.ts';
@@ -26,7 +27,7 @@ import {
   type RowsQuery,
   requireModest,
 } from './rowsQuery.ts';
-import { keepNamed, listIdsAfter, readWideRows, streamWideRows } from './wideRows.ts';
+import { listIdsAfter, readWideRows, streamWideRows } from './wideRows.ts';
 
 /** A page in row order, or as sorted. Cells are texts all the way: no value passes through a JavaScript number. */
 export async function readRows(services: Services, principal: Principal, at: TableAt, query: RowsQuery): Promise<RowsPage> {

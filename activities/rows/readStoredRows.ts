@@ -8,7 +8,7 @@ import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
-import { type Cells, type FileLayer, settleRows } from './settleRows.ts';
+import { type Cells, mayHold, settleRows } from './settleRows.ts';
 import { eachColumn, withStoredColumns } from './storedColumns.ts';
 
 /** So many files are asked one after the other; beyond that one statement over all of them is faster. */
@@ -19,19 +19,15 @@ export async function readStoredRows(services: Services, at: TableAt, rowIds: nu
   if (rowIds.length === 0) return new Map();
   const wide = isWide(at.columns) ? await askByColumn(services, at, rowIds) : null;
   if (wide) return wide;
-  const files = at.layers.filter((layer) => layer.kind !== 'log' && mayHold(layer, rowIds));
+  const files = at.layers.filter((layer) => layer.kind !== 'log' && mayHold(layer, { ids: rowIds }));
   return files.length <= fewFiles ? askInTurn(services, at, rowIds) : askAtOnce(services, at, rowIds);
-}
-
-function mayHold(layer: FileLayer, rowIds: number[]): boolean {
-  return layer.kind === 'delta' || rowIds.some((id) => id >= layer.minRow && id <= layer.maxRow);
 }
 
 /** File by file, and only for rows that are not settled yet: most edited rows are edited again soon. */
 async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
   const settled = await settleRows(at, await readLogLayers(services, at, { ids: rowIds }), async (layer, known) => {
     const asked = rowIds.filter((id) => !known.has(id));
-    if (asked.length === 0 || !mayHold(layer, asked)) return new Map();
+    if (asked.length === 0 || !mayHold(layer, { ids: asked })) return new Map();
     const blobs = await services.blobs.open([layer.key]);
     try {
       return await findRows(services.engine, blobs.pathOf(layer.key), asked, at.columns.length);

@@ -1,10 +1,17 @@
 import type { Layer } from '../../schema/tables.ts';
 import type { FoundRow } from '../../store/duckdb/findRows.ts';
-import type { LayeredEntry } from '../../store/pg/rowLog.ts';
+import type { LayeredEntry, RowSelection } from '../../store/pg/rowLog.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
 
 export type Cells = Record<string, string | null>;
 export type FileLayer = Exclude<Layer, { kind: 'log' }>;
+
+/** Whether a layer could say anything of these rows. Only segments tell which they hold. */
+export function mayHold(layer: Layer, wanted: RowSelection): boolean {
+  if (layer.kind !== 'segment') return true;
+  if ('ids' in wanted) return wanted.ids.some((id) => id >= layer.minRow && id <= layer.maxRow);
+  return layer.minRow <= wanted.max && layer.maxRow >= wanted.min;
+}
 
 type FoundRows = Map<number, FoundRow>;
 

@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Layer } from '../../schema/tables.ts';
 import { type FileRows, openFileRows } from '../../store/duckdb/findRows.ts';
 import { Unreadable } from '../../store/parquet/valueText.ts';
 import type { RowSelection } from '../../store/pg/rowLog.ts';
 import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
-import type { Cells } from './settleRows.ts';
+import { type Cells, mayHold } from './settleRows.ts';
 
 /** Some rows of a version, to be read column by column. */
 export interface StoredColumns {
@@ -63,12 +62,6 @@ export async function withStoredColumns<T>(
     for (const file of files) file.close();
     blobs.release();
   }
-}
-
-function mayHold(layer: Layer, wanted: { min: number; max: number } | { ids: number[] }): boolean {
-  if (layer.kind !== 'segment') return true;
-  if ('ids' in wanted) return wanted.ids.some((id) => id >= layer.minRow && id <= layer.maxRow);
-  return layer.minRow <= wanted.max && layer.maxRow >= wanted.min;
 }
 
 function readEntries(cells: Cells[]): Source {

@@ -7,21 +7,15 @@ import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import { writeArrow } from '../../store/duckdb/formats/arrowTexts.ts';
 import type { RelationColumn } from '../../store/duckdb/relation.ts';
-import { isWide, mostAtOnce } from '../../store/duckdb/wide.ts';
+import { mostAtOnce } from '../../store/duckdb/wide.ts';
 import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { keepNamed } from '../tables/narrowTable.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { fetchRows } from './fetchRows.ts';
 import type { PageRow } from './lookUpRows.ts';
 import { requireModest } from './rowsQuery.ts';
 import { eachColumn, withStoredColumns } from './storedColumns.ts';
-
-/** Of a wide table only the columns with these names, of others all: what an engine is not asked for, it need not plan. */
-export function keepNamed(at: TableAt, names: Iterable<string>): TableAt {
-  if (!isWide(at.columns)) return at;
-  const kept = new Set([...names].map((name) => name.toLowerCase()));
-  return { ...at, columns: at.columns.filter(({ name }) => kept.has(name.toLowerCase())) };
-}
 
 /** The ids of the rows after a place, in row order: dense or nearly so, and where they are not, the next look sees further. */
 export async function listIdsAfter(services: Services, at: TableAt, start: number, count: number): Promise<number[]> {

@@ -31,7 +31,7 @@ export function isUsableName(name: string): boolean {
  * Names that differ in case alone, whoever folds them: the database folds letter by letter, where here İ gives two and a
  * sigma at the end of a word another one. Better two names too far apart than one that the database refuses.
  */
-const foldName = (name: string) => name.toLowerCase().replaceAll('i\u0307', 'i').replaceAll('ς', 'σ');
+const foldWidely = (name: string) => name.toLowerCase().replaceAll('i\u0307', 'i').replaceAll('ς', 'σ');
 
 /** Hands out each name once; the next one of the same is `_2`. Case does not make a difference in SQL. */
 export class NameRegistry {
@@ -39,19 +39,19 @@ export class NameRegistry {
 
   /** A name that is in use already, as it is. */
   take(name: string): void {
-    this.taken.add(foldName(name));
+    this.taken.add(foldWidely(name));
   }
 
   /** A name that is not in use any more. */
   free(name: string): void {
-    this.taken.delete(foldName(name));
+    this.taken.delete(foldWidely(name));
   }
 
   claim(wanted: string, fallback: string): string {
     const base = [wanted, fallback].map(cleanName).find(isUsableName) ?? '表';
     let name = base;
-    for (let n = 2; this.taken.has(foldName(name)); n += 1) name = suffixName(base, n);
-    this.taken.add(foldName(name));
+    for (let n = 2; this.taken.has(foldWidely(name)); n += 1) name = suffixName(base, n);
+    this.taken.add(foldWidely(name));
     return name;
   }
 }

@@ -1,7 +1,14 @@
 import { DomainError } from '../../core/errors.ts';
 import type { QueryPlan } from '../../store/duckdb/sandbox/sandbox.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
 import type { TableAt } from '../../store/pg/tables.ts';
-import { keepNamed } from '../rows/wideRows.ts';
+
+/** Of a wide table only the columns with these names, of others all: what an engine is not asked for, it need not plan. */
+export function keepNamed(at: TableAt, names: Iterable<string>): TableAt {
+  if (!isWide(at.columns)) return at;
+  const kept = new Set([...names].map((name) => name.toLowerCase()));
+  return { ...at, columns: at.columns.filter(({ name }) => kept.has(name.toLowerCase())) };
+}
 
 /** Columns of one table that a query can read: an engine needs memory for each, and a process has little. */
 export const mostQueried = 1_000;
