@@ -22,7 +22,7 @@ const requestTimeoutMs = 30 * 60_000;
 
 export async function startApi(config: ServiceConfig): Promise<RunningApi> {
   const services = await openServices(config, 'api');
-  const plant = {
+  const parts = {
     services,
     contract: await loadContract(),
     takeRequest: makeRateLimiter(services),
@@ -30,7 +30,7 @@ export async function startApi(config: ServiceConfig): Promise<RunningApi> {
     pending: new Set<OperationId>(pendingOperations),
   };
   const metrics = makeMetrics(services);
-  const app = makeApp(plant, makeHandlers(plant, metrics), metrics);
+  const app = makeApp(parts, makeHandlers(parts, metrics), metrics);
   const server = createServer({ requestTimeout: requestTimeoutMs }, app.callback());
   refuseBrokenRequests(server);
   await listen(server, config);
@@ -44,7 +44,7 @@ export async function startApi(config: ServiceConfig): Promise<RunningApi> {
         server.close(() => resolve());
         server.closeIdleConnections();
       });
-      await plant.counter.stop();
+      await parts.counter.stop();
       await services.close();
     },
   };

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { quoteText, type Relation } from '../store/duckdb/relation.ts';
-import { bubblewrapCage, findBubblewrap } from '../store/duckdb/sandbox/cage.ts';
+import { bubblewrapIsolation, findBubblewrap } from '../store/duckdb/sandbox/isolation.ts';
 import { startProcess } from '../store/duckdb/sandbox/process.ts';
 import { findChildProgram } from '../store/duckdb/sandbox/program.ts';
 import { openSandbox } from '../store/duckdb/sandbox/sandbox.ts';
@@ -70,7 +70,7 @@ export async function benchSandbox(): Promise<void> {
     });
 
   const show = (ms: number) => ms.toFixed(1).padStart(9);
-  console.log(`${rows} rows, medians (and best) of ${rounds} in ms; the cage is ${sandbox.cage}`);
+  console.log(`${rows} rows, medians (and best) of ${rounds} in ms; the isolation is ${sandbox.isolation}`);
   console.log(`${''.padEnd(16)}     bare   sandbox  overhead  with file  governed       best: bare   sandbox  overhead`);
   for (const [name, sql] of queries) {
     const [plain, page, kept, hidden] = await compare([
@@ -86,11 +86,11 @@ export async function benchSandbox(): Promise<void> {
 
   const bwrap = findBubblewrap(searchPath);
   if (bwrap) {
-    const cage = bubblewrapCage(bwrap, await findChildProgram());
+    const isolation = bubblewrapIsolation(bwrap, await findChildProgram());
     const starts: number[] = [];
     for (let i = 0; i < 10; i += 1) {
       const began = performance.now();
-      (await startProcess(cage, dir)).kill();
+      (await startProcess(isolation, dir)).kill();
       starts.push(performance.now() - began);
     }
     console.log(`to prepare a process: ${median(starts).toFixed(0)} ms (best ${Math.min(...starts).toFixed(0)} ms)`);

@@ -4,7 +4,7 @@ import { compactionLimits } from '../activities/compaction/limits.ts';
 import { authenticate } from '../activities/identity/authenticate.ts';
 import { requireTable } from '../activities/tables/openTable.ts';
 import type { Principal } from '../core/access/principal.ts';
-import type { TableAt } from '../store/pg/tables.ts';
+import type { TableAt } from '../core/table/table.ts';
 import type { VisibleWorkbook } from '../store/pg/workbooks.ts';
 import type { Services } from '../store/services.ts';
 import { type ComputedColumn, makeLargeTable } from '../test/setup/largeTable.ts';

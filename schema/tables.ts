@@ -1,26 +1,11 @@
 import { sql } from 'drizzle-orm';
 import { bigint, index, integer, json, jsonb, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
+import type { Cells, Layer } from '../core/table/table.ts';
 import { bytea } from './bytea.ts';
 import { workbooks } from './workbooks.ts';
 
 const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
 const count = (name: string) => bigint(name, { mode: 'number' });
-
-/**
- * A layer of a table's content; a later layer wins by row id.
- * `segment`: rows that no earlier layer holds. `delta`: whole rows after a change, or their removal.
- * `log`: entries of `row_log` with `after < edit_version <= upTo`; the last layer is open, up to the version read.
- */
-export type Layer = LayerOf<number>;
-
-type LayerOf<Version> =
-  | { kind: 'segment'; key: string; rows: number; minRow: number; maxRow: number; bytes: number }
-  | { kind: 'delta'; key: string; rows: number; after: Version; upTo: Version; bytes: number }
-  | { kind: 'log'; after: Version; upTo: Version | null };
-
-/** The version that is being made, in layers that are written down before its number is known; the database puts it in. */
-export const newVersion = '$version';
-export type PlannedLayer = LayerOf<number | typeof newVersion>;
 
 export const tables = pgTable(
   'tables',
@@ -127,8 +112,8 @@ export const rowLog = pgTable(
     /** Column ids. */
     changed: integer('changed').array().notNull(),
     /** Column id to canonical text or null; `json`, so that text stays as it was given. Null when the row was removed. */
-    cells: json('cells').$type<Record<string, string | null>>(),
-    before: json('before').$type<Record<string, string | null>>(),
+    cells: json('cells').$type<Cells>(),
+    before: json('before').$type<Cells>(),
   },
   (t) => [primaryKey({ columns: [t.tableId, t.editVersion, t.rowId] }), index('row_log_row').on(t.tableId, t.rowId, t.editVersion)],
 );

@@ -16,8 +16,8 @@ import type { Committer } from './pg/commit.ts';
 import { type Database, openDatabase } from './pg/database.ts';
 import { isHeldToPolicies } from './pg/roleCheck.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
+import { Turns } from './takeTurns.ts';
 import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
-import { Turns } from './turns.ts';
 
 /** What every activity works with. Made once per process. */
 export interface Services extends Committer {

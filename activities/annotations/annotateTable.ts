@@ -2,6 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
+import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import {
@@ -12,7 +13,6 @@ import {
   upsertAnnotations,
 } from '../../store/pg/annotations.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { visibleColumns } from '../rows/upsertRows.ts';
 import { openUnmasked } from '../tables/openTable.ts';

@@ -1,9 +1,10 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
+import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import type { ColumnRecord, EditedTable, TableAt } from '../../store/pg/tables.ts';
+import type { EditedTable } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
 import { visibleColumns } from '../rows/upsertRows.ts';

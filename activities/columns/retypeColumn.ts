@@ -1,13 +1,13 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { type ColumnType, formatColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
-import { newVersion, type PlannedLayer } from '../../schema/tables.ts';
+import { type ColumnRecord, newVersion, type PlannedLayer, type TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { type CleanCast, cleanCast } from '../../store/duckdb/cleanCast.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
 import { replaceColumnAt } from '../../store/pg/columns.ts';
-import { type ColumnRecord, type TableAt, updateTable } from '../../store/pg/tables.ts';
+import { updateTable } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { compactionLimits } from '../compaction/limits.ts';
 import { keepColumns, writeSegments } from '../compaction/writeSegments.ts';

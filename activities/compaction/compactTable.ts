@@ -1,4 +1,4 @@
-import type { Layer } from '../../schema/tables.ts';
+import type { Layer } from '../../core/table/table.ts';
 import { foldLayers } from '../../store/pg/compaction.ts';
 import { findCurrentTableById } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';

@@ -1,7 +1,6 @@
-import type { Layer } from '../../schema/tables.ts';
+import type { LayeredEntry } from '../../core/table/log.ts';
+import type { Layer, TableAt } from '../../core/table/table.ts';
 import { writeDelta } from '../../store/duckdb/writeFile.ts';
-import type { LayeredEntry } from '../../store/pg/rowLog.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { blobPrefix } from '../tables/openTable.ts';
 import { readLogLayers } from '../tables/readLayers.ts';

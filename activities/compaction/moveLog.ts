@@ -1,6 +1,6 @@
+import type { TableAt } from '../../core/table/table.ts';
 import { writeLog } from '../../store/duckdb/writeFile.ts';
 import { listOldEntries, moveEntries } from '../../store/pg/rowLog.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { blobPrefix } from '../tables/openTable.ts';
 import type { CompactionWatch } from './compactTable.ts';

@@ -1,6 +1,6 @@
+import type { TableRecord } from '../../core/table/table.ts';
 import { describeError } from '../../store/log.ts';
 import { listLongTables } from '../../store/pg/compaction.ts';
-import type { TableRecord } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
 import type { Pulse } from './compactTable.ts';

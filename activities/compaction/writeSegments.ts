@@ -1,10 +1,9 @@
-import type { Layer } from '../../schema/tables.ts';
+import type { ColumnRecord, Layer, TableAt } from '../../core/table/table.ts';
 import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import { type FileColumn, type WrittenFile, writeSelect } from '../../store/duckdb/writeFile.ts';
-import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { blobPrefix, openUnmasked } from '../tables/openTable.ts';
 import { estimateRowBytes } from '../tables/rowBytes.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { cellText } from '../../store/duckdb/cellText.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
@@ -8,7 +9,6 @@ import { groupRowsOf } from '../../store/duckdb/wide.ts';
 import { keepDraft, type WrittenFile } from '../../store/duckdb/writeFile.ts';
 import { type GroupColumn, openColumn, ParquetFile } from '../../store/parquet/parquetFile.ts';
 import { storeType } from '../../store/parquet/storedTypes.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { eachColumn, type StoredColumns, withStoredColumns } from '../rows/storedColumns.ts';
 import { blobPrefix, openUnmasked } from '../tables/openTable.ts';

@@ -1,8 +1,9 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { notFound } from '../../core/errors.ts';
+import type { TableAt, TableRecord } from '../../core/table/table.ts';
 import { listEdges } from '../../store/pg/lineage.ts';
 import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
-import { listTablesById, type TableAt, type TableRecord } from '../../store/pg/tables.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { readRawCells, readRowCells } from '../ingest/readProvenance.ts';
 import { readStoredRows } from '../rows/readStoredRows.ts';

@@ -1,8 +1,8 @@
-import { type Layer, newVersion } from '../../schema/tables.ts';
+import { type Layer, newVersion, type TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { restoreTable } from '../../store/pg/restore.ts';
 import { insertLandings, type LandingRecord, type SourceRecord } from '../../store/pg/sources.ts';
-import { insertTable, raiseCounters, type TableAt } from '../../store/pg/tables.ts';
+import { insertTable, raiseCounters } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 
 /** A table whose files are written, and which is about to come into being or to get its next version. */

@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import { addSuffix, type NameRegistry } from '../../core/structuring/names.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
 import { lockTables, placeTable } from '../../store/pg/restore.ts';
@@ -13,7 +14,7 @@ import {
   lockSource,
   type SourceRecord,
 } from '../../store/pg/sources.ts';
-import { listTablesById, type TableAt } from '../../store/pg/tables.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { settleCredits } from '../credits/settleCredits.ts';
 import { asProblem, commitForJob, isFinal, openJob } from '../jobs/runJob.ts';

@@ -5,7 +5,7 @@ import type { BatchColumn, RowBatch } from '../../core/grid/batch.ts';
 import { formatValue } from '../../core/grid/format/formatCell.ts';
 import { storedText } from '../../core/grid/format/storedText.ts';
 import { CellKind, type CellStyle } from '../../core/grid/grid.ts';
-import type { Layer } from '../../schema/tables.ts';
+import type { Layer } from '../../core/table/table.ts';
 import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { IntegerColumn, TextColumn } from '../../store/parquet/columns.ts';
 import { EncodedTexts } from '../../store/parquet/encodedTexts.ts';

@@ -1,5 +1,5 @@
 import { joinCells, type SourceCell } from '../../core/structuring/index.ts';
-import type { Layer } from '../../schema/tables.ts';
+import type { Layer } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
 import type { Storage } from '../../store/duckdb/writeFile.ts';

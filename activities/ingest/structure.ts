@@ -1,6 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import { analyze, type BuildResult, build, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import {
   findDraft,
@@ -11,7 +12,7 @@ import {
   type SourceRecord,
   saveDraft,
 } from '../../store/pg/sources.ts';
-import { listTablesById, reserveRows, type TableAt } from '../../store/pg/tables.ts';
+import { listTablesById, reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 import { commitForJob, isFinal, openJob, reporter } from '../jobs/runJob.ts';

@@ -2,7 +2,7 @@ import { basename, extname } from 'node:path';
 import { nameColumn } from '../../core/grid/address.ts';
 import type { RowBatch } from '../../core/grid/batch.ts';
 import type { CellStyle } from '../../core/grid/grid.ts';
-import type { Layer } from '../../schema/tables.ts';
+import type { Layer } from '../../core/table/table.ts';
 import { type CsvEncoding, type Delimiter, openCsv, PLAIN_STYLE, scanCsvFile } from '../../store/csv/index.ts';
 import type { Services } from '../../store/services.ts';
 import { WorkbookFile } from '../../store/xlsx/index.ts';

@@ -1,6 +1,6 @@
 import { type DomainError, problems } from '../../core/errors.ts';
 import type { JobProblem } from '../../schema/index.ts';
-import { type Actor, commit, type Marks, type Tx } from '../../store/pg/commit.ts';
+import { type Actor, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
 import { findJob, finishJob, type JobRecord, lockJob, updateJob } from '../../store/pg/jobs.ts';
 import { deleteDrafts } from '../../store/pg/sources.ts';
 import { makeId, type Services } from '../../store/services.ts';
@@ -16,7 +16,7 @@ export async function commitForJob<T>(
   services: Services,
   job: JobRecord,
   change: (tx: Tx, job: JobRecord) => Promise<T>,
-  finish?: (tx: Tx, result: T, marks: Map<string, Marks>) => Promise<void>,
+  finish?: (tx: Tx, result: T, numbers: Map<string, JournalNumbers>) => Promise<void>,
 ): Promise<T | null> {
   return commit(
     services,
@@ -25,8 +25,8 @@ export async function commitForJob<T>(
       const current = await lockJob(tx, job.id);
       return current && current.finishedAt === null ? change(tx, current) : null;
     },
-    async (result, marks, tx) => {
-      if (result !== null) await finish?.(tx, result, marks);
+    async (result, numbers, tx) => {
+      if (result !== null) await finish?.(tx, result, numbers);
       return result;
     },
   );

@@ -1,5 +1,6 @@
 import { listWords } from '../../core/sql/listWords.ts';
-import { listNamedTables, type TableAt } from '../../store/pg/tables.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import { listNamedTables } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 
 const mostWords = 1_000;

@@ -1,11 +1,12 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { foldName } from '../../core/sql/names.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import { openFiles, type Relation } from '../../store/duckdb/relation.ts';
 import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/sandbox.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import { insertResult, type ResultRecord } from '../../store/pg/results.ts';
-import { listActiveNames, listCurrentTables, type TableAt } from '../../store/pg/tables.ts';
+import { listActiveNames, listCurrentTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';

@@ -1,7 +1,8 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import type { Validation } from '../../store/duckdb/sandbox/sandbox.ts';
-import { listCurrentTables, type TableAt } from '../../store/pg/tables.ts';
+import { listCurrentTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';

@@ -5,14 +5,14 @@ import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.t
 import { parseExactly } from '../../core/cells/jsonReader.ts';
 import { DomainError, type ProblemItem } from '../../core/errors.ts';
 import type { Range } from '../../core/grid/grid.ts';
-import { type ColumnRecord, findTableAt, type TableAt } from '../../store/pg/tables.ts';
+import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
+import { findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
 import { findRowIds } from '../rows/findRowIds.ts';
 import { writeLargeEdit } from '../rows/largeEdit.ts';
 import { type CastRow, planUpsert, touchedCells } from '../rows/planUpsert.ts';
 import { readStoredRows } from '../rows/readStoredRows.ts';
-import type { Cells } from '../rows/settleRows.ts';
 import { type EditRequest, visibleColumns } from '../rows/upsertRows.ts';
 import { type PreparedEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';

@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
-import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
+import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 

@@ -1,12 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Principal } from '../../core/access/principal.ts';
+import type { RowSelection, TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, withRelations } from '../../store/duckdb/engine.ts';
 import { jsonExpression, rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, quoteText, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
-import type { RowSelection } from '../../store/pg/rowLog.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
 import { diffWide } from './diffWide.ts';

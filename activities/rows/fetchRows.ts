@@ -1,9 +1,9 @@
 import type { Principal } from '../../core/access/principal.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { rowJson } from '../../store/duckdb/json.ts';
 import type { Relation, RelationColumn } from '../../store/duckdb/relation.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
 import type { PageRow } from './lookUpRows.ts';

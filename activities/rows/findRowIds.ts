@@ -1,6 +1,6 @@
+import type { TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 

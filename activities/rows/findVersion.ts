@@ -1,6 +1,6 @@
 import { notFound } from '../../core/errors.ts';
 import { isId } from '../../core/ids/ids.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import { findLabelledSnapshot, findVersionInSnapshot } from '../../store/pg/versionNames.ts';
 import type { Services } from '../../store/services.ts';
 import { requireTableAt } from '../tables/openTable.ts';

@@ -1,6 +1,7 @@
-import type { Layer } from '../../schema/tables.ts';
+import type { LogEntry } from '../../core/table/log.ts';
+import type { Layer, TableAt } from '../../core/table/table.ts';
 import { writeDelta, writeSegment } from '../../store/duckdb/writeFile.ts';
-import { type LogEntry, reserveRows, type TableAt } from '../../store/pg/tables.ts';
+import { reserveRows } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import type { PreparedEdit } from '../tables/editTable.ts';
 import { blobPrefix } from '../tables/openTable.ts';

@@ -1,14 +1,14 @@
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { findRowRange } from '../../store/duckdb/findRows.ts';
 import type { RelationColumn } from '../../store/duckdb/relation.ts';
-import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
 import { estimateRowBytes } from '../tables/rowBytes.ts';
 import { fillDefaults } from './readStoredRows.ts';
-import { type Cells, mayHold, settleRows } from './settleRows.ts';
+import { mayHold, settleRows } from './settleRows.ts';
 
 export interface PageRow {
   id: number;

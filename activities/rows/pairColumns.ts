@@ -1,5 +1,5 @@
+import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { RelationColumn } from '../../store/duckdb/relation.ts';
-import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 
 /** A column at two versions, or at one of them. */
 export interface ColumnPair {

@@ -3,13 +3,13 @@ import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.t
 import { GivenRow } from '../../core/cells/givenRow.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
+import type { LogEntry } from '../../core/table/log.ts';
+import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
-import type { ColumnRecord, LogEntry, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import type { PlannedEdit, PreparedEdit } from '../tables/editTable.ts';
 import type { TouchedCells } from './checkVersion.ts';
 import { readStoredRows } from './readStoredRows.ts';
-import type { Cells } from './settleRows.ts';
 
 const mostErrors = 100;
 

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, type ProblemCode } from '../../core/errors.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { streamFile } from '../../store/duckdb/engine.ts';
 import { openFiles, quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
@@ -8,7 +9,6 @@ import { pageSeparator } from '../../store/duckdb/sandbox/protocol.ts';
 import { selectResult } from '../../store/duckdb/sandbox/resultTypes.ts';
 import type { SandboxResult } from '../../store/duckdb/sandbox/sandbox.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { keepNamed, mostQueried, tooWide } from '../tables/narrowTable.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';

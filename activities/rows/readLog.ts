@@ -1,7 +1,8 @@
+import type { LogRow } from '../../core/table/log.ts';
 import { readLogFile } from '../../store/duckdb/readLogFile.ts';
 import { listLogFiles } from '../../store/pg/logFiles.ts';
 import { listMakersBut, type OpRecord } from '../../store/pg/ops.ts';
-import { type LogRow, listEntries } from '../../store/pg/rowLog.ts';
+import { listEntries } from '../../store/pg/rowLog.ts';
 import type { Services } from '../../store/services.ts';
 import { spanOf } from '../tables/readLayers.ts';
 

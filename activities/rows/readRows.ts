@@ -1,13 +1,12 @@
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
+import type { RowSelection, TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { readAll, streamRelation, withRelation } from '../../store/duckdb/engine.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
-import type { RowSelection } from '../../store/pg/rowLog.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { keepNamed } from '../tables/narrowTable.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';

@@ -1,14 +1,14 @@
+import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { cellText } from '../../store/duckdb/cellText.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { findRows } from '../../store/duckdb/findRows.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
-import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
-import { type Cells, mayHold, settleRows } from './settleRows.ts';
+import { mayHold, settleRows } from './settleRows.ts';
 import { eachColumn, withStoredColumns } from './storedColumns.ts';
 
 /** So many files are asked one after the other; beyond that one statement over all of them is faster. */

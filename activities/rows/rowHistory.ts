@@ -4,17 +4,17 @@ import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { notFound } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
+import type { LogRow } from '../../core/table/log.ts';
+import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { ColumnEffect } from '../../store/duckdb/buildRelation.ts';
 import { listColumnsEver } from '../../store/pg/columns.ts';
 import { findMakers, type OpRecord } from '../../store/pg/ops.ts';
-import type { LogRow } from '../../store/pg/rowLog.ts';
-import { type ColumnRecord, findTableAt, type TableAt } from '../../store/pg/tables.ts';
+import { findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
 import { pairColumns } from './pairColumns.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 import { readStoredRows } from './readStoredRows.ts';
-import type { Cells } from './settleRows.ts';
 
 export interface HistoryCell {
   column: string;

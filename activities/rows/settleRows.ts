@@ -1,10 +1,6 @@
-import type { Layer } from '../../schema/tables.ts';
+import type { LayeredEntry } from '../../core/table/log.ts';
+import type { Cells, FileLayer, Layer, RowSelection, TableAt } from '../../core/table/table.ts';
 import type { FoundRow } from '../../store/duckdb/findRows.ts';
-import type { LayeredEntry, RowSelection } from '../../store/pg/rowLog.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
-
-export type Cells = Record<string, string | null>;
-export type FileLayer = Exclude<Layer, { kind: 'log' }>;
 
 /** Whether a layer could say anything of these rows. Only segments tell which they hold. */
 export function mayHold(layer: Layer, wanted: RowSelection): boolean {

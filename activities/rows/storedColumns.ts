@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Cells, ColumnRecord, RowSelection, TableAt } from '../../core/table/table.ts';
 import { type FileRows, openFileRows } from '../../store/duckdb/findRows.ts';
 import { Unreadable } from '../../store/parquet/valueText.ts';
-import type { RowSelection } from '../../store/pg/rowLog.ts';
-import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
-import { type Cells, mayHold } from './settleRows.ts';
+import { mayHold } from './settleRows.ts';
 
 /** Some rows of a version, to be read column by column. */
 export interface StoredColumns {

@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { ColumnRecord, TableAt } from '../../store/pg/tables.ts';
+import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
 import { type PlannedEdit, type PreparedEdit, requireEditable } from '../tables/editTable.ts';

@@ -1,7 +1,8 @@
 import { notFound } from '../../core/errors.ts';
 import { isId } from '../../core/ids/ids.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import { findNamedVersion, findSnapshot, listSnapshotTables, type SnapshotTable } from '../../store/pg/snapshots.ts';
-import { listTablesAt, type TableAt } from '../../store/pg/tables.ts';
+import { listTablesAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 
 /** A moment of a workbook: the version of every table, by table id, as a snapshot holds it. */

@@ -10,6 +10,7 @@ import {
   toContract,
   validateChoice,
 } from '../../core/structuring/index.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, moveJob, updateJob } from '../../store/pg/jobs.ts';
 import {
@@ -21,7 +22,6 @@ import {
   saveDraft,
   updateSource,
 } from '../../store/pg/sources.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 import { heavyWork } from '../ingest/heavyWork.ts';
@@ -211,8 +211,8 @@ async function appendRegions(
       await end(tx, current, now, result);
       return result;
     };
-    await commitForJob(services, job, append, (tx, result, marks) =>
-      moveJob(tx, job.id, { result: { ...result, opId: marks.get(source.workbookId)?.firstOp ?? null } }),
+    await commitForJob(services, job, append, (tx, result, numbers) =>
+      moveJob(tx, job.id, { result: { ...result, opId: numbers.get(source.workbookId)?.firstOp ?? null } }),
     );
   });
 }

@@ -1,7 +1,8 @@
 import { DomainError, notFound } from '../../core/errors.ts';
+import type { ColumnRecord, TableAt, TableRecord } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
-import { type ColumnRecord, describeColumn, type TableAt, type TableRecord, updateTable, VersionMoved } from '../../store/pg/tables.ts';
+import { describeColumn, updateTable, VersionMoved } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 import { nameTaken } from './createTable.ts';
 

@@ -1,8 +1,9 @@
 import { DomainError } from '../../core/errors.ts';
-import type { Layer, PlannedLayer } from '../../schema/tables.ts';
+import type { LogEntry } from '../../core/table/log.ts';
+import type { Layer, PlannedLayer, TableAt } from '../../core/table/table.ts';
 import { applyWhole, type Change, type Notes, type Tx, type WholeChange } from '../../store/pg/commit.ts';
 import { insertLogFiles, type WrittenLogFile } from '../../store/pg/logFiles.ts';
-import { appendLayer, type EditedTable, editTable, type LogEntry, type TableAt, VersionMoved } from '../../store/pg/tables.ts';
+import { appendLayer, type EditedTable, editTable, VersionMoved } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 
 /** What an edit does to a table, worked out before the transaction begins. */

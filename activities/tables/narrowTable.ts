@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import type { QueryPlan } from '../../store/duckdb/sandbox/sandbox.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
 
 /** Of a wide table only the columns with these names, of others all: what an engine is not asked for, it need not plan. */
 export function keepNamed(at: TableAt, names: Iterable<string>): TableAt {

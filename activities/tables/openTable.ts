@@ -1,10 +1,10 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
+import type { RowSelection, TableAt, TableRecord } from '../../core/table/table.ts';
 import { buildRelation, type ColumnEffect, noTail } from '../../store/duckdb/buildRelation.ts';
 import type { Relation } from '../../store/duckdb/relation.ts';
-import type { RowSelection } from '../../store/pg/rowLog.ts';
-import { findCurrentTable, findTableAt, listTables, type TableAt, type TableRecord } from '../../store/pg/tables.ts';
+import { findCurrentTable, findTableAt, listTables } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
 import { readTail } from './readLayers.ts';

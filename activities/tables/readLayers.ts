@@ -1,9 +1,10 @@
+import type { LayeredEntry } from '../../core/table/log.ts';
+import type { RowSelection, TableAt } from '../../core/table/table.ts';
 import { type LogTail, noTail } from '../../store/duckdb/buildRelation.ts';
 import { readLogFile } from '../../store/duckdb/readLogFile.ts';
 import type { TailFile } from '../../store/duckdb/tailFiles.ts';
 import { listLogFiles } from '../../store/pg/logFiles.ts';
-import { type LayeredEntry, type LogRange, listNewestEntries, type RowSelection, readNewestEntries } from '../../store/pg/rowLog.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
+import { type LogRange, listNewestEntries, readNewestEntries } from '../../store/pg/rowLog.ts';
 import type { Services } from '../../store/services.ts';
 
 /** The log layers of a version, as far as they belong to it. */

@@ -1,4 +1,4 @@
-import type { TableAt } from '../../store/pg/tables.ts';
+import type { TableAt } from '../../core/table/table.ts';
 
 const unknownRowBytes = 200;
 

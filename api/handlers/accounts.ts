@@ -3,10 +3,10 @@ import { createAccount } from '../../activities/accounts/createAccount.ts';
 import { DomainError } from '../../core/errors.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentAccount } from '../presenters/identity.ts';
 
-export function makeAccountHandlers({ services }: Plant): Handlers<'getAccount' | 'listAccounts' | 'createAccount'> {
+export function makeAccountHandlers({ services }: ApiParts): Handlers<'getAccount' | 'listAccounts' | 'createAccount'> {
   return {
     async getAccount({ principal, query }) {
       requireAccountReach(principal);

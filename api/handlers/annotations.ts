@@ -11,7 +11,7 @@ import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 
 type Annotation = components['schemas']['Annotation'];
 
@@ -19,7 +19,7 @@ function presentAnnotation({ target, style, note, actor, updatedAt }: ShownAnnot
   return { target, style: style as Annotation['style'], note, actor, updated_at: updatedAt.toISOString() };
 }
 
-export function makeAnnotationHandlers({ services }: Plant): Handlers<'listAnnotations' | 'annotateTable' | 'deleteAnnotations'> {
+export function makeAnnotationHandlers({ services }: ApiParts): Handlers<'listAnnotations' | 'annotateTable' | 'deleteAnnotations'> {
   const open = async (principal: Principal, params: { workbook_id: string; name: string }, needed: 'viewer' | 'editor') => {
     const workbook = await requireWorkbook(services, principal, params.workbook_id, needed);
     return requireTable(services, workbook.id, params.name);

@@ -1,10 +1,10 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { readAuditLog } from '../../activities/audit/readAuditLog.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentAuditEntry } from '../presenters/journal.ts';
 
-export function makeAuditHandlers({ services }: Plant): Handlers<'listAuditLog'> {
+export function makeAuditHandlers({ services }: ApiParts): Handlers<'listAuditLog'> {
   return {
     async listAuditLog({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');

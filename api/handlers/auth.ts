@@ -4,7 +4,7 @@ import { DomainError } from '../../core/errors.ts';
 import { revokeSession } from '../../store/pg/users.ts';
 import { hashPassword } from '../../store/secrets.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentUser } from '../presenters/identity.ts';
 
 const presentSession = (session: StartedSession) => ({
@@ -13,7 +13,7 @@ const presentSession = (session: StartedSession) => ({
   expires_at: session.expiresAt.toISOString(),
 });
 
-export function makeAuthHandlers({ services }: Plant): Handlers<'signUp' | 'logIn' | 'logOut'> {
+export function makeAuthHandlers({ services }: ApiParts): Handlers<'signUp' | 'logIn' | 'logOut'> {
   return {
     async signUp(call) {
       if (!services.config.signup) {

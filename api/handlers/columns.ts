@@ -4,22 +4,22 @@ import { applyColumnChange, type ColumnRequest, type PreparedColumnChange } from
 import { prepareRetypeColumn } from '../../activities/columns/retypeColumn.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
-import { commitEdit, type EditMarks } from './commitEdit.ts';
+import type { ApiParts } from '../http/pipeline.ts';
+import { commitEdit, type EditNumbers } from './commitEdit.ts';
 import { parseExpectedVersion } from './tables.ts';
 
 type ColumnChange = components['schemas']['ColumnChange'];
 
-const present = ({ at, column, type }: PreparedColumnChange, marks: EditMarks): ColumnChange => ({
+const present = ({ at, column, type }: PreparedColumnChange, numbers: EditNumbers): ColumnChange => ({
   name: at.table.name,
   column,
   type,
-  ...marks,
+  ...numbers,
   stale: [],
   broken: [],
 });
 
-export function makeColumnHandlers({ services }: Plant): Handlers<'addColumn' | 'alterColumn' | 'dropColumn'> {
+export function makeColumnHandlers({ services }: ApiParts): Handlers<'addColumn' | 'alterColumn' | 'dropColumn'> {
   return {
     async addColumn(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
@@ -31,7 +31,7 @@ export function makeColumnHandlers({ services }: Plant): Handlers<'addColumn' | 
         actor,
         () => prepareAddColumn(services, call.principal, request, wanted),
         (prepared) => (tx) => applyColumnChange(tx, prepared),
-        (prepared, marks) => ({ status: 201, body: present(prepared, marks) }),
+        (prepared, numbers) => ({ status: 201, body: present(prepared, numbers) }),
       );
     },
 
@@ -49,7 +49,7 @@ export function makeColumnHandlers({ services }: Plant): Handlers<'addColumn' | 
             ? prepareRetypeColumn(services, call.principal, request, column, type ?? '')
             : prepareRenameColumn(services, call.principal, request, column, newName),
         (prepared) => (tx) => applyColumnChange(tx, prepared),
-        (prepared, marks) => ({ status: 200, body: present(prepared, marks) }),
+        (prepared, numbers) => ({ status: 200, body: present(prepared, numbers) }),
       );
     },
 
@@ -63,7 +63,7 @@ export function makeColumnHandlers({ services }: Plant): Handlers<'addColumn' | 
         call.query.actor,
         () => prepareDropColumn(services, call.principal, request, call.params.column),
         (prepared) => (tx) => applyColumnChange(tx, prepared),
-        (prepared, marks) => ({ status: 200, body: present(prepared, marks) }),
+        (prepared, numbers) => ({ status: 200, body: present(prepared, numbers) }),
       );
     },
   };

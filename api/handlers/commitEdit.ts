@@ -7,7 +7,7 @@ import type { Call, Reply } from '../http/call.ts';
 import type { OperationId } from '../http/contract.ts';
 
 /** What the answers to all edits have in common. */
-export interface EditMarks {
+export interface EditNumbers {
   edit_version: number;
   op_id: number;
 }
@@ -23,7 +23,7 @@ export async function commitEdit<Id extends OperationId, Prepared extends Pick<P
   actorName: string | null | undefined,
   prepare: () => Promise<Prepared>,
   change: (prepared: Prepared) => Change<EditedTable>,
-  present: (prepared: Prepared, marks: EditMarks, edited: EditedTable) => Reply<Id>,
+  present: (prepared: Prepared, numbers: EditNumbers, edited: EditedTable) => Reply<Id>,
 ): Promise<Reply<Id>> {
   const turn: { end?: () => void } = {};
   try {
@@ -35,9 +35,9 @@ export async function commitEdit<Id extends OperationId, Prepared extends Pick<P
         prepared = await prepare();
       }
       let tailCount = 0;
-      const writing = call.write(call.actor(actorName), change(prepared), (edited, marks) => {
+      const writing = call.write(call.actor(actorName), change(prepared), (edited, given) => {
         tailCount = edited.tailCount;
-        const numbers = { edit_version: edited.editVersion, op_id: marks.get(table.workbookId)?.firstOp ?? 0 };
+        const numbers = { edit_version: edited.editVersion, op_id: given.get(table.workbookId)?.firstOp ?? 0 };
         return { ...present(prepared, numbers, edited), headers: { ETag: `"${edited.editVersion}"` } };
       });
       const reply = await writing.catch(async (error: unknown) => {

@@ -8,7 +8,7 @@ import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { type CredentialFilter, findCredential, listCredentials, revokeCredential } from '../../store/pg/credentials.ts';
 import type { Services } from '../../store/services.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentKey, presentToken } from '../presenters/identity.ts';
 
 const defaultTokenDays = 90;
@@ -17,7 +17,7 @@ const dayMs = 24 * 3_600_000;
 
 export function makeCredentialHandlers({
   services,
-}: Plant): Handlers<'listTokens' | 'createToken' | 'revokeToken' | 'listKeys' | 'createKey' | 'revokeKey'> {
+}: ApiParts): Handlers<'listTokens' | 'createToken' | 'revokeToken' | 'listKeys' | 'createKey' | 'revokeKey'> {
   const { orm } = services.db;
   return {
     async listTokens({ principal, query }) {

@@ -8,7 +8,7 @@ import { cutPage, decodeCursor } from '../../core/paging.ts';
 import type { components } from '../../schema/contract.ts';
 import { findTables } from '../../store/pg/discovery.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentLineage } from '../presenters/lineage.ts';
 import { presentTableSummary } from '../presenters/tables.ts';
 import { requireRowId } from './pathNumber.ts';
@@ -17,7 +17,7 @@ type Schemas = components['schemas'];
 
 export function makeDiscoveryHandlers({
   services,
-}: Plant): Handlers<'searchArtifacts' | 'listMyData' | 'profileTable' | 'getTableLineage' | 'getRowLineage'> {
+}: ApiParts): Handlers<'searchArtifacts' | 'listMyData' | 'profileTable' | 'getTableLineage' | 'getRowLineage'> {
   return {
     async searchArtifacts({ principal, query }) {
       const page = await searchTables(services, principal, { q: query.q ?? '', cursor: query.cursor, limit: query.limit ?? 20 });

@@ -4,11 +4,11 @@ import { requireNamedVersion } from '../../activities/rows/findVersion.ts';
 import { readRowHistory } from '../../activities/rows/rowHistory.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { requireRowId } from './pathNumber.ts';
 
 /** Values are written as JSON below, digit for digit: the answers are put together as text. */
-export function makeHistoryHandlers({ services }: Plant): Handlers<'getRowHistory' | 'diffTable'> {
+export function makeHistoryHandlers({ services }: ApiParts): Handlers<'getRowHistory' | 'diffTable'> {
   return {
     async getRowHistory({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');

@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts';
 import type { Handlers } from '../http/call.ts';
 import type { OperationId } from '../http/contract.ts';
 import type { Metrics } from '../http/metrics.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { makeAccountHandlers } from './accounts.ts';
 import { makeAnnotationHandlers } from './annotations.ts';
 import { makeAuditHandlers } from './audit.ts';
@@ -28,30 +28,30 @@ import { makeWorkbookHandlers } from './workbooks.ts';
 import { makeWorkspaceHandlers } from './workspaces.ts';
 
 /** Every operation of the contract: a missing or surplus handler is a type error here, and an error at start-up. */
-export function makeHandlers(plant: Plant, metrics: Metrics): Handlers {
+export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
   const built: Handlers<Exclude<OperationId, PendingOperation>> = {
-    ...makeSystemHandlers(plant, metrics),
-    ...makeAuthHandlers(plant),
-    ...makeMeHandlers(plant),
-    ...makeCredentialHandlers(plant),
-    ...makeAccountHandlers(plant),
-    ...makeWorkspaceHandlers(plant),
-    ...makeWorkbookHandlers(plant),
-    ...makeJobHandlers(plant),
-    ...makeAuditHandlers(plant),
-    ...makeDiscoveryHandlers(plant),
-    ...makeTableHandlers(plant),
-    ...makeRowHandlers(plant),
-    ...makeQueryHandlers(plant),
-    ...makeColumnHandlers(plant),
-    ...makeRangeHandlers(plant),
-    ...makeAnnotationHandlers(plant),
-    ...makeOpHandlers(plant),
-    ...makeHistoryHandlers(plant),
-    ...makeSnapshotHandlers(plant),
-    ...makeSourceHandlers(plant),
-    ...makeStagedHandlers(plant),
-    ...makeUploadHandlers(plant),
+    ...makeSystemHandlers(parts, metrics),
+    ...makeAuthHandlers(parts),
+    ...makeMeHandlers(parts),
+    ...makeCredentialHandlers(parts),
+    ...makeAccountHandlers(parts),
+    ...makeWorkspaceHandlers(parts),
+    ...makeWorkbookHandlers(parts),
+    ...makeJobHandlers(parts),
+    ...makeAuditHandlers(parts),
+    ...makeDiscoveryHandlers(parts),
+    ...makeTableHandlers(parts),
+    ...makeRowHandlers(parts),
+    ...makeQueryHandlers(parts),
+    ...makeColumnHandlers(parts),
+    ...makeRangeHandlers(parts),
+    ...makeAnnotationHandlers(parts),
+    ...makeOpHandlers(parts),
+    ...makeHistoryHandlers(parts),
+    ...makeSnapshotHandlers(parts),
+    ...makeSourceHandlers(parts),
+    ...makeStagedHandlers(parts),
+    ...makeUploadHandlers(parts),
   };
   const pending = Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])) as Record<PendingOperation, () => Promise<never>>;
   return { ...built, ...pending };

@@ -4,11 +4,11 @@ import { requireJob } from '../../activities/jobs/findJob.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { listVisibleJobs } from '../../store/pg/jobs.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { answerJob, answerJobs } from '../presenters/ingest.ts';
 import { presentJob } from '../presenters/workbooks.ts';
 
-export function makeJobHandlers({ services }: Plant): Handlers<'listJobs' | 'getJob' | 'cancelJob'> {
+export function makeJobHandlers({ services }: ApiParts): Handlers<'listJobs' | 'getJob' | 'cancelJob'> {
   return {
     async listJobs({ principal, query }) {
       const limit = query.limit ?? 50;

@@ -4,12 +4,12 @@ import { findMe } from '../../store/pg/me.ts';
 import { type DailyRequests, sumDailyRequests } from '../../store/pg/usage.ts';
 import { listVisibleWorkspaces } from '../../store/pg/workspaces.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentMe, presentMyWorkspace } from '../presenters/identity.ts';
 
 const dayMs = 24 * 3_600_000;
 
-export function makeMeHandlers({ services, counter }: Plant): Handlers<'getMe' | 'getMyUsage' | 'listMyWorkspaces'> {
+export function makeMeHandlers({ services, counter }: ApiParts): Handlers<'getMe' | 'getMyUsage' | 'listMyWorkspaces'> {
   const { orm } = services.db;
   return {
     async getMe({ principal }) {

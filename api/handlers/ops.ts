@@ -3,12 +3,12 @@ import { applyUndo, prepareUndo } from '../../activities/rows/undoOp.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { listOps } from '../../store/pg/ops.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentOp } from '../presenters/ops.ts';
 import { commitEdit } from './commitEdit.ts';
 import { requireOpId } from './pathNumber.ts';
 
-export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoOp'> {
+export function makeOpHandlers({ services }: ApiParts): Handlers<'listOps' | 'undoOp'> {
   return {
     async listOps({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
@@ -29,7 +29,7 @@ export function makeOpHandlers({ services }: Plant): Handlers<'listOps' | 'undoO
         null,
         () => prepareUndo(services, call.principal, workbook.id, opId),
         (prepared) => (tx) => applyUndo(tx, prepared),
-        ({ at }, marks) => ({ status: 200, body: { ...marks, undone_op_id: opId, table: at.table.name, stale: [] } }),
+        ({ at }, numbers) => ({ status: 200, body: { ...numbers, undone_op_id: opId, table: at.table.name, stale: [] } }),
       );
     },
   };

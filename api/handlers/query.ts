@@ -5,7 +5,7 @@ import { runQuery } from '../../activities/query/runQuery.ts';
 import { validateQuery } from '../../activities/query/validateQuery.ts';
 import type { ResultRecord } from '../../store/pg/results.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { wrapStream } from '../http/wrapStream.ts';
 import { formatTypes, type StreamFormat } from '../presenters/formats.ts';
 import { presentResultHead, presentResultHeaders } from '../presenters/results.ts';
@@ -15,7 +15,7 @@ interface Page {
   offset: number;
 }
 
-export function makeQueryHandlers({ services }: Plant): Handlers<'runQuery' | 'validateQuery' | 'getResult'> {
+export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' | 'validateQuery' | 'getResult'> {
   const stream = async (result: ResultRecord, page: Page, format: StreamFormat) => ({
     status: 200 as const,
     headers: presentResultHeaders(result),

@@ -4,10 +4,10 @@ import { prepareRangeWrite } from '../../activities/range/writeRange.ts';
 import { commitPlan } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { commitEdit } from './commitEdit.ts';
 
-export function makeRangeHandlers({ services }: Plant): Handlers<'readRange' | 'writeRange'> {
+export function makeRangeHandlers({ services }: ApiParts): Handlers<'readRange' | 'writeRange'> {
   return {
     async readRange({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
@@ -26,7 +26,7 @@ export function makeRangeHandlers({ services }: Plant): Handlers<'readRange' | '
         actor,
         () => prepareRangeWrite(services, call.principal, request, range, values),
         commitPlan,
-        (prepared, marks) => ({ status: 200, body: { range: prepared.range, values: prepared.values, ...marks, stale: [] } }),
+        (prepared, numbers) => ({ status: 200, body: { range: prepared.range, values: prepared.values, ...numbers, stale: [] } }),
       );
     },
   };

@@ -6,15 +6,15 @@ import { requireTableThen, resolveAt } from '../../activities/snapshots/resolveA
 import { commitPlan } from '../../activities/tables/editTable.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { TableAt } from '../../store/pg/tables.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { encodeNames, formatTypes } from '../presenters/formats.ts';
 import { presentColumnDefs } from '../presenters/tables.ts';
 import { commitEdit } from './commitEdit.ts';
 
-export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'upsertRows' | 'deleteRows'> {
+export function makeRowHandlers({ services }: ApiParts): Handlers<'readRows' | 'upsertRows' | 'deleteRows'> {
   return {
     async readRows({ principal, params, query, accepts }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
@@ -50,10 +50,10 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
         actor,
         () => prepareUpsert(services, call.principal, request, rows),
         commitPlan,
-        ({ plan, rowIds }, marks, { firstRowId }) => ({
+        ({ plan, rowIds }, numbers, { firstRowId }) => ({
           status: 200,
           body: {
-            ...marks,
+            ...numbers,
             inserted: plan.inserted,
             updated: plan.updated,
             row_ids: rowIds.map((id) => (id < 0 ? firstRowId - id - 1 : id)),
@@ -73,7 +73,7 @@ export function makeRowHandlers({ services }: Plant): Handlers<'readRows' | 'ups
         actor,
         () => prepareDelete(services, call.principal, request, rowIds),
         commitPlan,
-        ({ plan }, marks) => ({ status: 200, body: { ...marks, deleted: plan.deleted, stale: [] } }),
+        ({ plan }, numbers) => ({ status: 200, body: { ...numbers, deleted: plan.deleted, stale: [] } }),
       );
     },
   };

@@ -8,7 +8,7 @@ import type { components } from '../../schema/contract.ts';
 import { findEditingSnapshot, listLabels, listNamedVersions, listSnapshots, listSnapshotTables } from '../../store/pg/snapshots.ts';
 import { listTables } from '../../store/pg/tables.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentEditing, presentSnapshot, presentVersion } from '../presenters/snapshots.ts';
 
 type SnapshotOperations =
@@ -20,7 +20,7 @@ type SnapshotOperations =
   | 'getVersion'
   | 'revertVersion';
 
-export function makeSnapshotHandlers({ services }: Plant): Handlers<SnapshotOperations> {
+export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotOperations> {
   const { orm } = services.db;
 
   return {

@@ -12,7 +12,7 @@ import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { listSources } from '../../store/pg/sources.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { answerIngest, describeUpload } from '../presenters/ingest.ts';
 import { presentSource } from '../presenters/sources.ts';
 
@@ -21,7 +21,7 @@ type SourceOperations = 'listSources' | 'uploadSource' | 'getSource' | 'download
 /** A deferred ingest is answered when the raw tables are there. */
 export const hasLanded = (job: JobRecord) => inputOf(job).structuring === 'defer' && inputOf(job).landed === true;
 
-export function makeSourceHandlers({ services }: Plant): Handlers<SourceOperations> {
+export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOperations> {
   const { orm } = services.db;
   return {
     async listSources({ principal, params, query }) {

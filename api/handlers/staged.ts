@@ -11,12 +11,14 @@ import { notFound } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { findSourceById, type SourceRecord } from '../../store/pg/sources.ts';
 import type { Call, Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { answerMaterialize } from '../presenters/ingest.ts';
 import { presentSpec } from '../presenters/sources.ts';
 
 /** The staged way: analyze, correct, materialize. */
-export function makeStagedHandlers({ services }: Plant): Handlers<'analyzeSource' | 'getParseSpec' | 'putParseSpec' | 'materializeSource'> {
+export function makeStagedHandlers({
+  services,
+}: ApiParts): Handlers<'analyzeSource' | 'getParseSpec' | 'putParseSpec' | 'materializeSource'> {
   const notAnalyzed = () => notFound('parse spec yet', 'Analyze the source first with POST …/sources/{source_name}/analyze.');
 
   /** Looked at before the work begins, so that what is plainly wrong is said at once; the work itself looks again. */

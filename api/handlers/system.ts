@@ -5,7 +5,7 @@ import { checkReadiness } from '../../activities/system/checkReadiness.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Metrics } from '../http/metrics.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 
 const require = createRequire(import.meta.url);
 const { version } = require('../../package.json') as { version: string };
@@ -33,7 +33,7 @@ const page = `<!doctype html>
 </body></html>`;
 
 export function makeSystemHandlers(
-  { services, contract }: Plant,
+  { services, contract }: ApiParts,
   metrics: Metrics,
 ): Handlers<'getHealth' | 'getReadiness' | 'getMetrics' | 'getContract' | 'getReference' | 'getReferenceAsset'> {
   return {

@@ -9,10 +9,11 @@ import { retryOnMove } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import { listLandings } from '../../store/pg/sources.ts';
-import { listTables, type TableAt } from '../../store/pg/tables.ts';
+import { listTables } from '../../store/pg/tables.ts';
 import type { Handlers, Reply } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { maskedNames, presentColumns, presentRowSchema, presentTable, summarizeTables } from '../presenters/tables.ts';
 
 type TableOperations =
@@ -34,7 +35,7 @@ export function parseExpectedVersion(text: string): number | null {
   return text === 'null' ? null : Number(text);
 }
 
-export function makeTableHandlers({ services }: Plant): Handlers<TableOperations> {
+export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperations> {
   const { orm } = services.db;
 
   const listPage = async (

@@ -12,12 +12,12 @@ import { acrossAccounts, inAccount } from '../../store/pg/whoseRows.ts';
 import type { WorkbookRecord } from '../../store/pg/workbooks.ts';
 import { makeId } from '../../store/services.ts';
 import type { Call, Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentSource } from '../presenters/sources.ts';
 
 const openMs = 3_600_000;
 
-export function makeUploadHandlers({ services }: Plant): Handlers<'createUpload' | 'getUpload' | 'putUpload'> {
+export function makeUploadHandlers({ services }: ApiParts): Handlers<'createUpload' | 'getUpload' | 'putUpload'> {
   const present = async (orm: Orm, slot: DescribedUpload): Promise<components['schemas']['Upload']> => {
     const { upload, job, source } = slot;
     const status = slotStatus(slot);

@@ -7,12 +7,12 @@ import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { listVisibleWorkbooks, type WorkbookFilter } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentWorkbook } from '../presenters/workbooks.ts';
 
 export function makeWorkbookHandlers({
   services,
-}: Plant): Handlers<'listWorkbooks' | 'listMyWorkbooks' | 'createWorkbook' | 'getWorkbook' | 'updateWorkbook' | 'deleteWorkbook'> {
+}: ApiParts): Handlers<'listWorkbooks' | 'listMyWorkbooks' | 'createWorkbook' | 'getWorkbook' | 'updateWorkbook' | 'deleteWorkbook'> {
   const { orm } = services.db;
   return {
     async listWorkbooks({ principal, query }) {

@@ -5,7 +5,7 @@ import { DomainError } from '../../core/errors.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { findOldestWorkspace, listMembers, listVisibleWorkspaces } from '../../store/pg/workspaces.ts';
 import type { Handlers } from '../http/call.ts';
-import type { Plant } from '../http/pipeline.ts';
+import type { ApiParts } from '../http/pipeline.ts';
 import { presentMember, presentWorkspace } from '../presenters/identity.ts';
 import { listWorkbookPage } from './workbooks.ts';
 
@@ -21,7 +21,7 @@ type WorkspaceOperations =
   | 'setUserRoles'
   | 'listWorkspaceWorkbooks';
 
-export function makeWorkspaceHandlers({ services }: Plant): Handlers<WorkspaceOperations> {
+export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<WorkspaceOperations> {
   const { orm } = services.db;
   return {
     async listWorkspaces({ principal, query }) {

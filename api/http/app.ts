@@ -8,12 +8,12 @@ import { badEncoding } from './brokenRequests.ts';
 import type { AnyReply, Handlers } from './call.ts';
 import type { Operation, OperationId } from './contract.ts';
 import type { Metrics } from './metrics.ts';
-import { type Plant, runOperation, type Trace } from './pipeline.ts';
+import { type ApiParts, runOperation, type Trace } from './pipeline.ts';
 import { renderProblem } from './problem.ts';
 
 /** The HTTP application: one route per operation of the contract. Fails when an operation has no handler, or a handler no operation. */
-export function makeApp(plant: Plant, handlers: Handlers, metrics: Metrics): Koa {
-  const { operations } = plant.contract;
+export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): Koa {
+  const { operations } = parts.contract;
   const known = new Set<string>(operations.map((operation) => operation.id));
   const wrong = [
     ...operations.filter((operation) => !(operation.id in handlers)).map((operation) => `operation ${operation.id} has no handler`),
@@ -29,19 +29,19 @@ export function makeApp(plant: Plant, handlers: Handlers, metrics: Metrics): Koa
     const router = routers.get(key) ?? new Router();
     routers.set(key, router);
     router.register(operation.path.replace(/\{(\w+)\}/g, ':$1'), [operation.method], (ctx: Context) =>
-      answer(plant, metrics, ctx, operation.id, (trace) => runOperation(plant, operation, handlers[operation.id] as never, ctx, trace)),
+      answer(parts, metrics, ctx, operation.id, (trace) => runOperation(parts, operation, handlers[operation.id] as never, ctx, trace)),
     );
   }
   const routes = new Map([...routers].map(([key, router]) => [key, router.routes()]));
 
-  const app = new Koa({ proxy: plant.services.config.trustProxy });
+  const app = new Koa({ proxy: parts.services.config.trustProxy });
   app.silent = true;
-  app.use(refuseUndecodable(plant, metrics));
+  app.use(refuseUndecodable(parts, metrics));
   app.use((ctx, next) => routes.get(routeKey(ctx.method, ctx.path))?.(ctx as never, next) ?? next());
   app.use(async (ctx) => {
     const path = [...routers.values()].flatMap((router) => router.match(ctx.path, ctx.method).path);
     const allowed = [...new Set(path.flatMap((layer) => layer.methods))].join(', ');
-    await answer(plant, metrics, ctx, path.length > 0 ? 'method-not-allowed' : 'no-operation', async () => {
+    await answer(parts, metrics, ctx, path.length > 0 ? 'method-not-allowed' : 'no-operation', async () => {
       if (path.length === 0) throw notFound('address', 'See /docs for what there is.');
       throw new DomainError('method-not-allowed', `${ctx.method} is not possible here.`, `Use ${allowed}.`, {
         headers: { Allow: allowed },
@@ -67,10 +67,10 @@ function literalPathsFirst(a: Operation, b: Operation): number {
   return templated(a).localeCompare(templated(b));
 }
 
-function refuseUndecodable(plant: Plant, metrics: Metrics): Koa.Middleware {
+function refuseUndecodable(parts: ApiParts, metrics: Metrics): Koa.Middleware {
   return async (ctx, next) => {
     if (isDecodable(ctx)) return next();
-    await answer(plant, metrics, ctx, 'no-operation', async () => {
+    await answer(parts, metrics, ctx, 'no-operation', async () => {
       throw badEncoding();
     });
   };
@@ -85,13 +85,13 @@ function isDecodable(ctx: Context): boolean {
 }
 
 async function answer(
-  plant: Plant,
+  parts: ApiParts,
   metrics: Metrics,
   ctx: Context,
   operation: OperationId | string,
   run: (trace: Trace) => Promise<AnyReply>,
 ): Promise<void> {
-  const { log } = plant.services;
+  const { log } = parts.services;
   const trace: Trace = { requestId: makeId('req'), principal: null, headers: {} };
   const started = performance.now();
   let code: string | undefined;

@@ -9,7 +9,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { missingScopes } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { explainMemoryError } from '../../store/duckdb/engine.ts';
-import { type Actor, applyWhole, type Change, commit, type Marks, type Tx } from '../../store/pg/commit.ts';
+import { type Actor, applyWhole, type Change, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findJob } from '../../store/pg/jobs.ts';
 import { inAccounts } from '../../store/pg/whoseRows.ts';
@@ -34,7 +34,7 @@ import type { TakeRequest } from './rateLimit.ts';
 import type { RequestCounter } from './requestCounts.ts';
 import { validateRequest } from './validate.ts';
 
-export interface Plant {
+export interface ApiParts {
   services: Services;
   contract: Contract;
   takeRequest: TakeRequest;
@@ -52,36 +52,36 @@ export interface Trace {
 
 /** A request as a straight line: who, how often, may they, what, is it well-formed, was it answered before, do it. */
 export async function runOperation<Id extends OperationId>(
-  plant: Plant,
+  parts: ApiParts,
   operation: Operation,
   handler: Handler<Id>,
   ctx: Context,
   trace: Trace,
 ): Promise<AnyReply> {
-  const principal = operation.accepts.length > 0 ? await identify(plant.services, operation, ctx) : null;
+  const principal = operation.accepts.length > 0 ? await identify(parts.services, operation, ctx) : null;
   if (principal) {
     trace.principal = principal;
-    plant.counter.count(principal);
-    Object.assign(trace.headers, await plant.takeRequest(principal));
+    parts.counter.count(principal);
+    Object.assign(trace.headers, await parts.takeRequest(principal));
     requireScopes(principal, operation);
   }
-  return inAccounts(principal?.accountIds ?? [], () => serve(plant, operation, handler, ctx, trace));
+  return inAccounts(principal?.accountIds ?? [], () => serve(parts, operation, handler, ctx, trace));
 }
 
 /** From here on no statement sees a row of another account than those of who asks; without a principal it sees none at all. */
 async function serve<Id extends OperationId>(
-  plant: Plant,
+  parts: ApiParts,
   operation: Operation,
   handler: Handler<Id>,
   ctx: Context,
   trace: Trace,
 ): Promise<AnyReply> {
   // What is still to be built says so to whoever may ask, before it reads a body that nobody could take.
-  if (plant.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
-  const body = await closeUnread(ctx, trace, readWanted(plant, operation, ctx, trace.principal));
+  if (parts.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
+  const body = await closeUnread(ctx, trace, readWanted(parts, operation, ctx, trace.principal));
   const sent = body?.file ? [body.file] : [];
   try {
-    return await answerRequest(plant, operation, handler, ctx, trace, { body, sent });
+    return await answerRequest(parts, operation, handler, ctx, trace, { body, sent });
   } finally {
     // Whoever wanted a file has taken it over by now.
     for (const file of sent) await rm(file.path, { force: true });
@@ -89,17 +89,17 @@ async function serve<Id extends OperationId>(
 }
 
 /** The body. A form may bring a large file: who may put none into the workbook is told so before it is read. */
-async function readWanted(plant: Plant, operation: Operation, ctx: Context, principal: Principal | null): Promise<ReadBody | undefined> {
+async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, principal: Principal | null): Promise<ReadBody | undefined> {
   const { workbook_id: workbookId } = ctx.params as { workbook_id?: string };
   if (principal && workbookId !== undefined && operation.bodyTypes.includes(formType)) {
     try {
-      await requireWorkbook(plant.services, principal, workbookId, 'editor');
+      await requireWorkbook(parts.services, principal, workbookId, 'editor');
     } catch (error) {
       await drainBody(ctx.req);
       throw explainDatabaseError(error);
     }
   }
-  return readBody(ctx.req, operation, () => plant.services.blobs.draft());
+  return readBody(ctx.req, operation, () => parts.services.blobs.draft());
 }
 
 /** What is left of a body that was refused half-way cannot be told from the next request: the connection ends with the answer. */
@@ -113,14 +113,14 @@ async function closeUnread<T>(ctx: Context, trace: Trace, reading: Promise<T>): 
 }
 
 async function answerRequest<Id extends OperationId>(
-  plant: Plant,
+  parts: ApiParts,
   operation: Operation,
   handler: Handler<Id>,
   ctx: Context,
   trace: Trace,
   { body, sent }: Pick<Input, 'body' | 'sent'>,
 ): Promise<AnyReply> {
-  const query = validateRequest(plant.contract, operation, {
+  const query = validateRequest(parts.contract, operation, {
     params: ctx.params as Record<string, string>,
     query: ctx.query as Record<string, string>,
     querystring: ctx.querystring,
@@ -131,13 +131,13 @@ async function answerRequest<Id extends OperationId>(
   const key = operation.idempotent ? ctx.get('Idempotency-Key') : '';
   const repeatable = key === '' ? null : describeRepeatable(key, trace.principal, { method: ctx.method, url: ctx.url, print: body?.print });
   try {
-    const before = repeatable?.scope && (await replayAnswer(plant.services.db.orm, repeatable));
+    const before = repeatable?.scope && (await replayAnswer(parts.services.db.orm, repeatable));
     if (before && !isJob(before)) return before;
-    return (await handler(makeCall<Id>(plant, ctx, trace, { query, body, sent, repeatable }))) as AnyReply;
+    return (await handler(makeCall<Id>(parts, ctx, trace, { query, body, sent, repeatable }))) as AnyReply;
   } catch (error) {
     if (error instanceof AnsweredBefore) return error.answer;
     if (error instanceof DomainError && error.code !== 'unavailable' && repeatable?.scope) {
-      const since = await replayOwnEffect(plant, repeatable);
+      const since = await replayOwnEffect(parts, repeatable);
       if (since) return since;
     }
     throw explainMemoryError(explainDatabaseError(error));
@@ -145,9 +145,9 @@ async function answerRequest<Id extends OperationId>(
 }
 
 /** A refusal may be the effect of the same request, sent twice at once: the other one moved the version, or deleted the table. */
-async function replayOwnEffect(plant: Plant, repeatable: Repeatable): Promise<AnyReply | null> {
+async function replayOwnEffect(parts: ApiParts, repeatable: Repeatable): Promise<AnyReply | null> {
   try {
-    const answer = await replayAnswer(plant.services.db.orm, repeatable);
+    const answer = await replayAnswer(parts.services.db.orm, repeatable);
     return answer && !isJob(answer) ? answer : null;
   } catch (error) {
     throw explainDatabaseError(error);
@@ -214,7 +214,7 @@ function watchCaller(response: ServerResponse): AbortSignal {
   return watch.signal;
 }
 
-function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Trace, input: Input): Call<Id> {
+function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: Trace, input: Input): Call<Id> {
   const { repeatable } = input;
   const guard =
     <T>(change: Change<T>) =>
@@ -251,11 +251,15 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
         requestId: trace.requestId,
       };
     },
-    async write<T>(actor: Actor, change: Change<T>, present: (result: T, marks: Map<string, Marks>) => AnyReply): Promise<AnyReply> {
+    async write<T>(
+      actor: Actor,
+      change: Change<T>,
+      present: (result: T, numbers: Map<string, JournalNumbers>) => AnyReply,
+    ): Promise<AnyReply> {
       if (repeatable)
-        return commit(plant.services, actor, guard(change), (result, marks, tx) => keep(tx, repeatable, present(result, marks)));
-      const { result, marks } = await commit(plant.services, actor, change);
-      return present(result, marks);
+        return commit(parts.services, actor, guard(change), (result, numbers, tx) => keep(tx, repeatable, present(result, numbers)));
+      const { result, numbers } = await commit(parts.services, actor, change);
+      return present(result, numbers);
     },
     get file(): SentFile {
       if (input.body?.file) return input.body.file;
@@ -267,7 +271,7 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
       const file = await closeUnread(
         ctx,
         trace,
-        saveBody(ctx.req, filename, () => plant.services.blobs.draft()),
+        saveBody(ctx.req, filename, () => parts.services.blobs.draft()),
       );
       input.sent.push(file);
       return file;
@@ -275,7 +279,7 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
     async handOver(actor: Actor, begin: (tx: Tx) => Promise<Begun<Id>>, wait: JobWait<Id>): Promise<AnyReply> {
       let begun: Begun<Id> | { jobId: string };
       try {
-        begun = await commit(plant.services, actor, guard(begin), async (result, _marks, tx) => {
+        begun = await commit(parts.services, actor, guard(begin), async (result, _numbers, tx) => {
           if ('reply' in result) return { reply: (await keep(tx, repeatable, result.reply as AnyReply)) as Reply<Id> };
           if (repeatable) await keepJob(tx, repeatable, result.job.id);
           return result;
@@ -285,15 +289,15 @@ function makeCall<Id extends OperationId>(plant: Plant, ctx: Context, trace: Tra
         begun = { jobId: error.jobId };
       }
       if ('reply' in begun) return begun.reply as AnyReply;
-      if ('job' in begun) await startJob(plant.services, begun.job);
+      if ('job' in begun) await startJob(parts.services, begun.job);
       const jobId = 'job' in begun ? begun.job.id : begun.jobId;
-      const job = await awaitJob(plant.services, jobId, wait.async ? { patienceMs: 0 } : { isReady: wait.isReady });
+      const job = await awaitJob(parts.services, jobId, wait.async ? { patienceMs: 0 } : { isReady: wait.isReady });
       const reply: AnyReply =
         job && !wait.async && (job.status === 'succeeded' || wait.isReady?.(job))
           ? ((await wait.answer(job)) as AnyReply)
           : { status: 202, headers: { Location: `/api/v1/jobs/${jobId}` }, body: { job_id: jobId } };
       if (!repeatable) return reply;
-      return (await settleAnswer(plant.services.db.orm, repeatable, freezeReply(reply))) ?? reply;
+      return (await settleAnswer(parts.services.db.orm, repeatable, freezeReply(reply))) ?? reply;
     },
   };
   return call as unknown as Call<Id>;

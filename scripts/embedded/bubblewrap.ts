@@ -1,5 +1,5 @@
 import { inheritEnv } from '../../store/config.ts';
-import { findBubblewrap, findProgram } from '../../store/duckdb/sandbox/cage.ts';
+import { findBubblewrap, findProgram } from '../../store/duckdb/sandbox/isolation.ts';
 import { type Finished, runCommand } from './command.ts';
 import type { Keeper } from './keeper.ts';
 import { type Report, showProgress } from './report.ts';

@@ -1,5 +1,4 @@
-import type { RowSelection } from '../pg/rowLog.ts';
-import type { ColumnRecord, TableAt } from '../pg/tables.ts';
+import type { ColumnRecord, RowSelection, TableAt } from '../../core/table/table.ts';
 import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';
 
 export const rowIdColumn = '__svc_row_id';

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { LogRow } from '../../core/table/log.ts';
+import type { RowSelection } from '../../core/table/table.ts';
 import type { LogFile } from '../pg/logFiles.ts';
-import type { LogRow, RowSelection } from '../pg/rowLog.ts';
 import { limitRows, rowIdColumn } from './buildRelation.ts';
 import { cellText } from './cellText.ts';
 import { readAll } from './engine.ts';

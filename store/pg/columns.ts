@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm';
+import type { ColumnRecord } from '../../core/table/table.ts';
 import { annotations, tableColumns, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
-import type { ColumnRecord } from './tables.ts';
 
 type ColumnRow = typeof tableColumns.$inferSelect;
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { HmacPads } from '../secrets.ts';
 import { bindOrm, type Database, explainDatabaseError, type Orm, patience } from './database.ts';
-import { flush, sendTogether } from './packets.ts';
+import { flush, sendTogether } from './sendTogether.ts';
 import { joinAccounts } from './whoseRows.ts';
 
 /** Whom a change is written down for. */
@@ -47,7 +47,7 @@ export interface Notes {
 }
 
 /** The numbers that the journal gave; they count on from here within one change. */
-export interface Marks {
+export interface JournalNumbers {
   firstOp: number;
   firstAudit: number;
   firstEvent: number;
@@ -89,16 +89,16 @@ const commitAndFlush = `COMMIT; ${flush}`;
 
 export interface Committed<T> {
   result: T;
-  marks: Map<string, Marks>;
+  numbers: Map<string, JournalNumbers>;
 }
 
-type Finish<T, R> = (result: T, marks: Map<string, Marks>, tx: Tx) => Promise<R>;
+type Finish<T, R> = (result: T, numbers: Map<string, JournalNumbers>, tx: Tx) => Promise<R>;
 
 /**
  * The one way to write. `change` does its statements and says with `tx.note` what it did; then the journal is written,
  * `finish` may add what needs the journal's numbers, and the caller hears of it when it is on disk. Statements that need
  * nothing of the answer to the one before are sent right behind it: the beginning with the first, the journal with the end.
- * Whatever fails, the end behind it takes everything back. A change that is one statement goes along with others of its kind.
+ * Whatever fails, the end behind it takes everything back. A change that is one statement is sent in one batch with others of its kind.
  */
 export function commit<T>(committer: Committer, actor: Actor, change: Change<T>): Promise<Committed<T>>;
 export function commit<T, R>(committer: Committer, actor: Actor, change: Steps<T>, finish: Finish<T, R>): Promise<R>;
@@ -128,7 +128,7 @@ async function commitWhole<T>({ db, auditPads }: Committer, actor: Actor, change
   // The journal's head is what all changes of a workbook wait for: it is taken last. The scope makes it wait for the change.
   const [scope, ...others] = places;
   try {
-    const { rows } = await db.sendAlong(db.pool.accounts(), change.scope, {
+    const { rows } = await db.sendBatched(db.pool.accounts(), change.scope, {
       name: `${name}_whole`,
       text: `WITH changed AS MATERIALIZED (${text})
              SELECT changed.*, noted.*, set_config('synchronous_commit', 'off', true) AS unflushed
@@ -136,7 +136,7 @@ async function commitWhole<T>({ db, auditPads }: Committer, actor: Actor, change
       values: [...values, ...journal],
     });
     const row = rows[0] as Record<string, string>;
-    return { result: change.read(row), marks: new Map([[change.scope, readMarks(row)]]) };
+    return { result: change.read(row), numbers: new Map([[change.scope, readNumbers(row)]]) };
   } catch (error) {
     throw explainDatabaseError(change.explain(error));
   }
@@ -178,9 +178,9 @@ async function commitSteps<T, R>(
         journal.set(scope, [...(journal.get(scope) ?? []), notes]);
       },
     };
-    const marks = new Map<string, Marks>();
+    const numbers = new Map<string, JournalNumbers>();
     const write = async (scope: string) => {
-      marks.set(scope, await writeJournal(tx, auditPads, scope, journal.get(scope) ?? []));
+      numbers.set(scope, await writeJournal(tx, auditPads, scope, journal.get(scope) ?? []));
     };
     // Heads are locked in one order everywhere, so that two changes cannot wait for each other.
     const scopes = () => [...journal.keys()].sort();
@@ -191,12 +191,12 @@ async function commitSteps<T, R>(
     await begun;
     if (finish) {
       for (const scope of scopes()) await write(scope);
-      const answer = await finish(result, marks, tx);
+      const answer = await finish(result, numbers, tx);
       await client.query(commitAndFlush);
       return answer;
     }
     await inOrder(sendTogether(client, () => [...scopes().map(write), client.query(commitAndFlush)]));
-    return { result, marks };
+    return { result, numbers };
   } catch (error) {
     try {
       await client.query('ROLLBACK');
@@ -214,13 +214,13 @@ async function inOrder(sent: Promise<unknown>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(sent)) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-async function writeJournal(tx: Tx, pads: HmacPads, scope: string, notes: Notes[]): Promise<Marks> {
+async function writeJournal(tx: Tx, pads: HmacPads, scope: string, notes: Notes[]): Promise<JournalNumbers> {
   const { rows } = await tx.client.query<Record<string, string>>({
     name: 'svc_journal',
     text: 'SELECT * FROM svc_journal($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
     values: journalValues(tx, pads, scope, notes),
   });
-  return readMarks(rows[0] as Record<string, string>);
+  return readNumbers(rows[0] as Record<string, string>);
 }
 
 /** What `svc_journal` takes. */
@@ -253,6 +253,6 @@ function journalValues({ actor, at }: Pick<Tx, 'actor' | 'at'>, pads: HmacPads, 
 }
 
 /** What it answers. */
-function readMarks(row: Record<string, string>): Marks {
+function readNumbers(row: Record<string, string>): JournalNumbers {
   return { firstOp: Number(row.first_op), firstAudit: Number(row.first_audit), firstEvent: Number(row.first_event) };
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import type { Layer } from '../../schema/index.ts';
+import type { Layer } from '../../core/table/table.ts';
 
 export interface LayerFold {
   tableId: string;

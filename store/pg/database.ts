@@ -2,8 +2,8 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type pg from 'pg';
 import { DomainError } from '../../core/errors.ts';
 import { AccountPool } from './accountPool.ts';
-import { makeConvoys, type SendAlong } from './convoys.ts';
 import { type LookUp, makeLookUp } from './lookups.ts';
+import { makeStatementBatches, type SendBatched } from './statementBatches.ts';
 import { accountsInForce, everybodys } from './whoseRows.ts';
 
 export type Orm = NodePgDatabase;
@@ -19,7 +19,7 @@ export interface Database {
   /** Finds what requests are about, for several at a time, among the rows of the accounts that they are for. */
   lookUpOwn: LookUp;
   /** Changes that are one statement, for several at a time. */
-  sendAlong: SendAlong;
+  sendBatched: SendBatched;
   close(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function openDatabase(url: string, options: { poolSize: number; onError: 
   const pool = openPool(url, { max: options.poolSize }, options.onError);
   // Of their own: connections would have to be told anew, twice in each request, if both took turns on them.
   const [lookUpPool, keyed] = [openPool(url, byKey(4), options.onError), openPool(url, byKey(8), options.onError)];
-  const convoys = openPool(
+  const batched = openPool(
     url,
     { max: 8, options: `-c lock_timeout=${patience.lock} -c transaction_timeout=${patience.transaction}` },
     options.onError,
@@ -43,9 +43,9 @@ export function openDatabase(url: string, options: { poolSize: number; onError: 
     orm: bindOrm(pool),
     lookUp: makeLookUp(lookUpPool, () => everybodys),
     lookUpOwn: makeLookUp(keyed, accountsInForce),
-    sendAlong: makeConvoys(convoys),
+    sendBatched: makeStatementBatches(batched),
     async close() {
-      await Promise.all([pool, lookUpPool, keyed, convoys].map((each) => each.end()));
+      await Promise.all([pool, lookUpPool, keyed, batched].map((each) => each.end()));
     },
   };
 }

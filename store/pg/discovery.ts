@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Reach } from '../../core/access/reach.ts';
-import type { ColumnRecord, TableRecord } from './tables.ts';
+import type { ColumnRecord, TableRecord } from '../../core/table/table.ts';
 
 export interface FoundTable extends TableRecord {
   workbookTitle: string;

@@ -1,4 +1,4 @@
-import type { PlannedLayer } from '../../schema/index.ts';
+import type { PlannedLayer } from '../../core/table/table.ts';
 import type { Tx } from './commit.ts';
 import type { ColumnRow } from './snapshots.ts';
 

@@ -1,33 +1,18 @@
 import type pg from 'pg';
+import type { LayeredEntry, LogRow } from '../../core/table/log.ts';
+import type { RowSelection } from '../../core/table/table.ts';
 import type { logFiles } from '../../schema/index.ts';
 import type { Database } from './database.ts';
 import type { Lookup } from './lookups.ts';
 
-export interface LogRow {
-  editVersion: number;
-  rowId: number;
-  op: 'I' | 'U' | 'D';
-  changed: number[];
-  cells: Record<string, string | null> | null;
-  before: Record<string, string | null> | null;
-}
-
 const columns = `edit_version::float8 AS "editVersion", row_id::float8 AS "rowId", op, changed, cells, before`;
 const bareColumns = `edit_version::float8 AS "editVersion", row_id::float8 AS "rowId", op, changed, NULL AS cells, NULL AS before`;
-
-/** A part of the rows, by id: a range, or some. */
-export type RowSelection = { min: number; max: number } | { ids: number[] };
 
 /** A log layer, as far as it is read: entries with `after < edit_version <= upTo`. */
 export interface LogRange {
   layer: number;
   after: number;
   upTo: number;
-}
-
-/** Rows of the log, with the layer they belong to. */
-export interface LayeredEntry extends LogRow {
-  layer: number;
 }
 
 /** The newest entry of each row over log layers, a later layer winning; of a part of the rows, if asked. */

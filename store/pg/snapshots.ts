@@ -1,7 +1,8 @@
 import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm';
 import type pg from 'pg';
 import { decodeTime, ulid } from 'ulid';
-import { type Layer, namedVersions, snapshots, snapshotTables, tableColumns } from '../../schema/index.ts';
+import type { Layer } from '../../core/table/table.ts';
+import { namedVersions, snapshots, snapshotTables, tableColumns } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import { brokenConstraint, type Orm } from './database.ts';
 

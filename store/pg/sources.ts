@@ -1,9 +1,9 @@
 import { and, asc, count, desc, eq, getTableColumns, inArray, isNull, lt, ne, sql } from 'drizzle-orm';
 import type { RegionSummary } from '../../core/structuring/spec.ts';
+import type { TableRecord } from '../../core/table/table.ts';
 import { jobDrafts, landings, sources, structurings, tableInputs, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
-import type { TableRecord } from './tables.ts';
 
 export type SourceRecord = typeof sources.$inferSelect;
 /** Without what makes a source large: its parse spec is as long as its file is wide. */

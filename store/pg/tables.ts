@@ -1,31 +1,11 @@
 import { and, asc, count, eq, gt, inArray, isNull } from 'drizzle-orm';
 import type pg from 'pg';
-import { type Layer, manifests, type PlannedLayer, tableColumns, tables, tableVersions } from '../../schema/index.ts';
+import type { LogEntry } from '../../core/table/log.ts';
+import type { ColumnRecord, Layer, PlannedLayer, TableAt, TableRecord } from '../../core/table/table.ts';
+import { manifests, tableColumns, tables, tableVersions } from '../../schema/index.ts';
 import type { Notes, Tx, WholeChange } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import type { Lookup } from './lookups.ts';
-
-export type TableRecord = Omit<typeof tables.$inferSelect, 'nameKey'>;
-
-export interface ColumnRecord {
-  id: number;
-  name: string;
-  type: string;
-  defaultText: string | null;
-  description: string | null;
-}
-
-/** A table at one version: all that is needed to read it. */
-export interface TableAt {
-  table: TableRecord;
-  editVersion: number;
-  versionUid: string;
-  manifestId: string;
-  schemaVersion: number;
-  rowCount: number;
-  columns: ColumnRecord[];
-  layers: Layer[];
-}
 
 export interface TableFilter {
   workbookId: string;
@@ -279,15 +259,6 @@ export async function describeColumn(tx: Tx, tableId: string, columnId: number, 
     .update(tableColumns)
     .set({ description })
     .where(and(eq(tableColumns.tableId, tableId), eq(tableColumns.columnId, columnId), isNull(tableColumns.toVersion)));
-}
-
-export interface LogEntry {
-  /** Negative: the n-th new row, numbered by the database. */
-  rowId: number;
-  op: 'I' | 'U' | 'D';
-  changed: number[];
-  cells: Record<string, string | null> | null;
-  before: Record<string, string | null> | null;
 }
 
 export interface TableEdit {

@@ -31,13 +31,13 @@ describe('the contract and what is built', () => {
   });
 
   it('do not start apart: an operation without a handler, a handler without an operation', () => {
-    const plant = { services: api.services, contract } as unknown as Parameters<typeof makeApp>[0];
+    const parts = { services: api.services, contract } as unknown as Parameters<typeof makeApp>[0];
     const metrics = makeMetrics(api.services);
     const handlers = Object.fromEntries(contract.operations.map(({ id }) => [id, async () => ({ status: 200 })]));
     const { getMe: _, ...fewer } = handlers;
-    expect(() => makeApp(plant, fewer as never, metrics)).toThrow(/operation getMe has no handler/);
-    expect(() => makeApp(plant, { ...handlers, getYou: handlers.getMe } as never, metrics)).toThrow(/handler getYou has no operation/);
-    expect(() => makeApp(plant, handlers as never, metrics)).not.toThrow();
+    expect(() => makeApp(parts, fewer as never, metrics)).toThrow(/operation getMe has no handler/);
+    expect(() => makeApp(parts, { ...handlers, getYou: handlers.getMe } as never, metrics)).toThrow(/handler getYou has no operation/);
+    expect(() => makeApp(parts, handlers as never, metrics)).not.toThrow();
   });
 });
 

@@ -7,7 +7,7 @@ import { readRawCells, readRowCells } from '../../activities/ingest/readProvenan
 import { type TableLimits, tableLimits, writeTables } from '../../activities/ingest/writeTables.ts';
 import { CellKind, type Grid } from '../../core/grid/grid.ts';
 import { analyze, build, buildSelected, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
-import type { Layer } from '../../schema/tables.ts';
+import type { Layer } from '../../core/table/table.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { openFolderStore } from '../../store/blobs/folderStore.ts';
 import { type Engine, openEngine } from '../../store/duckdb/engine.ts';

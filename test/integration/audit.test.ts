@@ -36,7 +36,7 @@ const note = (scope: string, notes: Notes) =>
     api.services,
     { ...actor, requestId: makeId('req') },
     async (tx) => tx.note(scope, notes),
-    async (_, marks) => marks.get(scope),
+    async (_, numbers) => numbers.get(scope),
   );
 
 describe('the audit log', () => {
@@ -167,8 +167,8 @@ describe('the numbers of ops, entries and events', () => {
     expect((await api.sql.query("SELECT 1 FROM ops WHERE kind = 'never'")).rowCount).toBe(0);
     expect(await isValid(id)).toBe(true);
     // The numbers that the writer is told are its own.
-    const marks = (await write()) as { firstOp: number; firstAudit: number; firstEvent: number };
-    expect(marks).toEqual({ firstOp: 61, firstAudit: 32, firstEvent: 91 });
+    const given = (await write()) as { firstOp: number; firstAudit: number; firstEvent: number };
+    expect(given).toEqual({ firstOp: 61, firstAudit: 32, firstEvent: 91 });
     const { rows } = await api.sql.query('SELECT sum(amount)::int AS used FROM usage_entries WHERE scope = $1', [id]);
     expect(rows).toEqual([{ used: 31 * 2 + 1 }]);
   });

@@ -4,13 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeHandlers } from '../../api/handlers/index.ts';
 import { makeApp } from '../../api/http/app.ts';
 import { makeMetrics } from '../../api/http/metrics.ts';
-import type { Plant } from '../../api/http/pipeline.ts';
+import type { ApiParts } from '../../api/http/pipeline.ts';
+import type { TableRecord } from '../../core/table/table.ts';
 import { workbooks } from '../../schema/index.ts';
 import { listCredentials } from '../../store/pg/credentials.ts';
 import { findJob } from '../../store/pg/jobs.ts';
 import { isHeldToPolicies } from '../../store/pg/roleCheck.ts';
 import { listEntries } from '../../store/pg/rowLog.ts';
-import { findTableAt, listTablesById, reserveRows, type TableRecord } from '../../store/pg/tables.ts';
+import { findTableAt, listTablesById, reserveRows } from '../../store/pg/tables.ts';
 import { acrossAccounts, inAccount, inAccounts } from '../../store/pg/whoseRows.ts';
 import { findWorkbook } from '../../store/pg/workbooks.ts';
 import { ok, startTestApi, type TestApi } from '../setup/api.ts';
@@ -163,7 +164,7 @@ describe('a request with a statement that has forgotten its WHERE', () => {
     const [ann, ben] = [await api.signUp('Ann'), await api.signUp('Ben')];
     const owned = { ann: await makeWorkbook(ann.client, "Ann's"), ben: await makeWorkbook(ben.client, "Ben's") };
     const { services } = api.running;
-    const plant: Plant = {
+    const parts: ApiParts = {
       services,
       contract: api.contract,
       takeRequest: async () => ({}),
@@ -171,12 +172,12 @@ describe('a request with a statement that has forgotten its WHERE', () => {
       pending: new Set(),
     };
     const metrics = makeMetrics(services);
-    const handlers = makeHandlers(plant, metrics);
+    const handlers = makeHandlers(parts, metrics);
     const careless = async () => {
       const rows = await services.db.orm.select({ id: workbooks.id }).from(workbooks).orderBy(workbooks.id);
       return { status: 200 as const, raw: { type: 'application/json', data: JSON.stringify(rows.map(({ id }) => id)) } };
     };
-    const app = makeApp(plant, { ...handlers, getMe: careless }, metrics);
+    const app = makeApp(parts, { ...handlers, getMe: careless }, metrics);
     server = createServer(app.callback());
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
     const { port } = server.address() as { port: number };

@@ -53,7 +53,7 @@ describe('bubblewrap', () => {
   });
 
   it('is needed where there is no other way', async () => {
-    const opening = openSandbox({ dir: join(dir, 'sandbox'), searchPath: [], cage: 'bubblewrap' });
+    const opening = openSandbox({ dir: join(dir, 'sandbox'), searchPath: [], isolation: 'bubblewrap' });
     await expect(opening.then((sandbox) => sandbox.close())).rejects.toThrow(
       /need a sandbox.*Install bubblewrap.*\n- bubblewrap \(the program bwrap\) is not installed/s,
     );
@@ -61,7 +61,7 @@ describe('bubblewrap', () => {
 
   it('must work, not just be there', async () => {
     await program('bwrap', "echo 'bwrap: No permissions to create new namespace' >&2; exit 1");
-    const opening = openSandbox({ dir: join(dir, 'sandbox'), searchPath: [join(dir, 'bin')], cage: 'bubblewrap' });
+    const opening = openSandbox({ dir: join(dir, 'sandbox'), searchPath: [join(dir, 'bin')], isolation: 'bubblewrap' });
     await expect(opening.then((sandbox) => sandbox.close())).rejects.toThrow(/No permissions to create new namespace/);
   });
 });

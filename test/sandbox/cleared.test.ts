@@ -1,14 +1,14 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findBubblewrap } from '../../store/duckdb/sandbox/cage.ts';
-import type { CageChoice } from '../../store/duckdb/sandbox/openCage.ts';
+import { findBubblewrap } from '../../store/duckdb/sandbox/isolation.ts';
+import type { IsolationChoice } from '../../store/duckdb/sandbox/openIsolation.ts';
 import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
 import { makeWorld, searchPath, type World } from './world.ts';
 
 /** Somebody clears away folders of the sandbox while it is in use: no query fails of it. */
 
-const cages: CageChoice[] = [
+const isolations: IsolationChoice[] = [
   ...(findBubblewrap(searchPath) ? (['bubblewrap'] as const) : []),
   ...(process.getuid?.() === 0 ? (['user'] as const) : []),
 ];
@@ -20,11 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-describe.each(cages)('in a cage of the kind %s', (cage) => {
+describe.each(isolations)('in an isolation of the kind %s', (isolation) => {
   let sandbox: Sandbox;
   let workDir: string;
   beforeAll(async () => {
-    sandbox = await world.open({ dir: await mkdtemp(join(world.dir, 'cleared-')), cage, processes });
+    sandbox = await world.open({ dir: await mkdtemp(join(world.dir, 'cleared-')), isolation, processes });
     workDir = await findWorkDir();
   });
   afterAll(() => sandbox?.close());
@@ -58,7 +58,7 @@ describe.each(cages)('in a cage of the kind %s', (cage) => {
     await expectAnswers();
   });
 
-  it.runIf(cage === 'user')('the programs that it starts go', async () => {
+  it.runIf(isolation === 'user')('the programs that it starts go', async () => {
     await rm(join(workDir, 'app', 'native'), { recursive: true });
     for (const name of await listChildren()) await rm(join(workDir, name), { recursive: true });
     await expectAnswers();

@@ -1,8 +1,8 @@
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { bubblewrapCage, type Cage, findBubblewrap, userCage } from '../../store/duckdb/sandbox/cage.ts';
 import { makeWorkDir } from '../../store/duckdb/sandbox/folders.ts';
+import { bubblewrapIsolation, findBubblewrap, type Isolation, userIsolation } from '../../store/duckdb/sandbox/isolation.ts';
 import { type QueryProcess, startProcess } from '../../store/duckdb/sandbox/process.ts';
 import { findChildProgram } from '../../store/duckdb/sandbox/program.ts';
 import { runQuery } from '../../store/duckdb/sandbox/runQuery.ts';
@@ -78,24 +78,26 @@ describe('hidden columns', () => {
 });
 
 const bwrap = findBubblewrap(searchPath);
-const cages: [string, () => Promise<Cage>][] = [
-  ...(bwrap ? [['bubblewrap', async () => bubblewrapCage(bwrap, await findChildProgram())] as [string, () => Promise<Cage>]] : []),
+const isolations: [string, () => Promise<Isolation>][] = [
+  ...(bwrap
+    ? [['bubblewrap', async () => bubblewrapIsolation(bwrap, await findChildProgram())] as [string, () => Promise<Isolation>]]
+    : []),
   ...(process.getuid?.() === 0
-    ? [['another user', async () => userCage(await findChildProgram(), join(workDir, 'app'))] as [string, () => Promise<Cage>]]
+    ? [['another user', async () => userIsolation(await findChildProgram(), join(workDir, 'app'))] as [string, () => Promise<Isolation>]]
     : []),
 ];
 let workDir: string;
 
 /** Nobody looks at the SQL here: the first wall is left out on purpose. */
-describe.each(cages)('without the first wall, in %s', (_, makeCage) => {
+describe.each(isolations)('without the first wall, in %s', (_, makeIsolation) => {
   let child: QueryProcess;
 
   beforeAll(async () => {
     // The other user must get there.
     await chmod(world.dir, 0o711);
     workDir = await makeWorkDir(world.dir, 0o711);
-    const cage = await makeCage();
-    child = await startProcess(cage, workDir);
+    const isolation = await makeIsolation();
+    child = await startProcess(isolation, workDir);
   });
   afterAll(() => child?.kill());
 
@@ -129,7 +131,7 @@ describe.each(cages)('without the first wall, in %s', (_, makeCage) => {
   ])('%s', async (__, sql) => {
     const text = await told(run(sql.replaceAll('{in}', child.seen.inDir)));
     for (const hidden of [secrets.denied, secrets.masked, secrets.foreign, '月給']) expect(text.includes(hidden)).toBe(false);
-    if (child.gone) child = await startProcess(await makeCage(), workDir);
+    if (child.gone) child = await startProcess(await makeIsolation(), workDir);
   });
 
   it.each([
@@ -145,7 +147,7 @@ describe.each(cages)('without the first wall, in %s', (_, makeCage) => {
     const before = await world.rows(sandbox, 'SELECT * FROM 売上');
     const text = await told(run(sql.replaceAll('{in}', child.seen.inDir)));
     expect(text).not.toMatch(/root:|PATH=|HOME=/);
-    if (child.gone) child = await startProcess(await makeCage(), workDir);
+    if (child.gone) child = await startProcess(await makeIsolation(), workDir);
     expect(await world.rows(sandbox, 'SELECT * FROM 売上')).toEqual(before);
   });
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findBubblewrap } from '../../store/duckdb/sandbox/cage.ts';
 import { makeWorkDir } from '../../store/duckdb/sandbox/folders.ts';
+import { findBubblewrap } from '../../store/duckdb/sandbox/isolation.ts';
 import { makeWorld, searchPath, type World } from './world.ts';
 
 /** A service that is killed cannot clear up; its query processes must end all the same, busy or not. */
@@ -30,9 +30,9 @@ async function findQueryProcesses(mark: string): Promise<number> {
   return texts.filter((text) => text.includes('child.mjs') && text.includes(mark)).length;
 }
 
-async function killService(cage: string, tmp: string): Promise<void> {
-  const dir = join(world.dir, cage);
-  const child = spawn(process.execPath, ['--import', 'tsx', script, dir, cage, searchPath.join(':')], {
+async function killService(isolation: string, tmp: string): Promise<void> {
+  const dir = join(world.dir, isolation);
+  const child = spawn(process.execPath, ['--import', 'tsx', script, dir, isolation, searchPath.join(':')], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, TMPDIR: tmp },
   });
@@ -46,7 +46,7 @@ async function killService(cage: string, tmp: string): Promise<void> {
   for (const untilMs = Date.now() + 10_000; (await findQueryProcesses(mark)) > 0 && Date.now() < untilMs; ) await delay(100);
   expect(await findQueryProcesses(mark)).toBe(0);
 
-  const parent = cage === 'user' ? tmp : dir;
+  const parent = isolation === 'user' ? tmp : dir;
   const [left] = (await readdir(parent)).filter((name) => name.startsWith(mark));
   await makeWorkDir(parent, 0o700);
   await expect(stat(join(parent, left as string))).rejects.toMatchObject({ code: 'ENOENT' });

@@ -1,5 +1,5 @@
-// Stands in for the child inside of a cage and tries to get out: what it reaches is what the cage lets through, with no
-// other wall before it. Plain JavaScript, since it is bound into the cage as it is.
+// Stands in for the child inside of an isolation and tries to get out: what it reaches is what the isolation lets through, with no
+// other wall before it. Plain JavaScript, since it is bound into the isolation as it is.
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

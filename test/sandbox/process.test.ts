@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { bubblewrapCage, type Cage, findBubblewrap, userCage } from '../../store/duckdb/sandbox/cage.ts';
 import { makeWorkDir, shareFile, takeFile } from '../../store/duckdb/sandbox/folders.ts';
+import { bubblewrapIsolation, findBubblewrap, type Isolation, userIsolation } from '../../store/duckdb/sandbox/isolation.ts';
 import { type QueryProcess, startProcess } from '../../store/duckdb/sandbox/process.ts';
 import { type ChildProgram, findChildProgram } from '../../store/duckdb/sandbox/program.ts';
 import { makeWorld, searchPath, type World } from './world.ts';
@@ -48,8 +48,8 @@ interface Tried {
   why?: string;
 }
 
-async function enter(cage: Cage): Promise<(trick: string, more?: object) => Promise<Tried>> {
-  const prison = await startProcess(cage, workDir);
+async function enter(isolation: Isolation): Promise<(trick: string, more?: object) => Promise<Tried>> {
+  const prison = await startProcess(isolation, workDir);
   current = prison;
   await shareFile(world.pathOf('t0.parquet'), join(prison.folders.inDir, 'open', '0.parquet'), prison.folders.owner);
   return async (trick, more) => {
@@ -59,10 +59,10 @@ async function enter(cage: Cage): Promise<(trick: string, more?: object) => Prom
 }
 
 describe.skipIf(!bwrap)('bubblewrap', () => {
-  const cage = () => bubblewrapCage(bwrap as string, program);
+  const isolation = () => bubblewrapIsolation(bwrap as string, program);
 
   it('shows nothing of the machine', async () => {
-    const tries = await enter(cage());
+    const tries = await enter(isolation());
     expect((await tries('root')).value?.split(' ').filter((name) => !['app', 'in', 'out', 'lib', 'lib64', 'usr'].includes(name))).toEqual(
       [],
     );
@@ -88,7 +88,7 @@ describe.skipIf(!bwrap)('bubblewrap', () => {
   });
 
   it('has no network and no other processes', async () => {
-    const tries = await enter(cage());
+    const tries = await enter(isolation());
     expect(await tries('network', { port: (server.address() as AddressInfo).port })).toMatchObject({ did: false });
     expect(await tries('outside')).toMatchObject({ did: false });
     expect(await tries('kill', { pid: process.pid })).toMatchObject({ did: false, why: 'ESRCH' });
@@ -96,7 +96,7 @@ describe.skipIf(!bwrap)('bubblewrap', () => {
   });
 
   it('writes nowhere but into its own folder', async () => {
-    const tries = await enter(cage());
+    const tries = await enter(isolation());
     const before = await readFile(world.pathOf('t0.parquet'));
     for (const trick of ['writeIn', 'overwriteIn', 'writeRoot']) expect(await tries(trick)).toMatchObject({ did: false, why: 'EROFS' });
     expect(await tries('writeOut')).toMatchObject({ did: true });
@@ -108,7 +108,7 @@ describe.skipIf(!bwrap)('bubblewrap', () => {
   });
 
   it('gives an unrestricted DuckDB only the files of the query', async () => {
-    const tries = await enter(cage());
+    const tries = await enter(isolation());
     expect(await tries('sql', { sql: "SELECT * FROM '/in/open/0.parquet'" })).toEqual({ did: true, value: 3 });
     for (const sql of [
       "SELECT * FROM read_text('/etc/passwd')",
@@ -126,13 +126,13 @@ describe.skipIf(!bwrap)('bubblewrap', () => {
   });
 
   it('has bounded memory', async () => {
-    const tries = await enter(cage());
+    const tries = await enter(isolation());
     const outcome = await tries('memory').catch((error: Error) => error.message);
     expect(outcome).toEqual(expect.objectContaining({ did: false }));
   });
 
   it('dies with everything it started', async () => {
-    const tries = await enter(cage());
+    const tries = await enter(isolation());
     expect((await tries('nodeAgain')).value?.trim()).toBe('query');
     await expectSwept(tries);
   });
@@ -155,10 +155,10 @@ async function findMarked(mark: string): Promise<number> {
 }
 
 describe.skipIf(!isRoot)('another user', () => {
-  const cage = () => userCage(program, join(workDir, 'app'));
+  const isolation = () => userIsolation(program, join(workDir, 'app'));
 
   it('reads only what it is given, and writes only its own folder', async () => {
-    const tries = await enter(await cage());
+    const tries = await enter(await isolation());
     expect((await tries('ids')).value).toMatch(/^6[01]\d{3} 6[01]\d{3}$/);
     expect(Object.keys(JSON.parse((await tries('environment')).value as string) as object).sort()).toEqual([
       'MALLOC_ARENA_MAX',
@@ -176,7 +176,7 @@ describe.skipIf(!isRoot)('another user', () => {
   });
 
   it('is nobody whom another service on this machine runs its queries as', async () => {
-    const shared = await cage();
+    const shared = await isolation();
     const taken = ((await shared.nextOwner())?.uid ?? 0) + 1;
     const others = createServer();
     // If it is taken already, all the better.
@@ -186,7 +186,7 @@ describe.skipIf(!isRoot)('another user', () => {
   });
 
   it('has bounded memory, and nobody else can enter its folders', async () => {
-    const shared = await cage();
+    const shared = await isolation();
     await enter(shared);
     const first = current as QueryProcess;
     const other = await enter(shared);

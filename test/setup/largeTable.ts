@@ -1,5 +1,5 @@
 import { blobPrefix } from '../../activities/tables/openTable.ts';
-import type { Layer } from '../../schema/index.ts';
+import type { Layer } from '../../core/table/table.ts';
 import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import { writeSelect } from '../../store/duckdb/writeFile.ts';
 import { commit } from '../../store/pg/commit.ts';

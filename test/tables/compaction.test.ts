@@ -10,9 +10,10 @@ import { commitSnapshot } from '../../activities/snapshots/commitSnapshot.ts';
 import { planRestore } from '../../activities/snapshots/planRestore.ts';
 import { restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { listLongTables } from '../../store/pg/compaction.ts';
-import { listTablesById, type TableAt } from '../../store/pg/tables.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openTestStore, type TestStore } from './store.ts';
 

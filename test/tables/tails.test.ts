@@ -6,7 +6,8 @@ import { applyColumnChange } from '../../activities/columns/openColumn.ts';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
 import { compactionLimits } from '../../activities/compaction/limits.ts';
 import { openUnmasked } from '../../activities/tables/openTable.ts';
-import { listTablesById, type TableAt } from '../../store/pg/tables.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
 import { ok } from '../setup/api.ts';
 import { openTestStore, type TestStore } from './store.ts';
 

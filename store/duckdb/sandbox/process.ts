@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Cage } from './cage.ts';
 import { type ChildFolders, makeFolders } from './folders.ts';
+import type { Isolation } from './isolation.ts';
 import { encodeFrame, FrameReader, type Replies, type Reply, type Request } from './protocol.ts';
 
 /** Why a query process is no more. */
@@ -37,9 +37,9 @@ const maxFrameBytes = 80 * 1024 * 1024;
 const stderrBytes = 4_000;
 
 /** Resolves once the process is ready for its first request. */
-export async function startProcess(cage: Cage, workDir: string): Promise<QueryProcess> {
-  const folders = await makeFolders(workDir, await cage.nextOwner());
-  const child = cage.spawn(folders);
+export async function startProcess(isolation: Isolation, workDir: string): Promise<QueryProcess> {
+  const folders = await makeFolders(workDir, await isolation.nextOwner());
+  const child = isolation.spawn(folders);
   const socket = child.stdio[3] as Socket;
   const frames = new FrameReader(maxFrameBytes);
   const goneCallbacks: (() => void)[] = [];
@@ -76,7 +76,7 @@ export async function startProcess(cage: Cage, workDir: string): Promise<QueryPr
   child.once('error', (error) => end(new ProcessGone('crash', `a query process could not be started: ${error.message}`)));
   child.once('close', (code, signal) => {
     end(new ProcessGone('crash', `a query process ended (${signal ?? `exit code ${code}`}): ${stderr.trim()}`));
-    cage.sweep(folders);
+    isolation.sweep(folders);
     void folders
       .remove()
       .catch(() => {})
@@ -102,7 +102,7 @@ export async function startProcess(cage: Cage, workDir: string): Promise<QueryPr
   return {
     pid: child.pid ?? 0,
     folders,
-    seen: cage.seen(folders),
+    seen: isolation.seen(folders),
     served: 0,
     get gone() {
       return gone !== null;

@@ -43,7 +43,7 @@ export async function prepareChildBundle(entry: string = childEntry): Promise<st
     target: 'node20',
     minify: true,
     keepNames: true,
-    // What DuckDB's own package does to find its binding looks at more of the machine than a cage shows.
+    // What DuckDB's own package does to find its binding looks at more of the machine than an isolation shows.
     alias: { '@duckdb/node-bindings': './native/duckdb.node' },
     external: ['./native/duckdb.node'],
     banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },

@@ -7,7 +7,7 @@ import { checkText, type SqlError } from '../../../core/sql/analyze.ts';
 import type { KnownTable, TreeCheck } from '../../../core/sql/checkTree.ts';
 import { foldName } from '../../../core/sql/names.ts';
 import type { Relation } from '../relation.ts';
-import { type CageChoice, openCage } from './openCage.ts';
+import { type IsolationChoice, openIsolation } from './openIsolation.ts';
 import { childProblem, goneProblem, requireOk } from './outcomes.ts';
 import { findParamProblems, type GivenParams, readParams } from './params.ts';
 import { givenUp, ProcessPool } from './pool.ts';
@@ -17,7 +17,7 @@ import { graceMs, runQuery } from './runQuery.ts';
 
 export { TablesMissing } from './runQuery.ts';
 
-/** Runs the SQL of strangers. Three walls: the tree (core/sql), the instance (child/session.ts), the process (cage.ts). */
+/** Runs the SQL of strangers. Three walls: the tree (core/sql), the instance (child/session.ts), the process (isolation.ts). */
 export interface Sandbox {
   /** What a query would read, before anything is built for it. Refusals are thrown. */
   analyze(query: { accountId: string; sql: string; tables: KnownTable[] }): Promise<QueryPlan>;
@@ -29,7 +29,7 @@ export interface Sandbox {
     params?: GivenParams;
     relations: Pick<Relation, 'name' | 'columns'>[];
   }): Promise<Validation>;
-  readonly cage: 'bubblewrap' | 'user';
+  readonly isolation: 'bubblewrap' | 'user';
   readonly state: { alive: number; busy: number; queued: number };
   close(): Promise<void>;
 }
@@ -91,7 +91,7 @@ export interface SandboxOptions {
   maxWaitMs?: number;
   /** Requests after which a process is replaced. */
   maxServed?: number;
-  cage?: CageChoice;
+  isolation?: IsolationChoice;
   /** For the log: a process could not be started. */
   onTrouble?(error: Error): void;
 }
@@ -108,17 +108,17 @@ const maxUnchecked = 16;
 
 /** Fails with a text for people when queries cannot be shut in on this machine. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const cage = await openCage(options.dir, options.searchPath, options.cage ?? 'any');
+  const isolation = await openIsolation(options.dir, options.searchPath, options.isolation ?? 'any');
   const pool = new ProcessPool(
     {
       size: options.processes ?? availableParallelism(),
       maxQueue: options.maxQueue ?? 64,
       maxWaitMs: options.maxWaitMs ?? 30_000,
       maxServed: options.maxServed ?? 200,
-      start: cage.start,
+      start: isolation.start,
       onTrouble: options.onTrouble ?? (() => {}),
     },
-    cage.first,
+    isolation.first,
   );
 
   /** Checks the text and hands it to a process; what goes wrong there is told in the caller's words. */
@@ -137,7 +137,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 
   return {
-    cage: cage.kind,
+    isolation: isolation.kind,
     get state() {
       return pool.state;
     },
@@ -188,7 +188,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     async close() {
       await pool.close();
-      await cage.remove();
+      await isolation.remove();
     },
   };
 }

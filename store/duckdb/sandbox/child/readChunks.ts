@@ -8,7 +8,7 @@ const most = { chunks: 8, columns: 2_000 };
 
 /**
  * The chunks of a streaming result, some of them asked for in advance. They come in order because the process has one
- * thread for such work (cage.ts gives it no more; with more, chunks would overtake each other). `stop` is called when the reader leaves early, and must make what is under way end.
+ * thread for such work (isolation.ts gives it no more; with more, chunks would overtake each other). `stop` is called when the reader leaves early, and must make what is under way end.
  */
 export async function* readChunks(result: DuckDBResult, stop: () => void): AsyncGenerator<DuckDBDataChunk> {
   const ahead = Math.max(1, Math.min(most.chunks, Math.floor(most.columns / result.columnCount)));

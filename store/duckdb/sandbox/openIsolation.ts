@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bubblewrapCage, type Cage, findBubblewrap, userCage } from './cage.ts';
 import { isWhole, makeWorkDir } from './folders.ts';
+import { bubblewrapIsolation, findBubblewrap, type Isolation, userIsolation } from './isolation.ts';
 import { type QueryProcess, startProcess } from './process.ts';
 import { findChildProgram } from './program.ts';
 
-export type CageChoice = 'any' | 'bubblewrap' | 'user';
+export type IsolationChoice = 'any' | 'bubblewrap' | 'user';
 
 export const sandboxHelp = [
   'Queries run the SQL of others and need a sandbox, which cannot be made here.',
@@ -14,8 +14,8 @@ export const sandboxHelp = [
   'allow user namespaces (in a container: --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN), or start as root.',
 ].join('\n');
 
-export interface OpenedCage {
-  kind: Cage['kind'];
+export interface OpenedIsolation {
+  kind: Isolation['kind'];
   /** The process that showed it to work. */
   first: QueryProcess;
   start(): Promise<QueryProcess>;
@@ -23,15 +23,15 @@ export interface OpenedCage {
   remove(): Promise<void>;
 }
 
-type MakeCage = (workDir: string) => Cage | Promise<Cage>;
+type MakeIsolation = (workDir: string) => Isolation | Promise<Isolation>;
 
-/** The strongest cage that works on this machine. Each is tried with a real query process, since only that tells. */
-export async function openCage(dir: string, searchPath: string[], choice: CageChoice): Promise<OpenedCage> {
+/** The strongest isolation that works on this machine. Each is tried with a real query process, since only that tells. */
+export async function openIsolation(dir: string, searchPath: string[], choice: IsolationChoice): Promise<OpenedIsolation> {
   const program = await findChildProgram();
   const reasons: string[] = [];
-  const attempt = async (parent: string, mode: number, make: MakeCage) => {
+  const attempt = async (parent: string, mode: number, make: MakeIsolation) => {
     try {
-      return await tryCage(parent, mode, make);
+      return await tryIsolation(parent, mode, make);
     } catch (error) {
       reasons.push(error instanceof Error ? error.message : String(error));
       return null;
@@ -40,28 +40,29 @@ export async function openCage(dir: string, searchPath: string[], choice: CageCh
 
   if (choice !== 'user') {
     const bwrap = findBubblewrap(searchPath);
-    const opened = bwrap ? await attempt(dir, 0o700, () => bubblewrapCage(bwrap, program)) : null;
+    const opened = bwrap ? await attempt(dir, 0o700, () => bubblewrapIsolation(bwrap, program)) : null;
     if (opened) return opened;
     if (!bwrap) reasons.push('bubblewrap (the program bwrap) is not installed');
   }
   if (choice !== 'bubblewrap') {
     // Another user must be able to go there, and the data folder is closed to everybody.
-    const opened = process.getuid?.() === 0 ? await attempt(tmpdir(), 0o711, (workDir) => userCage(program, join(workDir, 'app'))) : null;
+    const opened =
+      process.getuid?.() === 0 ? await attempt(tmpdir(), 0o711, (workDir) => userIsolation(program, join(workDir, 'app'))) : null;
     if (opened) return opened;
     if (process.getuid?.() !== 0) reasons.push('without root, no other user can be used');
   }
   throw new Error(`${sandboxHelp}\n${reasons.map((reason) => `- ${reason}`).join('\n')}`);
 }
 
-async function tryCage(parent: string, mode: number, make: MakeCage): Promise<OpenedCage> {
+async function tryIsolation(parent: string, mode: number, make: MakeIsolation): Promise<OpenedIsolation> {
   const places = keepPlaces(parent, mode, make);
   const start = async () => {
-    const { cage, workDir } = await places.current();
-    return startProcess(cage, workDir);
+    const { isolation, workDir } = await places.current();
+    return startProcess(isolation, workDir);
   };
   try {
-    const { cage } = await places.current();
-    return { kind: cage.kind, first: await start(), start, remove: places.remove };
+    const { isolation } = await places.current();
+    return { kind: isolation.kind, first: await start(), start, remove: places.remove };
   } catch (error) {
     await places.remove();
     throw error;
@@ -70,24 +71,24 @@ async function tryCage(parent: string, mode: number, make: MakeCage): Promise<Op
 
 interface Place {
   workDir: string;
-  cage: Cage;
+  isolation: Isolation;
 }
 
 /**
  * The folder that processes are started in, with what they need in it. Should somebody clear it away, as programs that tidy
  * temporary folders do, there is another from the next process on: under a new name, since the old one may be anybody's now.
  */
-function keepPlaces(parent: string, mode: number, make: MakeCage): { current(): Promise<Place>; remove(): Promise<void> } {
+function keepPlaces(parent: string, mode: number, make: MakeIsolation): { current(): Promise<Place>; remove(): Promise<void> } {
   const workDirs: string[] = [];
   let making: Promise<Place> | null = null;
   const makePlace = async (): Promise<Place> => {
     const workDir = await makeWorkDir(parent, mode);
     workDirs.push(workDir);
-    return { workDir, cage: await make(workDir) };
+    return { workDir, isolation: await make(workDir) };
   };
   const renew = async (known: Promise<Place> | null): Promise<Place> => {
     const place = await known?.catch(() => null);
-    return place && (await isWhole(place.workDir, place.cage.copies)) ? place : makePlace();
+    return place && (await isWhole(place.workDir, place.isolation.copies)) ? place : makePlace();
   };
   return {
     // One after the other: processes that are started together find the same place.

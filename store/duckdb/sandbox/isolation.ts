@@ -7,7 +7,7 @@ import type { ChildFolders, FileOwner } from './folders.ts';
 import type { ChildProgram } from './program.ts';
 
 /** The third wall: how a query process is shut in. */
-export interface Cage {
+export interface Isolation {
   kind: 'bubblewrap' | 'user';
   /** Copies of programs that it starts processes from. */
   copies: string[];
@@ -58,7 +58,7 @@ function isExecutable(path: string): boolean {
 }
 
 /** Nothing of the machine but what is listed, nothing writable but one folder, no network, nobody else's processes. */
-export function bubblewrapCage(bwrap: string, program: ChildProgram): Cage {
+export function bubblewrapIsolation(bwrap: string, program: ChildProgram): Isolation {
   const bind = (from: string, to = from) => ['--ro-bind', from, to];
   const fixed = [
     '--unshare-user',
@@ -142,7 +142,7 @@ async function claimUser(): Promise<{ id: number; claim: Server }> {
 }
 
 /** Without bubblewrap, as root: another user, who owns nothing and may write to one folder. `appDir` must be one he can enter. */
-export async function userCage(program: ChildProgram, appDir: string): Promise<Cage> {
+export async function userIsolation(program: ChildProgram, appDir: string): Promise<Isolation> {
   await cp(program.nativeDir, join(appDir, 'native'), { recursive: true, dereference: true });
   await copyFile(program.bundle, join(appDir, 'child.mjs'));
   await openToAll(appDir);
