@@ -1,6 +1,6 @@
 import { DuckDBInstance } from '@duckdb/node-api';
 import { openUnmasked } from '../activities/tables/openTable.ts';
-import { rowIdColumn } from '../store/duckdb/buildRelation.ts';
+import { rowIdColumn } from '../core/table/table.ts';
 import { createTailTable, openFiles } from '../store/duckdb/relation.ts';
 import { compareInTurn, report } from './measure.ts';
 import { get, post, type TableRig } from './tableRig.ts';

@@ -2,8 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
-import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import {
   type AnnotationKey,

@@ -1,8 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { type ColumnType, formatColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
-import { type ColumnRecord, newVersion, type PlannedLayer, type TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { type ColumnRecord, newVersion, type PlannedLayer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { type CleanCast, cleanCast } from '../../store/duckdb/cleanCast.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';

@@ -1,5 +1,5 @@
-import type { ColumnRecord, Layer, TableAt } from '../../core/table/table.ts';
-import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { type ColumnRecord, type Layer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
 import { isWide } from '../../store/duckdb/wide.ts';

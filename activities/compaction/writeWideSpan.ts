@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
-import type { TableAt } from '../../core/table/table.ts';
-import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import { cellText } from '../../store/duckdb/cellText.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';

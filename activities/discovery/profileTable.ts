@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Principal } from '../../core/access/principal.ts';
-import type { TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { jsonExpression } from '../../store/duckdb/json.ts';
 import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';

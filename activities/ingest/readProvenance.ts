@@ -1,6 +1,5 @@
 import { joinCells, type SourceCell } from '../../core/structuring/index.ts';
-import type { Layer } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { type Layer, rowIdColumn } from '../../core/table/table.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
 import type { Storage } from '../../store/duckdb/writeFile.ts';
 

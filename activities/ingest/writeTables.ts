@@ -1,9 +1,9 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import type { OutputTable } from '../../core/structuring/index.ts';
-import type { Layer } from '../../core/table/table.ts';
+import { type Layer, rowIdColumn } from '../../core/table/table.ts';
 import type { StoredValue } from '../../core/types/index.ts';
-import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import { csvField, type FileColumn, type LineForm, type Storage, type WrittenFile, writeLines } from '../../store/duckdb/writeFile.ts';
 import { compactionLimits } from '../compaction/limits.ts';
 import { findKept, type KeptCell } from './findKept.ts';

@@ -1,7 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Principal } from '../../core/access/principal.ts';
-import type { RowSelection, TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { type RowSelection, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { readAll, withRelations } from '../../store/duckdb/engine.ts';
 import { jsonExpression, rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, quoteText, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';

@@ -1,6 +1,5 @@
 import type { Principal } from '../../core/access/principal.ts';
-import type { TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { rowJson } from '../../store/duckdb/json.ts';
 import type { Relation, RelationColumn } from '../../store/duckdb/relation.ts';

@@ -1,5 +1,4 @@
-import type { TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';

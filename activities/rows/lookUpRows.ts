@@ -1,7 +1,6 @@
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
-import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { type Cells, type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { findRowRange } from '../../store/duckdb/findRows.ts';
 import type { RelationColumn } from '../../store/duckdb/relation.ts';
 import type { Services } from '../../store/services.ts';

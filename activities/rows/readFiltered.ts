@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, type ProblemCode } from '../../core/errors.ts';
-import type { TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { streamFile } from '../../store/duckdb/engine.ts';
 import { openFiles, quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
 import { pageSeparator } from '../../store/duckdb/sandbox/protocol.ts';

@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
-import type { RowSelection, TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { type RowSelection, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { readAll, streamRelation, withRelation } from '../../store/duckdb/engine.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';

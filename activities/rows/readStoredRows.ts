@@ -1,5 +1,4 @@
-import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { type Cells, type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { cellText } from '../../store/duckdb/cellText.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { findRows } from '../../store/duckdb/findRows.ts';

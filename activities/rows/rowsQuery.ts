@@ -3,8 +3,7 @@ import type { Readable } from 'node:stream';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { asSentence, DomainError, type ProblemItem } from '../../core/errors.ts';
 import { decodeCursor, encodeCursor, foreignCursor } from '../../core/paging.ts';
-import type { TableAt } from '../../core/table/table.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
 

@@ -1,7 +1,7 @@
 import { formatColumnType, parseColumnType, typeNames } from '../../core/cells/columnTypes.ts';
 import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { isId } from '../../core/ids/ids.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { insertTable } from '../../store/pg/tables.ts';

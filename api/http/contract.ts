@@ -4,8 +4,8 @@ import { type Operation as BackendOperation, type Document, OpenAPIBackend } fro
 import { parse } from 'yaml';
 import type { Principal } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scopes.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import type { operations } from '../../schema/contract.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 
 export type OperationId = keyof operations;
 

@@ -1,8 +1,7 @@
 import { visibleColumns } from '../../activities/rows/upsertRows.ts';
 import type { Principal } from '../../core/access/principal.ts';
-import type { ColumnRecord, TableAt, TableRecord } from '../../core/table/table.ts';
+import { type ColumnRecord, rowIdColumn, type TableAt, type TableRecord } from '../../core/table/table.ts';
 import type { components } from '../../schema/contract.ts';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
 import type { RelationColumn } from '../../store/duckdb/relation.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { LandingRecord, SourceRecord } from '../../store/pg/sources.ts';

@@ -63,6 +63,9 @@ type LayerOf<Version> =
 export const newVersion = '$version';
 export type PlannedLayer = LayerOf<number | typeof newVersion>;
 
+/** The name under which callers see a row's id, beside the columns; no column may have it. */
+export const rowIdColumn = '__svc_row_id';
+
 /** A row: column id to canonical text. */
 export type Cells = Record<string, string | null>;
 

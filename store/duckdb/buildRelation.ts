@@ -1,7 +1,6 @@
-import type { ColumnRecord, RowSelection, TableAt } from '../../core/table/table.ts';
+import { type ColumnRecord, type RowSelection, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';
 
-export const rowIdColumn = '__svc_row_id';
 export const opColumn = '__svc_op';
 export const layerColumn = '__svc_layer';
 

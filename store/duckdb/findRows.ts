@@ -1,6 +1,7 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { rowIdColumn } from '../../core/table/table.ts';
 import { findRows as findFewRows, findRange, openRows, type RowsWanted, type TextRow } from '../parquet/findRows.ts';
-import { innerName, opColumn, rowIdColumn } from './buildRelation.ts';
+import { innerName, opColumn } from './buildRelation.ts';
 import { cellText } from './cellText.ts';
 import { type Engine, readAll } from './engine.ts';
 import { quoteText } from './relation.ts';

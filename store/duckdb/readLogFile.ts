@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LogRow } from '../../core/table/log.ts';
-import type { RowSelection } from '../../core/table/table.ts';
+import { type RowSelection, rowIdColumn } from '../../core/table/table.ts';
 import type { LogFile } from '../pg/logFiles.ts';
-import { limitRows, rowIdColumn } from './buildRelation.ts';
+import { limitRows } from './buildRelation.ts';
 import { cellText } from './cellText.ts';
 import { readAll } from './engine.ts';
 import { openFileRows } from './findRows.ts';

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { TableAt } from '../../core/table/table.ts';
-import { fieldIds, layerColumn, makeTail, opColumn, rowIdColumn } from './buildRelation.ts';
+import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { fieldIds, layerColumn, makeTail, opColumn } from './buildRelation.ts';
 import type { Engine } from './engine.ts';
 import { createTailTable, quoteName, quoteText } from './relation.ts';
 import { fieldIdList } from './writeFile.ts';

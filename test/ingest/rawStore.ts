@@ -7,10 +7,10 @@ import { formatCell } from '../../core/grid/format/formatCell.ts';
 import { storedText } from '../../core/grid/format/storedText.ts';
 import type { CellKind, Grid } from '../../core/grid/grid.ts';
 import { buildRawTable } from '../../core/structuring/raw.ts';
-import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
+import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { openFolderStore } from '../../store/blobs/folderStore.ts';
-import { buildRelation, noTail, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { buildRelation, noTail } from '../../store/duckdb/buildRelation.ts';
 import { type Engine, openEngine, readAll, withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName, quoteText } from '../../store/duckdb/relation.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import { scanRows } from '../../store/duckdb/findRows.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
 import { findRange, findRows } from '../../store/parquet/findRows.ts';

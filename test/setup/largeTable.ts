@@ -1,6 +1,6 @@
 import { blobPrefix } from '../../activities/tables/openTable.ts';
-import type { Layer } from '../../core/table/table.ts';
-import { fieldIds, innerName, rowIdColumn } from '../../store/duckdb/buildRelation.ts';
+import { type Layer, rowIdColumn } from '../../core/table/table.ts';
+import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import { writeSelect } from '../../store/duckdb/writeFile.ts';
 import { commit } from '../../store/pg/commit.ts';
 import { insertTable } from '../../store/pg/tables.ts';
