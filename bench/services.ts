@@ -7,8 +7,8 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { provisionFirstOwner } from '../activities/identity/provisionFirstOwner.ts';
 import { type RunningApi, startApi } from '../api/server.ts';
-import { createKeeper } from '../scripts/embedded/keeper.ts';
 import { startPostgres } from '../scripts/embedded/postgres.ts';
+import { createProcessRegistry } from '../scripts/embedded/processRegistry.ts';
 import { createReport } from '../scripts/embedded/report.ts';
 import { findTemporal, type RunningTemporal, startTemporal, type TemporalOptions } from '../scripts/embedded/temporal.ts';
 import { configToEnv, inheritEnv, loadConfig, loadServiceConfig, type ServiceConfig } from '../store/config.ts';
@@ -53,12 +53,12 @@ async function startWorkerProcess(config: ServiceConfig): Promise<BenchWorker> {
 
 export async function withRig(work: (rig: BenchRig) => Promise<void>, options: { workflows: boolean }): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-bench-'));
-  const keeper = createKeeper(null);
-  keeper.removeAtEnd(dataDir);
-  const reaper = await keeper.startReaper();
+  const registry = createProcessRegistry(null);
+  registry.removeAtEnd(dataDir);
+  const reaper = await registry.startReaper();
   const report = createReport(process.stderr);
-  const postgres = await startPostgres({ dataDir, report, keeper });
-  const temporal = options.workflows ? await startOwnTemporal({ dataDir, report, keeper }) : null;
+  const postgres = await startPostgres({ dataDir, report, registry });
+  const temporal = options.workflows ? await startOwnTemporal({ dataDir, report, registry }) : null;
   try {
     const loaded = loadServiceConfig({
       DATABASE_URL: postgres.url,
@@ -87,7 +87,7 @@ export async function withRig(work: (rig: BenchRig) => Promise<void>, options: {
   }
 }
 
-async function startOwnTemporal(common: Pick<TemporalOptions, 'dataDir' | 'report' | 'keeper'>): Promise<RunningTemporal> {
+async function startOwnTemporal(common: Pick<TemporalOptions, 'dataDir' | 'report' | 'registry'>): Promise<RunningTemporal> {
   const config = loadConfig();
   const program = await findTemporal({ config, ...common });
   return startTemporal({ ...common, program, uiPort: null, namespace: config.temporal.namespace, searchAttributes: searchAttributeNames });

@@ -4,9 +4,9 @@ import { type Config, configToEnv, inheritEnv, requireServices } from '../store/
 import { searchAttributeNames } from '../store/temporal/searchAttributes.ts';
 import type { Addresses, FirstLogin } from './banner.ts';
 import { ensureBubblewrap } from './embedded/bubblewrap.ts';
-import type { Keeper } from './embedded/keeper.ts';
 import { startNodePart } from './embedded/nodePart.ts';
 import { startPostgres } from './embedded/postgres.ts';
+import type { ProcessRegistry } from './embedded/processRegistry.ts';
 import type { Report } from './embedded/report.ts';
 import { writeRuntime } from './embedded/runtime.ts';
 import { ensureSecrets } from './embedded/secrets.ts';
@@ -19,22 +19,22 @@ export const stopOrder = ['api', 'worker', 'temporal', 'postgres', 'reaper'];
 export interface StartOptions {
   config: Config;
   supervisor: Supervisor;
-  keeper: Keeper;
+  registry: ProcessRegistry;
   report: Report;
   onPrepared(login: FirstLogin): void;
 }
 
 /** Brings everything up in order and tells where it is. */
 export async function startParts(options: StartOptions): Promise<Addresses> {
-  const { config, supervisor, keeper, report, onPrepared } = options;
+  const { config, supervisor, registry, report, onPrepared } = options;
   mkdirSync(join(config.dataDir, 'logs'), { recursive: true, mode: 0o700 });
   if (config.blobs.kind === 'file') mkdirSync(config.blobs.dir, { recursive: true, mode: 0o700 });
-  await supervisor.start({ name: 'reaper', needs: [], start: () => keeper.startReaper() });
+  await supervisor.start({ name: 'reaper', needs: [], start: () => registry.startReaper() });
 
   const [databaseUrl, temporal] = await Promise.all([
     config.databaseUrl ?? superviseDatabase(options),
     config.temporal.address ? config.temporal : superviseTemporal(options),
-    ensureBubblewrap({ report, keeper, searchPath: config.machine.searchPath }),
+    ensureBubblewrap({ report, registry, searchPath: config.machine.searchPath }),
   ]);
   const secret = config.secret ?? ensureSecrets(config.dataDir).service;
   const complete = requireServices({ ...config, databaseUrl, temporal, secret });
@@ -49,7 +49,7 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
     supervisor.start({
       name,
       needs: ['postgres', 'temporal'],
-      start: (signal) => startNodePart({ name, script, env, report, keeper, signal }),
+      start: (signal) => startNodePart({ name, script, env, report, registry, signal }),
     });
   await Promise.all([startNode('worker', 'activities/worker.ts'), startNode('api', 'api/server.ts')]);
 
@@ -60,7 +60,7 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
 }
 
 /** It comes back on the port it had, so that its address holds for the others. */
-async function superviseDatabase({ config: { dataDir }, supervisor, keeper, report }: StartOptions): Promise<string> {
+async function superviseDatabase({ config: { dataDir }, supervisor, registry, report }: StartOptions): Promise<string> {
   let port: number | undefined;
   let url = '';
   report.say('Starting PostgreSQL');
@@ -69,7 +69,7 @@ async function superviseDatabase({ config: { dataDir }, supervisor, keeper, repo
     needs: [],
     logPath: join(dataDir, 'logs', 'postgres.log'),
     async start(signal) {
-      const running = await startPostgres({ dataDir, report, keeper, port, signal });
+      const running = await startPostgres({ dataDir, report, registry, port, signal });
       ({ port, url } = running);
       return running;
     },
@@ -77,9 +77,9 @@ async function superviseDatabase({ config: { dataDir }, supervisor, keeper, repo
   return url;
 }
 
-async function superviseTemporal({ config, supervisor, keeper, report }: StartOptions): Promise<Config['temporal']> {
+async function superviseTemporal({ config, supervisor, registry, report }: StartOptions): Promise<Config['temporal']> {
   const { dataDir, temporal } = config;
-  const program = await findTemporal({ config, report, keeper, signal: supervisor.signal });
+  const program = await findTemporal({ config, report, registry, signal: supervisor.signal });
   let port: number | undefined;
   let address = '';
   report.say('Starting Temporal');
@@ -96,7 +96,7 @@ async function superviseTemporal({ config, supervisor, keeper, report }: StartOp
         namespace,
         searchAttributes: searchAttributeNames,
         report,
-        keeper,
+        registry,
         port,
         signal,
       });

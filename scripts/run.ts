@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError, loadConfig } from '../store/config.ts';
 import { describeError } from '../store/lifecycle.ts';
 import { describeFirstLogin, describeRunning, type FirstLogin } from './banner.ts';
-import { createKeeper, stopLeftovers } from './embedded/keeper.ts';
 import { takeLock } from './embedded/lock.ts';
 import { assertPortFree } from './embedded/ports.ts';
+import { createProcessRegistry, stopLeftovers } from './embedded/processRegistry.ts';
 import { createReport, type Report } from './embedded/report.ts';
 import { removeRuntime } from './embedded/runtime.ts';
 import { startParts, stopOrder } from './parts.ts';
@@ -26,11 +26,11 @@ async function run(report: Report): Promise<number> {
   try {
     await stopLeftovers(recordPath, report.say);
     await assertPortsFree(config);
-    const keeper = createKeeper(recordPath);
+    const registry = createProcessRegistry(recordPath);
     const starting = startParts({
       config,
       supervisor,
-      keeper,
+      registry,
       report,
       onPrepared: (login) => {
         firstLogin = login;

@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describeError } from '../store/lifecycle.ts';
 import type { Report } from './embedded/report.ts';
-import type { Running } from './embedded/running.ts';
+import type { RunningProcess } from './embedded/runningProcess.ts';
 
 /** Something that must be up all the time. */
 export interface Part {
   name: string;
   /** Those that must be up before it is started again. */
   needs: string[];
-  start(signal: AbortSignal): Promise<Running>;
+  start(signal: AbortSignal): Promise<RunningProcess>;
   /** Where to read more when it keeps dying. */
   logPath?: string;
 }
@@ -35,7 +35,7 @@ const deathWindowMs = 60_000;
 
 interface State {
   part: Part;
-  running: Running | null;
+  running: RunningProcess | null;
   deathsMs: number[];
 }
 

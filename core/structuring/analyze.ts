@@ -6,10 +6,11 @@ import { columnLetters, formatRange } from './a1.ts';
 import { dropBlankTexts } from './blanks.ts';
 import { type HeaderColumn, nameColumns, readHeaderColumns } from './columns.ts';
 import { expressionOf } from './expression.ts';
-import { type Report, readReport } from './hierarchy.ts';
+import { readReport } from './hierarchy.ts';
 import { baseOfFile, NameRegistry } from './names.ts';
 import { findPeriods } from './periods.ts';
 import { type FoundBlock, type FoundTable, type FoundText, findBlocks } from './regions.ts';
+import type { Report } from './report.ts';
 import { SheetView } from './sheet.ts';
 import {
   type FileFormat,

@@ -5,6 +5,7 @@ import { parseRange } from './a1.ts';
 import { dropBlankTexts } from './blanks.ts';
 import { buildTableRegion } from './buildTable.ts';
 import { findDoubt } from './doubt.ts';
+import type { TypeRules } from './emitPlan.ts';
 import { Ledger } from './ledger.ts';
 import { readLines } from './lines.ts';
 import { baseOfFile, NameRegistry } from './names.ts';
@@ -14,7 +15,6 @@ import { buildRawTable, nameRawTables } from './raw.ts';
 import { findWrongTotals } from './reaggregate.ts';
 import { SheetView } from './sheet.ts';
 import { isTableRegion, type ParseSpec, type SpecRegion } from './spec.ts';
-import type { TypeRules } from './typing.ts';
 
 /** Everything that analysis found, whether it is selected or not; a sheet that is not understood stays raw. */
 export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildResult {

@@ -2,16 +2,17 @@
 
 import type { Range } from '../grid/grid.ts';
 import { columnNumber, parseRange } from './a1.ts';
-import { type EmitBatch, type EmitPlan, type EmitRow, emitTable } from './emit.ts';
+import { emitTable } from './emit.ts';
+import type { EmitBatch, EmitPlan, EmitRow, TypeRules } from './emitPlan.ts';
 import { expressionOf } from './expression.ts';
-import { type Report, type ReportRow, readReport } from './hierarchy.ts';
+import { readReport } from './hierarchy.ts';
 import type { Ledger } from './ledger.ts';
 import { pickLabelColumns } from './outline.ts';
 import type { OutputTable } from './output.ts';
+import type { Report, ReportRow } from './report.ts';
 import { key, type SheetView } from './sheet.ts';
 import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.ts';
 import { readTableRows, type TableRows } from './tableRows.ts';
-import type { TypeRules } from './typing.ts';
 import { isSubtotalLabel } from './words.ts';
 
 export interface BuiltRegion {

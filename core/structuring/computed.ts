@@ -1,6 +1,6 @@
 /** Finds the rows that are computed from others: sums below, sums above, differences. */
 
-import type { ReportRow } from './hierarchy.ts';
+import type { ReportRow } from './report.ts';
 import type { SheetView } from './sheet.ts';
 import { checkSum, readSumFormula, type SumCheck, type Term } from './sums.ts';
 import type { TableRows } from './tableRows.ts';

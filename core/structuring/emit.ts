@@ -2,37 +2,12 @@
 
 import { columnNumber, parseRange } from './a1.ts';
 import { readHeaderParts } from './columns.ts';
-import type { Ledger } from './ledger.ts';
+import type { EmitBatch, EmitPlan, EmitRow } from './emitPlan.ts';
 import type { OutputTable, TableRole } from './output.ts';
-import { key, type SheetView } from './sheet.ts';
-import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.ts';
+import { key } from './sheet.ts';
+import type { SpecPeriod } from './spec.ts';
 import { TableWriter } from './tableWriter.ts';
-import { commonType, readType, type TypeRules } from './typing.ts';
-
-/** One row to be written: texts put in front of the columns of the region, and the sheet row the rest comes from. */
-export interface EmitRow {
-  row: number;
-  lead: { text: string | null; cell: number }[];
-}
-
-export interface EmitPlan {
-  view: SheetView;
-  ledger: Ledger;
-  region: SpecRegion;
-  /** Names of the lead columns, all text. */
-  leadNames: string[];
-  /** Columns of the region that are not in the lead. */
-  columns: SpecColumn[];
-  /** Cells that fill merged rows below their own. */
-  filled: Map<number, number>;
-  types: TypeRules;
-}
-
-/** Rows to be written for some of the periods; without periods the rows alone. */
-export interface EmitBatch {
-  rows: EmitRow[];
-  periods: SpecPeriod[];
-}
+import { commonType, readType } from './typing.ts';
 
 export function emitTable(plan: EmitPlan, name: string, role: TableRole, batches: EmitBatch[]): OutputTable {
   return (plan.region.periods ?? []).length === 0

@@ -1,6 +1,6 @@
 /** How a row of a report is computed, in the words of its labels. */
 
-import type { ReportRow } from './hierarchy.ts';
+import type { ReportRow } from './report.ts';
 
 /** Sums over more rows than this are told by their range of labels: nobody reads a formula of a hundred names. */
 const MAX_EXPRESSION_TERMS = 50;

@@ -2,31 +2,11 @@
 
 import { linkComputed } from './computed.ts';
 import { type OutlineNode, readList, readOutline } from './outline.ts';
+import type { Report, ReportRow } from './report.ts';
 import type { SheetView } from './sheet.ts';
-import type { Term } from './sums.ts';
 import type { TableRows } from './tableRows.ts';
 import { FIGURE_SHARE, MAX_LABEL_COLUMNS } from './thresholds.ts';
 import { isFirstPart } from './words.ts';
-
-export type ReportRole = 'detail' | 'parent' | 'group' | 'subtotal' | 'computed';
-
-export interface ReportRow extends OutlineNode {
-  level: number;
-  role: ReportRole;
-  /** Rows it is computed from, as positions in the report. */
-  terms: Term[];
-  /** The numbers or a formula bear the terms out. */
-  certain: boolean;
-}
-
-export interface Report {
-  rows: ReportRow[];
-  isReport: boolean;
-  /** Sheet rows of totals and subtotals, without differences and averages. */
-  totalRows: number[];
-  /** Sheet rows that are computed, to be kept apart from the details. */
-  computedRows: number[];
-}
 
 export function readReport(view: SheetView, table: TableRows): Report {
   const figures = isTableOfFigures(table);

@@ -3,8 +3,8 @@
 import { formatGeneral } from '../grid/format/decimal.ts';
 import { columnNumber, formatCell } from './a1.ts';
 import type { BuiltRegion } from './buildTable.ts';
-import type { ReportRow } from './hierarchy.ts';
 import type { Finding } from './output.ts';
+import type { ReportRow } from './report.ts';
 import type { SheetView } from './sheet.ts';
 import type { SpecRegion } from './spec.ts';
 import { isSameSum, sumTerms } from './sums.ts';

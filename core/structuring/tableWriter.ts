@@ -2,7 +2,7 @@
 
 import type { StoredValue } from '../types/infer.ts';
 import { claimColumn, ROW_ID_NAME } from './columns.ts';
-import type { EmitPlan, EmitRow } from './emit.ts';
+import type { EmitPlan, EmitRow } from './emitPlan.ts';
 import type { OutputColumn, OutputTable, TableRole } from './output.ts';
 import { settleColumn, type WantedType } from './typing.ts';
 

@@ -4,17 +4,10 @@ import { type ColumnType, parseColumnType } from '../cells/columnTypes.ts';
 import { castCell } from '../types/castCell.ts';
 import { convertValue, type InferredColumn, inferColumn, type ColumnType as PlainType, type StoredValue } from '../types/infer.ts';
 import { columnLetters, formatCell } from './a1.ts';
-import type { EmitPlan } from './emit.ts';
-import type { Misfit, TableRole } from './output.ts';
+import type { EmitPlan, TypeRules } from './emitPlan.ts';
+import type { TableRole } from './output.ts';
 import type { SheetView } from './sheet.ts';
 import type { SpecColumn, SpecRegion } from './spec.ts';
-
-export interface TypeRules {
-  /** The types are somebody's wish: a value that does not fit is reported, and not taken for a sign that the column is something else. */
-  binding: boolean;
-  /** The first value of each column that does not fit. */
-  misfits: Misfit[];
-}
 
 export interface WantedType {
   type: ColumnType;

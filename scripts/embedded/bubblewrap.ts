@@ -1,12 +1,12 @@
 import { inheritEnv } from '../../store/config.ts';
 import { findBubblewrap, findProgram } from '../../store/duckdb/sandbox/isolation.ts';
 import { type Finished, runCommand } from './command.ts';
-import type { Keeper } from './keeper.ts';
+import type { ProcessRegistry } from './processRegistry.ts';
 import { type Report, showProgress } from './report.ts';
 
 export interface BubblewrapOptions {
   report: Report;
-  keeper: Keeper;
+  registry: ProcessRegistry;
   searchPath: string[];
   signal?: AbortSignal;
 }
@@ -39,7 +39,7 @@ async function install(aptGet: string, options: BubblewrapOptions): Promise<Fini
   return updated.ok ? apt(aptGet, ['install', '-y', '--no-install-recommends', 'bubblewrap'], options) : updated;
 }
 
-function apt(aptGet: string, args: string[], { report, keeper, signal }: BubblewrapOptions): Promise<Finished> {
+function apt(aptGet: string, args: string[], { report, registry, signal }: BubblewrapOptions): Promise<Finished> {
   let last = '';
   const env = inheritEnv({ DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C' });
   // Another apt may be running, as after a machine's first start.
@@ -47,7 +47,7 @@ function apt(aptGet: string, args: string[], { report, keeper, signal }: Bubblew
     program: aptGet,
     args: ['-o', 'DPkg::Lock::Timeout=60', ...args],
     env,
-    keeper,
+    registry,
     signal,
     onLine: (line) => {
       last = line;

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { runCommand } from './command.ts';
-import type { Keeper } from './keeper.ts';
 import { type PostgresBinaries, postgresEnv } from './postgresBinaries.ts';
 import { canEnter, type PostgresUser, sharedDir } from './postgresUser.ts';
 import { readStamp, stopProcess, stopSteps } from './processes.ts';
+import type { ProcessRegistry } from './processRegistry.ts';
 import type { Report } from './report.ts';
 
 /**
@@ -47,7 +47,7 @@ export interface ClusterOptions {
   user: PostgresUser | null;
   adminPassword: string;
   report: Report;
-  keeper: Keeper;
+  registry: ProcessRegistry;
   signal?: AbortSignal;
 }
 
@@ -68,7 +68,7 @@ export async function ensureCluster(options: ClusterOptions): Promise<void> {
 }
 
 async function initCluster(
-  { dir, binaries, user, adminPassword, report, keeper, signal }: ClusterOptions,
+  { dir, binaries, user, adminPassword, report, registry, signal }: ClusterOptions,
   temporary: string,
 ): Promise<void> {
   report.say('Making the database files');
@@ -91,7 +91,7 @@ async function initCluster(
     ],
     env: postgresEnv(),
     user: user?.ids,
-    keeper,
+    registry,
     signal,
   });
   await rm(passwordFile, { force: true });

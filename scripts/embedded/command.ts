@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
-import type { Keeper } from './keeper.ts';
 import { readStamp, stopProcess, stopSteps } from './processes.ts';
+import type { ProcessRegistry } from './processRegistry.ts';
 
 export interface Command {
   program: string;
   args: string[];
   env: Record<string, string>;
   user?: { uid: number; gid: number };
-  keeper: Keeper;
+  registry: ProcessRegistry;
   /** Stops it, and everything it started, when aborted. */
   signal?: AbortSignal;
   onLine?(line: string): void;
@@ -32,13 +32,13 @@ export function runCommand(command: Command): Promise<Finished> {
     });
     const pid = child.pid ?? 0;
     const stamp = pid ? (readStamp(pid) ?? '') : '';
-    if (pid) command.keeper.track({ name: command.program, pid, order: 0, steps: stopSteps.helper });
+    if (pid) command.registry.track({ name: command.program, pid, order: 0, steps: stopSteps.helper });
     const abort = () => void stopProcess(pid, stamp, stopSteps.helper);
     if (command.signal?.aborted) abort();
     command.signal?.addEventListener('abort', abort, { once: true });
     const finish = (ok: boolean) => {
       command.signal?.removeEventListener('abort', abort);
-      command.keeper.untrack(pid);
+      command.registry.untrack(pid);
       done({ ok: ok && !command.signal?.aborted, tail });
     };
     for (const stream of [child.stdout, child.stderr]) {

@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { projectDir } from '../../store/config.ts';
 import { readLines } from './command.ts';
-import type { Keeper } from './keeper.ts';
 import { describeEnding, readStamp, sendSignal, stopProcess, stopSteps } from './processes.ts';
+import type { ProcessRegistry } from './processRegistry.ts';
 import type { Report } from './report.ts';
-import type { Running } from './running.ts';
+import type { RunningProcess } from './runningProcess.ts';
 
 export interface NodePartOptions {
   name: string;
@@ -13,14 +13,14 @@ export interface NodePartOptions {
   script: string;
   env: Record<string, string>;
   report: Report;
-  keeper: Keeper;
+  registry: ProcessRegistry;
   signal: AbortSignal;
 }
 
 const readyTimeoutMs = 120_000;
 
 /** Starts one of our own processes and waits until it says that it is ready. */
-export async function startNodePart({ name, script, env, report, keeper, signal }: NodePartOptions): Promise<Running> {
+export async function startNodePart({ name, script, env, report, registry, signal }: NodePartOptions): Promise<RunningProcess> {
   const child = spawn(process.execPath, [...nodeFlags(), join(projectDir, script)], {
     cwd: projectDir,
     env,
@@ -29,7 +29,7 @@ export async function startNodePart({ name, script, env, report, keeper, signal 
   });
   const pid = child.pid ?? 0;
   const stamp = pid ? (readStamp(pid) ?? '') : '';
-  if (pid) keeper.track({ name, pid, order: 0, steps: stopSteps.nodeAlone });
+  if (pid) registry.track({ name, pid, order: 0, steps: stopSteps.nodeAlone });
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) readLines(stream, (line) => report.say(`${name.padEnd(6)} | ${line}`));
   }
@@ -39,10 +39,10 @@ export async function startNodePart({ name, script, env, report, keeper, signal 
   }).then((how) => {
     // Killed alone, it may leave processes of its own behind.
     sendSignal(-pid, 'SIGKILL');
-    keeper.untrack(pid);
+    registry.untrack(pid);
     return how;
   });
-  const running: Running = {
+  const running: RunningProcess = {
     pid,
     ended,
     readTail: () => [],

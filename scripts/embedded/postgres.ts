@@ -4,26 +4,27 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { chooseUser, endClusterProcesses, ensureCluster, placeCluster } from './cluster.ts';
-import type { Keeper } from './keeper.ts';
 import { findFreePort } from './ports.ts';
 import { findBinaries, postgresEnv } from './postgresBinaries.ts';
 import { ensurePostgresUser } from './postgresUser.ts';
 import { sendSignal, stopSteps } from './processes.ts';
+import type { ProcessRegistry } from './processRegistry.ts';
 import type { Report } from './report.ts';
-import { type Running, spawnServer } from './running.ts';
+import type { RunningProcess } from './runningProcess.ts';
 import { ensureSecrets } from './secrets.ts';
+import { spawnServer } from './spawnServer.ts';
 
 export interface PostgresOptions {
   dataDir: string;
   report: Report;
-  keeper: Keeper;
+  registry: ProcessRegistry;
   /** The one it had before, so that the others keep their address; else a free one is chosen. */
   port?: number;
   settings?: Record<string, string>;
   signal?: AbortSignal;
 }
 
-export interface RunningPostgres extends Running {
+export interface RunningPostgres extends RunningProcess {
   /** Of the service's own role, which may create databases. */
   url: string;
   port: number;
@@ -47,7 +48,7 @@ const role = 'svc';
 const database = 'svc';
 
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
-  const { report, keeper, signal } = options;
+  const { report, registry, signal } = options;
   await mkdir(options.dataDir, { recursive: true, mode: 0o700 });
   // PostgreSQL is known by its folder as the kernel names it, which has no symbolic links.
   const dataDir = realpathSync(options.dataDir);
@@ -56,7 +57,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   const dir = await placeCluster(dataDir, root, report);
   const user = await chooseUser(dir, root);
   const binaries = await findBinaries(user, report);
-  await ensureCluster({ dir, binaries, user, adminPassword: secrets.postgresAdmin, report, keeper, signal });
+  await ensureCluster({ dir, binaries, user, adminPassword: secrets.postgresAdmin, report, registry, signal });
   await endClusterProcesses(dir, report.say);
   await chmod(dir, 0o700);
 
@@ -70,7 +71,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
       env: postgresEnv(),
       user: user?.ids,
       logPath: join(dataDir, 'logs', 'postgres.log'),
-      keeper,
+      registry,
       order: 2,
       steps: stopSteps.postgres,
       stepsAlone: stopSteps.postgresAlone,
@@ -101,7 +102,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
 }
 
 async function connectWhenReady(
-  running: Running,
+  running: RunningProcess,
   login: { port: number; password: string },
   dataDir: string,
   report: Report,

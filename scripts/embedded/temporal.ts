@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { inheritEnvWithout } from '../../store/config.ts';
-import type { Keeper } from './keeper.ts';
 import { findFreePort } from './ports.ts';
 import { stopSteps } from './processes.ts';
+import type { ProcessRegistry } from './processRegistry.ts';
 import type { Report } from './report.ts';
-import { type Running, spawnServer } from './running.ts';
+import type { RunningProcess } from './runningProcess.ts';
+import { spawnServer } from './spawnServer.ts';
 
 export { findTemporal } from './temporalProgram.ts';
 
@@ -21,13 +22,13 @@ export interface TemporalOptions {
   /** Known from the first moment; those that are missing are registered by whoever connects. */
   searchAttributes: string[];
   report: Report;
-  keeper: Keeper;
+  registry: ProcessRegistry;
   /** The one it had before, so that the others keep their address; else a free one is chosen. */
   port?: number;
   signal?: AbortSignal;
 }
 
-export interface RunningTemporal extends Running {
+export interface RunningTemporal extends RunningProcess {
   address: string;
   port: number;
   uiUrl: string | null;
@@ -61,7 +62,7 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningTe
       // The program would take TEMPORAL_ADDRESS and the like for its own.
       env: inheritEnvWithout(['TEMPORAL_'], {}),
       logPath: join(options.dataDir, 'logs', 'temporal.log'),
-      keeper: options.keeper,
+      registry: options.registry,
       order: 1,
       steps: stopSteps.temporal,
       stepsAlone: stopSteps.temporalAlone,
@@ -99,7 +100,13 @@ function prepareStorage({ uiPort, dataDir }: TemporalOptions): { args: string[];
   };
 }
 
-async function waitUntilReady(running: Running, address: string, namespace: string, report: Report, signal?: AbortSignal): Promise<void> {
+async function waitUntilReady(
+  running: RunningProcess,
+  address: string,
+  namespace: string,
+  report: Report,
+  signal?: AbortSignal,
+): Promise<void> {
   let how: string | null = null;
   void running.ended.then((ending) => {
     how = ending;

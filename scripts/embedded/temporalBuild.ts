@@ -6,10 +6,10 @@ import { inheritEnv } from '../../store/config.ts';
 import { runCommand } from './command.ts';
 import { showProgress } from './report.ts';
 import { findProblem } from './temporalCheck.ts';
-import type { Made, MakeOptions } from './temporalProgram.ts';
+import type { MadeProgram, MakeOptions } from './temporalOptions.ts';
 
 /** Builds Temporal's program from source: several minutes the first time, with Go's own caches much less. */
-export async function buildTemporal({ config, report, keeper, signal, workDir, version }: MakeOptions): Promise<Made> {
+export async function buildTemporal({ config, report, registry, signal, workDir, version }: MakeOptions): Promise<MadeProgram> {
   const go = findGo(config.machine.searchPath);
   if (!go.ok) return { ok: false, why: `build: ${go.why}` };
   report.say(`Building Temporal ${version} with Go ${go.version}. This takes several minutes, once`);
@@ -24,7 +24,7 @@ export async function buildTemporal({ config, report, keeper, signal, workDir, v
       ...chooseToolchain(go.minor),
       ...chooseFolders(join(config.dataDir, 'cache')),
     }),
-    keeper,
+    registry,
     signal,
     onLine: (line) => {
       // With -v go names each module it fetches and each package it compiles.

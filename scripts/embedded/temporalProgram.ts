@@ -3,22 +3,15 @@ import { mkdtemp, rename } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, inheritEnv } from '../../store/config.ts';
+import { inheritEnv } from '../../store/config.ts';
 import { runCommand } from './command.ts';
-import type { Keeper } from './keeper.ts';
-import { type Report, showProgress } from './report.ts';
+import { showProgress } from './report.ts';
 import { buildTemporal } from './temporalBuild.ts';
 import { findProblem } from './temporalCheck.ts';
+import type { FindOptions, MadeProgram, MakeOptions } from './temporalOptions.ts';
 
 /** Later versions carry a `replace` in their go.mod and cannot be built by `go install`. */
 export const temporalVersion = 'v1.5.1';
-
-export interface FindOptions {
-  config: Pick<Config, 'dataDir' | 'machine' | 'temporal'>;
-  report: Report;
-  keeper: Keeper;
-  signal?: AbortSignal;
-}
 
 /** Temporal's server program, from the nearest place that has one; the slow ways are kept for the next time. */
 export async function findTemporal(options: FindOptions): Promise<string> {
@@ -54,16 +47,8 @@ export async function findTemporal(options: FindOptions): Promise<string> {
   throw new Error(explainMissing(failures));
 }
 
-export interface MakeOptions extends FindOptions {
-  /** Empty, removed afterwards. */
-  workDir: string;
-  version: string;
-}
-
-export type Made = { ok: true; program: string } | { ok: false; why: string };
-
 /** The SDK's own download. Without a way out to the internet it fails, at once or by our patience; that is no news. */
-async function downloadTemporal({ report, keeper, signal, workDir, version }: MakeOptions): Promise<Made> {
+async function downloadTemporal({ report, registry, signal, workDir, version }: MakeOptions): Promise<MadeProgram> {
   report.say(`Temporal's server program is not on this machine yet; trying to download ${version}`);
   const patience = new AbortController();
   const abort = AbortSignal.any([patience.signal, ...(signal ? [signal] : [])]);
@@ -71,7 +56,7 @@ async function downloadTemporal({ report, keeper, signal, workDir, version }: Ma
     program: process.execPath,
     args: [fileURLToPath(new URL('./downloadTemporal.mjs', import.meta.url)), workDir, version],
     env: inheritEnv({}),
-    keeper,
+    registry,
     signal: abort,
   });
   let bytes = -1;

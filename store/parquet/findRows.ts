@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
-import { type Chunk, type RowGroup, readFooter } from './footers.ts';
+import type { Chunk, RowGroup } from './fileLayout.ts';
+import { readFooter } from './footers.ts';
 import { openPage, readBytes } from './pages.ts';
 import { readPlaces } from './readPlaces.ts';
 import { Unreadable } from './valueText.ts';

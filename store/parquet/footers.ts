@@ -1,32 +1,8 @@
 import { fstatSync } from 'node:fs';
 import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
-import { type Page, readBytes } from './pages.ts';
-import { type TextOf, textOf, Unreadable } from './valueText.ts';
-
-/** A column within a row group: where its pages lie, and how its values are stored. */
-export interface Chunk {
-  name: string;
-  type: NonNullable<SchemaElement['type']>;
-  /** Bytes of a value; null where that differs. */
-  width: number | null;
-  /** Whether nulls may stand among the values. */
-  optional: boolean;
-  dictionaryAt: number | null;
-  pagesAt: number;
-  end: number;
-  textOf: TextOf;
-  /** Those that were looked at, by position. */
-  pages: Map<number, Page>;
-}
-
-export interface RowGroup {
-  rows: number;
-  minId: number;
-  maxId: number;
-  chunks: Chunk[];
-  /** Whether its ids ascend, once that is known. */
-  isOrdered?: boolean;
-}
+import type { Chunk, RowGroup } from './fileLayout.ts';
+import { readBytes } from './pages.ts';
+import { textOf, Unreadable } from './valueText.ts';
 
 const widths: Partial<Record<Chunk['type'], number>> = { INT32: 4, INT64: 8, DOUBLE: 8 };
 const trailerBytes = 8;

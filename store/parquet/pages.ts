@@ -1,21 +1,8 @@
 import { readSync } from 'node:fs';
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
-import type { Chunk } from './footers.ts';
+import type { Chunk, Page } from './fileLayout.ts';
 import { rankAt } from './runs.ts';
 import { Unreadable } from './valueText.ts';
-
-/** A page of a chunk; positions are those of the file. What is found out about it is kept, since files never change. */
-export interface Page {
-  rows: number;
-  isPlain: boolean;
-  levelsAt: number;
-  valuesAt: number;
-  end: number;
-  /** No null stands in it. */
-  isFull: boolean;
-  /** Texts follow each other, each behind its length: where every so many of them begin, once that is known. */
-  marks: number[] | null;
-}
 
 const encodings = { plain: 0, runLength: 3, dictionary: new Set([2, 8]) };
 const kinds = { data: 0, dictionary: 2 };

@@ -1,5 +1,5 @@
-import type { Chunk } from './footers.ts';
-import { openPage, type Page, readBytes, readPlain } from './pages.ts';
+import type { Chunk, Page } from './fileLayout.ts';
+import { openPage, readBytes, readPlain } from './pages.ts';
 import { pickRanks, pickValues } from './runs.ts';
 import { Unreadable } from './valueText.ts';
 

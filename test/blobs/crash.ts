@@ -7,8 +7,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { BlobError, type BlobStore } from '../../store/blobs/blobStore.ts';
 import { openBlobs } from '../../store/blobs/openBlobs.ts';
+import type { Config } from '../../store/config.ts';
 import { projectDir } from '../../store/config.ts';
-import type { StoreConfig } from './suite.ts';
+
+export type StoreConfig = Pick<Config, 'blobs' | 'dataDir'>;
 
 /** Kills a writer at different moments; afterwards what can be opened is whole, and what was acknowledged is there. */
 export async function crashAndCheck(config: StoreConfig): Promise<void> {

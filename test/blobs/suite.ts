@@ -5,10 +5,7 @@ import type { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { openBlobs } from '../../store/blobs/openBlobs.ts';
-import type { Config } from '../../store/config.ts';
-import { crashAndCheck } from './crash.ts';
-
-export type StoreConfig = Pick<Config, 'blobs' | 'dataDir'>;
+import { crashAndCheck, type StoreConfig } from './crash.ts';
 
 export async function putBytes(store: BlobStore, prefix: string, bytes: Buffer, ext = 'parquet'): Promise<string> {
   const draft = await store.draft();

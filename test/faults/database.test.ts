@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createKeeper, type Keeper } from '../../scripts/embedded/keeper.ts';
 import { type RunningPostgres, startPostgres } from '../../scripts/embedded/postgres.ts';
-import type { Running } from '../../scripts/embedded/running.ts';
+import { createProcessRegistry, type ProcessRegistry } from '../../scripts/embedded/processRegistry.ts';
+import type { RunningProcess } from '../../scripts/embedded/runningProcess.ts';
 import { openDatabase } from '../../store/pg/database.ts';
 import { migrateDatabase } from '../../store/pg/migrate.ts';
 import { type ApiProcess, startApiProcess } from '../setup/apiProcess.ts';
@@ -19,8 +19,8 @@ import { openSql } from '../setup/everybody.ts';
 const quiet = { say() {}, progress() {} };
 
 let dataDir: string;
-let keeper: Keeper;
-let reaper: Running;
+let registry: ProcessRegistry;
+let reaper: RunningProcess;
 let postgres: RunningPostgres;
 let sql: pg.Pool;
 let api: ApiProcess;
@@ -28,10 +28,10 @@ let session: string;
 
 beforeAll(async () => {
   dataDir = await realpath(await mkdtemp(join(tmpdir(), 'svc-test-database-')));
-  keeper = createKeeper(null);
-  keeper.removeAtEnd(dataDir);
-  reaper = await keeper.startReaper();
-  postgres = await startPostgres({ dataDir, report: quiet, keeper });
+  registry = createProcessRegistry(null);
+  registry.removeAtEnd(dataDir);
+  reaper = await registry.startReaper();
+  postgres = await startPostgres({ dataDir, report: quiet, registry });
   const db = openDatabase(postgres.url, { poolSize: 2, onError: () => {} });
   await migrateDatabase(db);
   await db.close();
@@ -112,7 +112,7 @@ function readParent(pid: number): number {
 }
 
 async function restartPostgres(): Promise<void> {
-  postgres = await startPostgres({ dataDir, report: quiet, keeper, port: postgres.port });
+  postgres = await startPostgres({ dataDir, report: quiet, registry, port: postgres.port });
 }
 
 async function titles(): Promise<Map<string, number>> {

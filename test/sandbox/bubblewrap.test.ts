@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureBubblewrap } from '../../scripts/embedded/bubblewrap.ts';
-import { createKeeper } from '../../scripts/embedded/keeper.ts';
+import { createProcessRegistry } from '../../scripts/embedded/processRegistry.ts';
 import { openSandbox } from '../../store/duckdb/sandbox/sandbox.ts';
 
 /** Set-up on machines without bubblewrap, played with programs of our own in place of the system's. */
@@ -11,7 +11,7 @@ import { openSandbox } from '../../store/duckdb/sandbox/sandbox.ts';
 let dir: string;
 let said: string[];
 const report = { say: (line: string) => said.push(line), progress() {} };
-const ensure = () => ensureBubblewrap({ report, keeper: createKeeper(null), searchPath: [join(dir, 'bin')] });
+const ensure = () => ensureBubblewrap({ report, registry: createProcessRegistry(null), searchPath: [join(dir, 'bin')] });
 
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'svc-bwrap-test-'));

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { ensureBubblewrap } from '../../scripts/embedded/bubblewrap.ts';
-import { createKeeper } from '../../scripts/embedded/keeper.ts';
 import { startPostgres } from '../../scripts/embedded/postgres.ts';
+import { createProcessRegistry } from '../../scripts/embedded/processRegistry.ts';
 import { createReport } from '../../scripts/embedded/report.ts';
 import { findTemporal, startTemporal } from '../../scripts/embedded/temporal.ts';
 import { loadConfig } from '../../store/config.ts';
@@ -32,9 +32,9 @@ export default async function startServices(project: TestProject): Promise<() =>
   const config = loadConfig();
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-services-'));
   const report = createReport(process.stderr);
-  const keeper = createKeeper(null);
-  keeper.removeAtEnd(dataDir);
-  const reaper = await keeper.startReaper();
+  const registry = createProcessRegistry(null);
+  registry.removeAtEnd(dataDir);
+  const reaper = await registry.startReaper();
   const stopAll = async () => {
     await Promise.all([postgres?.stop(), temporal?.stop()]);
     // It removes the folder as well.
@@ -43,7 +43,7 @@ export default async function startServices(project: TestProject): Promise<() =>
   };
 
   const startOwnTemporal = async () => {
-    const program = await findTemporal({ config, report, keeper });
+    const program = await findTemporal({ config, report, registry });
     const running = await startTemporal({
       program,
       dataDir,
@@ -51,14 +51,14 @@ export default async function startServices(project: TestProject): Promise<() =>
       namespace: config.temporal.namespace,
       searchAttributes: searchAttributeNames,
       report,
-      keeper,
+      registry,
     });
     return { ...running, program };
   };
   const [postgres, temporal] = await Promise.all([
-    config.databaseUrl ? null : startPostgres({ dataDir, report, keeper, settings: fastSettings }),
+    config.databaseUrl ? null : startPostgres({ dataDir, report, registry, settings: fastSettings }),
     config.temporal.address ? null : startOwnTemporal(),
-    ensureBubblewrap({ report, keeper, searchPath: config.machine.searchPath }),
+    ensureBubblewrap({ report, registry, searchPath: config.machine.searchPath }),
     // Once, and not by the first tests that need them, at the same time.
     prepareWorkflowBundle(),
     prepareChildBundle(),

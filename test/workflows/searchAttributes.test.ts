@@ -5,8 +5,8 @@ import { Connection } from '@temporalio/client';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startWorker } from '../../activities/worker.ts';
-import { createKeeper, type Keeper } from '../../scripts/embedded/keeper.ts';
-import type { Running } from '../../scripts/embedded/running.ts';
+import { createProcessRegistry, type ProcessRegistry } from '../../scripts/embedded/processRegistry.ts';
+import type { RunningProcess } from '../../scripts/embedded/runningProcess.ts';
 import { type RunningTemporal, startTemporal } from '../../scripts/embedded/temporal.ts';
 import { openServices } from '../../store/services.ts';
 import { type Operator, registerAttributes } from '../../store/temporal/registerAttributes.ts';
@@ -15,8 +15,8 @@ import { createTestDatabase, testConfig } from '../setup/api.ts';
 
 /** Against a Temporal of its own that does not know our search attributes, as somebody's server would not. */
 
-let keeper: Keeper;
-let reaper: Running;
+let registry: ProcessRegistry;
+let reaper: RunningProcess;
 let temporal: RunningTemporal;
 let database: { url: string; drop(): Promise<void> };
 let connection: Connection;
@@ -24,12 +24,12 @@ let connection: Connection;
 beforeAll(async () => {
   Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-attributes-'));
-  keeper = createKeeper(null);
-  keeper.removeAtEnd(dataDir);
-  reaper = await keeper.startReaper();
+  registry = createProcessRegistry(null);
+  registry.removeAtEnd(dataDir);
+  reaper = await registry.startReaper();
   const report = { say() {}, progress() {}, done() {}, warn() {} } as never;
   const program = inject('temporalCli');
-  temporal = await startTemporal({ program, dataDir, uiPort: null, namespace: 'default', searchAttributes: [], report, keeper });
+  temporal = await startTemporal({ program, dataDir, uiPort: null, namespace: 'default', searchAttributes: [], report, registry });
   database = await createTestDatabase();
   connection = await Connection.connect({ address: temporal.address });
 });

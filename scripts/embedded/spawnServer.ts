@@ -1,20 +1,9 @@
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, fstatSync, mkdirSync, openSync, readSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Keeper } from './keeper.ts';
 import { describeEnding, readStamp, type StopStep, sendSignal, stopProcess } from './processes.ts';
-
-/** A process that is up, as the supervisor sees it. */
-export interface Running {
-  pid: number;
-  /** How it ended, in words. Never rejects. */
-  ended: Promise<string>;
-  stop(): Promise<void>;
-  /** At once, without grace. */
-  kill(): void;
-  /** Last lines of its log, for when it died. */
-  readTail(): string[];
-}
+import type { ProcessRegistry } from './processRegistry.ts';
+import type { RunningProcess } from './runningProcess.ts';
 
 export interface ServerCommand {
   name: string;
@@ -23,17 +12,17 @@ export interface ServerCommand {
   env: Record<string, string>;
   user?: { uid: number; gid: number };
   logPath: string;
-  keeper: Keeper;
+  registry: ProcessRegistry;
   order: number;
   steps: readonly StopStep[];
-  /** When the keeper's reaper stops it: quicker, nobody is there to wait. */
+  /** Used when the reaper stops it: shorter waits, since nobody is there to see the end. */
   stepsAlone: readonly StopStep[];
 }
 
 const maxLogBytes = 10_000_000;
 
 /** Starts a server in a process group of its own, so that a Ctrl-C reaches only us; its output goes to a file. */
-export function spawnServer(command: ServerCommand): Running {
+export function spawnServer(command: ServerCommand): RunningProcess {
   mkdirSync(dirname(command.logPath), { recursive: true });
   rotateLog(command.logPath);
   const log = openSync(command.logPath, 'a', 0o600);
@@ -48,14 +37,14 @@ export function spawnServer(command: ServerCommand): Running {
   closeSync(log);
   const pid = child.pid ?? 0;
   const stamp = pid ? (readStamp(pid) ?? '') : '';
-  if (pid) command.keeper.track({ name: command.name, pid, order: command.order, steps: command.stepsAlone });
+  if (pid) command.registry.track({ name: command.name, pid, order: command.order, steps: command.stepsAlone });
   const ended = new Promise<string>((done) => {
     child.once('error', (error) => done(error.message));
     child.once('exit', (code, signal) => done(describeEnding(code, signal)));
   }).then((how) => {
     // Killed alone, it may leave processes of its own behind.
     sendSignal(-pid, 'SIGKILL');
-    command.keeper.untrack(pid);
+    command.registry.untrack(pid);
     return how;
   });
   return {

@@ -3,7 +3,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectDir } from '../../store/config.ts';
 import { describeEnding, isRunning, readStamp, type StopStep, sendSignal, stopProcess } from './processes.ts';
-import type { Running } from './running.ts';
+import type { RunningProcess } from './runningProcess.ts';
 import { writeSecretFile } from './secrets.ts';
 
 /** A process that must not outlive us. */
@@ -20,15 +20,15 @@ export interface Tracked {
  * Knows every process we have started. Two others learn it from here: the reaper, which ends them when we are killed,
  * and a file, by which the next start ends them should the reaper have been killed as well.
  */
-export interface Keeper {
+export interface ProcessRegistry {
   track(process: Omit<Tracked, 'stamp'>): void;
   untrack(pid: number): void;
   /** Have the reaper remove a folder when we are killed. */
   removeAtEnd(folder: string): void;
-  startReaper(): Promise<Running>;
+  startReaper(): Promise<RunningProcess>;
 }
 
-export function createKeeper(recordPath: string | null): Keeper {
+export function createProcessRegistry(recordPath: string | null): ProcessRegistry {
   const tracked = new Map<number, Tracked>();
   const folders: string[] = [];
   let reaper: ChildProcess | null = null;
@@ -86,7 +86,7 @@ export function createKeeper(recordPath: string | null): Keeper {
   };
 }
 
-/** Ends what an earlier run left behind; `recordPath` is what its keeper wrote. */
+/** Ends what an earlier run left behind; `recordPath` is the file that its registry wrote. */
 export async function stopLeftovers(recordPath: string, say: (line: string) => void): Promise<void> {
   const left = readRecord(recordPath).filter(({ pid, stamp }) => isRunning(pid, stamp));
   for (const order of [...new Set(left.map((each) => each.order))].sort((a, b) => a - b)) {

@@ -1,0 +1,38 @@
+/** What is written into an output table: the rows, the columns, and how their types are settled. */
+
+import type { Ledger } from './ledger.ts';
+import type { Misfit } from './output.ts';
+import type { SheetView } from './sheet.ts';
+import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.ts';
+
+/** One row to be written: texts put in front of the columns of the region, and the sheet row the rest comes from. */
+export interface EmitRow {
+  row: number;
+  lead: { text: string | null; cell: number }[];
+}
+
+export interface EmitPlan {
+  view: SheetView;
+  ledger: Ledger;
+  region: SpecRegion;
+  /** Names of the lead columns, all text. */
+  leadNames: string[];
+  /** Columns of the region that are not in the lead. */
+  columns: SpecColumn[];
+  /** Cells that fill merged rows below their own. */
+  filled: Map<number, number>;
+  types: TypeRules;
+}
+
+/** Rows to be written for some of the periods; without periods the rows alone. */
+export interface EmitBatch {
+  rows: EmitRow[];
+  periods: SpecPeriod[];
+}
+
+export interface TypeRules {
+  /** The types are somebody's wish: a value that does not fit is reported, and not taken for a sign that the column is something else. */
+  binding: boolean;
+  /** The first value of each column that does not fit. */
+  misfits: Misfit[];
+}
