@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { json } from 'node:stream/consumers';
 import { BlobError } from '../../store/blobs/blobStore.ts';
+import { anchorsPrefix } from '../../store/blobs/keys.ts';
 import type { Services } from '../../store/services.ts';
 
 /** How far a chain had come when it was last seen whole. Kept in the blob store, out of reach of who can write to the database. */
@@ -9,14 +10,13 @@ export interface Anchor {
   hash: string;
 }
 
-const folder = (accountId: string, scope: string) => `${accountId}/${scope}/anchors`;
 const mostTries = 10;
 
 /** The farthest anchor, if there is one. */
 export async function readAnchor(services: Services, accountId: string, scope: string): Promise<{ anchor: Anchor | null; keys: string[] }> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await findAnchor(services, folder(accountId, scope));
+      return await findAnchor(services, anchorsPrefix(accountId, scope));
     } catch (error) {
       // Somebody moved it on between our looking and our reading.
       if (!(error instanceof BlobError) || error.kind !== 'missing' || attempt === mostTries) throw error;
@@ -39,6 +39,6 @@ async function findAnchor(services: Services, prefix: string): Promise<{ anchor:
 export async function moveAnchor(services: Services, accountId: string, scope: string, anchor: Anchor, before: string[]): Promise<void> {
   const draft = await services.blobs.draft();
   await writeFile(draft, JSON.stringify(anchor));
-  const { key } = await services.blobs.put(folder(accountId, scope), draft, 'json');
+  const { key } = await services.blobs.put(anchorsPrefix(accountId, scope), draft, 'json');
   for (const old of before) if (old !== key) await services.blobs.remove(old);
 }

@@ -1,8 +1,8 @@
 import type { LayeredEntry } from '../../core/table/log.ts';
 import type { Layer, TableAt } from '../../core/table/table.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
 import { writeDelta } from '../../store/duckdb/writeFile.ts';
 import type { Services } from '../../store/services.ts';
-import { blobPrefix } from '../tables/openTable.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
 import type { CompactionWatch } from './compactTable.ts';
 
@@ -26,7 +26,7 @@ export async function freezeTail(services: Services, at: TableAt, watch: Compact
     watch.step();
     const file = await writeDelta(
       services,
-      blobPrefix(at.table),
+      tablePrefix(at.table),
       at.columns,
       entries.map((entry) => withDefaults(at, entry)),
     );

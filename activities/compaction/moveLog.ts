@@ -1,8 +1,8 @@
 import type { TableAt } from '../../core/table/table.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
 import { writeLog } from '../../store/duckdb/writeFile.ts';
 import { listOldEntries, moveEntries } from '../../store/pg/rowLog.ts';
 import type { Services } from '../../store/services.ts';
-import { blobPrefix } from '../tables/openTable.ts';
 import type { CompactionWatch } from './compactTable.ts';
 import type { CompactionLimits } from './limits.ts';
 
@@ -20,7 +20,7 @@ export async function moveLog(services: Services, at: TableAt, limits: Compactio
     // A file for a few entries is not worth its reading.
     if (entries.length < limits.moved) return moved;
     entries.sort((a, b) => a.editVersion - b.editVersion || a.rowId - b.rowId);
-    const { key, bytes } = await writeLog(services, blobPrefix(at.table), entries);
+    const { key, bytes } = await writeLog(services, tablePrefix(at.table), entries);
     const rowIds = entries.map((entry) => entry.rowId);
     // An error from here on does not say whether they were moved: the file must stay, and is collected if they were not.
     const isMoved = await moveEntries(services.db.pool, {

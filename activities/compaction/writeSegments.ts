@@ -1,11 +1,12 @@
 import { type ColumnRecord, type Layer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import { type FileColumn, type WrittenFile, writeSelect } from '../../store/duckdb/writeFile.ts';
 import type { Services } from '../../store/services.ts';
-import { blobPrefix, openUnmasked } from '../tables/openTable.ts';
+import { openUnmasked } from '../tables/openTable.ts';
 import { estimateRowBytes } from '../tables/rowBytes.ts';
 import type { CompactionWatch } from './compactTable.ts';
 import { type CompactionLimits, chooseFileRows } from './limits.ts';
@@ -87,6 +88,6 @@ async function writeSpan(services: Services, at: TableAt, columns: WrittenColumn
   ];
   const list = [rowIdColumn, ...columns.map(({ id, sql }) => `${sql} AS ${innerName(id)}`)].join(', ');
   return withRelation(services.engine, services.blobs, relation, (connection, from) =>
-    writeSelect(services, blobPrefix(at.table), file, connection, `SELECT ${list} FROM ${from} ORDER BY ${rowIdColumn}`),
+    writeSelect(services, tablePrefix(at.table), file, connection, `SELECT ${list} FROM ${from} ORDER BY ${rowIdColumn}`),
   );
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import { cellText } from '../../store/duckdb/cellText.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
@@ -11,7 +12,7 @@ import { type GroupColumn, openColumn, ParquetFile } from '../../store/parquet/p
 import { storeType } from '../../store/parquet/storedTypes.ts';
 import type { Services } from '../../store/services.ts';
 import { eachColumn, type StoredColumns, withStoredColumns } from '../rows/storedColumns.ts';
-import { blobPrefix, openUnmasked } from '../tables/openTable.ts';
+import { openUnmasked } from '../tables/openTable.ts';
 import type { WrittenColumn } from './writeSegments.ts';
 
 /** The rows of a span as a file, column by column. Null: only an engine can read them. */
@@ -25,7 +26,7 @@ export async function writeWideSpan(
   if (!ids) return null;
   const size = groupRowsOf(columns.length);
   let isWhole = true;
-  const written = await keepDraft(services, blobPrefix(at.table), async (path) => {
+  const written = await keepDraft(services, tablePrefix(at.table), async (path) => {
     const file = await ParquetFile.create(path);
     try {
       for (let first = 0; isWhole && first < ids.length; first += size) {

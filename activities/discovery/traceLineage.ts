@@ -5,7 +5,7 @@ import { listEdges } from '../../store/pg/lineage.ts';
 import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { readRawCells, readRowCells } from '../ingest/readProvenance.ts';
+import { readRawCells, readRowCells } from '../../store/tables/sourceCells.ts';
 import { readStoredRows } from '../rows/readStoredRows.ts';
 import { visibleColumns } from '../rows/upsertRows.ts';
 

@@ -1,4 +1,5 @@
-import { CellKind, type Grid } from '../../core/grid/grid.ts';
+import { storedText } from '../../core/grid/format/storedText.ts';
+import type { CellKind, Grid } from '../../core/grid/grid.ts';
 import type { OutputTable } from '../../core/structuring/index.ts';
 import type { StoredValue } from '../../core/types/index.ts';
 
@@ -25,33 +26,10 @@ export function* findKept(grid: Grid, { rows, made, provenance }: OutputTable): 
       const [cell = 0, column = -1] = [cells[k], columns[k]];
       const formula = grid.formulas[grid.formulaIds[cell] ?? -1];
       if (formula === undefined || column < 0 || skipped.has(column)) continue;
-      const stored = storedText(grid, cell);
+      const text = grid.strings[grid.texts[cell] ?? -1] ?? '';
+      const stored = storedText(grid.kinds[cell] as CellKind, grid.numbers[cell] ?? 0, text);
       yield { row, column, stored: stored === shownText(rows[row]?.[column] ?? null) ? null : stored, formula };
     }
-  }
-}
-
-/** 1900-01-01: before it there are only times of day. */
-const firstDay = Date.UTC(1900, 0, 1);
-
-/** What the sheet stores, in a form that does not depend on formats. */
-function storedText(grid: Grid, cell: number): string {
-  const number = grid.numbers[cell] ?? 0;
-  switch (grid.kinds[cell]) {
-    case CellKind.number:
-      return String(number);
-    case CellKind.boolean:
-      return number === 1 ? 'TRUE' : 'FALSE';
-    case CellKind.date: {
-      const [day = '', time = ''] = new Date(number)
-        .toISOString()
-        .slice(0, -1)
-        .replace(/\.000$/, '')
-        .split('T');
-      return number < firstDay ? time : time === '00:00:00' ? day : `${day} ${time}`;
-    }
-    default:
-      return grid.strings[grid.texts[cell] ?? -1] ?? '';
   }
 }
 

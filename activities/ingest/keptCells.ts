@@ -1,5 +1,6 @@
 import type { IntegerColumn, TextColumn } from '../../store/parquet/columns.ts';
 import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
+import { keptColumns } from '../../store/tables/sourceCells.ts';
 import type { FileSet } from './fileSet.ts';
 import type { RawLimits } from './limits.ts';
 
@@ -67,10 +68,11 @@ interface KeptGroup {
 }
 
 function openGroup(): KeptGroup {
+  const [rows, columns, values, formulas] = keptColumns;
   return {
-    rows: openColumn({ fieldId: 1, name: 'row_number', type: 'BIGINT' }),
-    columns: openColumn({ fieldId: 2, name: 'column_id', type: 'INTEGER' }),
-    values: openColumn({ fieldId: 3, name: 'stored', type: 'VARCHAR' }),
-    formulas: openColumn({ fieldId: 4, name: 'formula', type: 'VARCHAR' }),
+    rows: openColumn({ fieldId: rows.id, ...rows }),
+    columns: openColumn({ fieldId: columns.id, ...columns }),
+    values: openColumn({ fieldId: values.id, ...values }),
+    formulas: openColumn({ fieldId: formulas.id, ...formulas }),
   };
 }

@@ -3,6 +3,7 @@ import { MAX_ROWS } from '../../core/grid/address.ts';
 import { priceStructuring } from '../../core/pricing/priceList.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
 import type { SheetExtent } from '../../schema/index.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, moveJob, updateJob } from '../../store/pg/jobs.ts';
 import {
@@ -84,7 +85,7 @@ async function scanFile(services: Services, job: JobRecord, source: SourceRecord
       { path, format: file.format, filename: file.filename },
       (_index, sheet) => {
         const { tableId, rowBase } = placeOf(sheet);
-        return { prefix: `${source.accountId}/${source.workbookId}/${tableId}`, rowBase };
+        return { prefix: tablePrefix({ ...source, id: tableId }), rowBase };
       },
       { step: reporter(services, job.id, 'read'), signal: pulse.signal },
     ),

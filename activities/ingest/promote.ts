@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
-import { addSuffix, type NameRegistry } from '../../core/structuring/names.ts';
+import { type NameRegistry, nameArchivedRaw } from '../../core/structuring/names.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
@@ -63,7 +63,7 @@ async function takeOver(tx: Tx, job: JobRecord, draft: StructuredDraft | null): 
   );
   const why = await whyNot(tx, raw);
   if (why) return fallBack(tx, job, `failed:${why}`);
-  for (const { table } of raw) await archiveTable(tx, source, table, nameRaw(table.name));
+  for (const { table } of raw) await archiveTable(tx, source, table, nameArchivedRaw(table.name));
   const names = await openNames(tx, source.workbookId);
   const rawBySheet = new Map(raw.map(({ landing, table }) => [landing.sheet, table.id]));
   await landAll(tx, job, source, draft.tables, names, rawBySheet);
@@ -82,8 +82,6 @@ async function whyNot(tx: Tx, raw: LandedTable[]): Promise<string | null> {
 }
 
 const isEdited = ({ landing, table }: LandedTable) => table.editVersion !== landing.editVersion;
-
-const nameRaw = (name: string) => addSuffix(name, '_原本');
 
 async function archiveTable(tx: Tx, source: SourceRecord, table: LandedTable['table'], name: string): Promise<void> {
   await placeTable(tx, table.id, { name, state: 'archived', description: table.description });
@@ -170,7 +168,7 @@ async function relandRaw(tx: Tx, job: JobRecord, source: SourceRecord, tables: W
     await landTable(tx, { ...landing, name });
     if (!isUnderstood) continue;
     names.free(name);
-    await placeTable(tx, table.tableId, { name: nameRaw(name), state: 'archived', description: null });
+    await placeTable(tx, table.tableId, { name: nameArchivedRaw(name), state: 'archived', description: null });
   }
 }
 
@@ -185,8 +183,8 @@ async function swapRaw(
   if (isUnderstood && table.state === 'archived') return table.name;
   if (isUnderstood) {
     names.free(table.name);
-    await archiveTable(tx, source, table, nameRaw(table.name));
-    return nameRaw(table.name);
+    await archiveTable(tx, source, table, nameArchivedRaw(table.name));
+    return nameArchivedRaw(table.name);
   }
   const name = table.state === 'active' ? table.name : names.claim(written.name, written.sheet);
   await placeTable(tx, table.id, { name, state: 'active', description: table.description });

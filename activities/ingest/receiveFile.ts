@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { DomainError } from '../../core/errors.ts';
+import { sourcesPrefix } from '../../store/blobs/keys.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import { isDots } from '../tables/createTable.ts';
@@ -31,9 +32,8 @@ export async function receiveFile(
 ): Promise<Pick<Arrival, 'workbook' | 'filename' | 'blobKey' | 'size' | 'sha256' | 'format' | 'contentType'>> {
   const filename = cleanFilename(sent.filename, '/file');
   const recognised = await recogniseFile(sent.path, filename);
-  const prefix = `${workbook.accountId}/${workbook.id}/sources`;
   const { key } = await services.blobs.put(
-    prefix,
+    sourcesPrefix(workbook),
     sent.path,
     extname(filename)
       .slice(1)

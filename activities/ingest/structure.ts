@@ -2,6 +2,7 @@ import { DomainError } from '../../core/errors.ts';
 import { analyze, type BuildResult, build, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
 import type { TableAt } from '../../core/table/table.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import {
   findDraft,
@@ -90,7 +91,7 @@ async function placeTables(services: Services, job: JobRecord, source: SourceRec
     const tableId = twin?.table.id ?? makeId('tbl');
     places.push({
       tableId,
-      prefix: `${source.accountId}/${source.workbookId}/${tableId}`,
+      prefix: tablePrefix({ ...source, id: tableId }),
       rowBase: twin ? (await reserveRows(services.db.pool, tableId, Math.max(1, table.rows.length))) - 1 : 0,
       columnIds: twin ? matchColumns(twin, table) : table.columns.map((_, i) => i + 1),
     });

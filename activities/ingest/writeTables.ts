@@ -5,6 +5,7 @@ import { type Layer, rowIdColumn } from '../../core/table/table.ts';
 import type { StoredValue } from '../../core/types/index.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import { csvField, type FileColumn, type LineForm, type Storage, type WrittenFile, writeLines } from '../../store/duckdb/writeFile.ts';
+import { keptColumns, provenanceColumns, provenanceRuns } from '../../store/tables/sourceCells.ts';
 import { compactionLimits } from '../compaction/limits.ts';
 import { findKept, type KeptCell } from './findKept.ts';
 import type { WrittenTable } from './landTables.ts';
@@ -219,28 +220,6 @@ class TableWork {
     for (const cell of rest) yield lineOf(cell);
   }
 }
-
-const provenanceColumns: FileColumn[] = [
-  { id: 1, name: 'row_number', type: 'BIGINT' },
-  { id: 2, name: 'column_id', type: 'INTEGER' },
-  { id: 3, name: 'sheet_row', type: 'INTEGER' },
-  { id: 4, name: 'sheet_column', type: 'INTEGER' },
-];
-
-/** Neighbouring cells that filled neighbouring columns, which is most of them, are one line. */
-const provenanceRuns: LineForm = {
-  columns: [...provenanceColumns, { name: 'length', type: 'INTEGER' }],
-  select: (source) =>
-    `SELECT row_number, CAST(column_id + step AS INTEGER) AS column_id, sheet_row, CAST(sheet_column + step AS INTEGER) AS sheet_column
-     FROM (SELECT *, unnest(range(length)) AS step FROM ${source})`,
-};
-
-const keptColumns: FileColumn[] = [
-  { id: 1, name: 'row_number', type: 'BIGINT' },
-  { id: 2, name: 'column_id', type: 'INTEGER' },
-  { id: 3, name: 'stored', type: 'VARCHAR' },
-  { id: 4, name: 'formula', type: 'VARCHAR' },
-];
 
 /** Spans of rows, each small enough for a file by what its values take at most. */
 function cutSegments(rows: StoredValue[][], limits: TableLimits): [from: number, to: number][] {

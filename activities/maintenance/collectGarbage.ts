@@ -1,3 +1,4 @@
+import { workbookPrefix } from '../../store/blobs/keys.ts';
 import {
   deleteLostLogs,
   deleteOldManifests,
@@ -60,7 +61,7 @@ export async function collectBlobs(services: Services, after: string, pulse: Pul
 
 async function collectWorkbook(services: Services, workbook: WorkbookKey, pulse: Pulse): Promise<{ removed: number; suspected: number }> {
   const { pool } = services.db;
-  const prefix = `${workbook.accountId}/${workbook.id}/`;
+  const prefix = `${workbookPrefix(workbook)}/`;
   const now = Date.now();
   const old: string[] = [];
   for await (const blob of services.blobs.list(prefix.slice(0, -1))) {

@@ -2,6 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { foldName } from '../../core/sql/names.ts';
 import type { TableAt } from '../../core/table/table.ts';
+import { resultsPrefix } from '../../store/blobs/keys.ts';
 import { openFiles, type Relation } from '../../store/duckdb/relation.ts';
 import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/sandbox.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
@@ -76,7 +77,7 @@ async function keepResult(
 ): Promise<Pick<ResultRecord, 'blobKey' | 'content'>> {
   if (content) return { blobKey: null, content };
   if (resultFile === null) throw new Error('the sandbox kept no result');
-  const { key } = await services.blobs.put(`${workbook.accountId}/${workbook.id}/results`, resultFile, 'parquet');
+  const { key } = await services.blobs.put(resultsPrefix(workbook), resultFile, 'parquet');
   return { blobKey: key, content: null };
 }
 

@@ -1,10 +1,10 @@
 import type { LogEntry } from '../../core/table/log.ts';
 import type { Layer, TableAt } from '../../core/table/table.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
 import { writeDelta, writeSegment } from '../../store/duckdb/writeFile.ts';
 import { reserveRows } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import type { PreparedEdit } from '../tables/editTable.ts';
-import { blobPrefix } from '../tables/openTable.ts';
 
 /** The last one is for an entry, on average: as many as a tail has are read at once, and must fit. */
 const mostLogged = { rows: 1000, bytes: 1_000_000, bytesEach: 16_384 };
@@ -22,7 +22,7 @@ export async function writeLargeEdit(services: Services, edit: PreparedEdit): Pr
     .sort((a, b) => a.rowId - b.rowId);
   const rows = numbered.length;
   const span = { rows, minRow: numbered[0]?.rowId ?? 0, maxRow: numbered.at(-1)?.rowId ?? 0 };
-  const written = await (onlyNew ? writeSegment : writeDelta)(services, blobPrefix(at.table), at.columns, numbered);
+  const written = await (onlyNew ? writeSegment : writeDelta)(services, tablePrefix(at.table), at.columns, numbered);
   // It goes through only as the version after the one that was read.
   const layer: Layer = onlyNew
     ? { kind: 'segment', ...span, ...written }

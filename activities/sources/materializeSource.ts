@@ -11,6 +11,7 @@ import {
   validateChoice,
 } from '../../core/structuring/index.ts';
 import type { TableAt } from '../../core/table/table.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, moveJob, updateJob } from '../../store/pg/jobs.ts';
 import {
@@ -117,7 +118,7 @@ async function makeTables(services: Services, job: JobRecord, source: SourceReco
       const { grids, tables } = await buildRegions(services, source, input, pulse);
       const places = tables.map((table) => {
         const tableId = makeId('tbl');
-        const prefix = `${source.accountId}/${source.workbookId}/${tableId}`;
+        const prefix = tablePrefix({ ...source, id: tableId });
         return { tableId, prefix, rowBase: 0, columnIds: table.columns.map((_, i) => i + 1) };
       });
       return writeTables(services, grids, tables, places, { step: reporter(services, job.id, 'write'), signal: pulse.signal });
@@ -260,7 +261,7 @@ async function traceAppended(
 ): Promise<string | null> {
   const grid = grids.find(({ sheet }) => sheet === table.sheet) as Grid;
   const columnIds = mapNames(table, mapping).map((name) => at.columns.find((column) => column.name === name)?.id ?? 0);
-  const prefix = `${source.accountId}/${source.workbookId}/${at.table.id}`;
+  const prefix = tablePrefix(at.table);
   return writeProvenance(services, grid, table, { tableId: at.table.id, prefix, rowBase: 0, columnIds });
 }
 

@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
-import type { RowSelection, TableAt, TableRecord } from '../../core/table/table.ts';
+import type { RowSelection, TableAt } from '../../core/table/table.ts';
 import { buildRelation, type ColumnEffect, noTail } from '../../store/duckdb/buildRelation.ts';
 import type { Relation } from '../../store/duckdb/relation.ts';
 import { findCurrentTable, findTableAt, listTables } from '../../store/pg/tables.ts';
@@ -36,11 +36,6 @@ export async function requireTableAt(services: Services, current: TableAt, editV
       'Versions that nothing refers to are kept for 30 days; commit a version to keep one.',
     );
   return at;
-}
-
-/** Where the files of a table lie. */
-export function blobPrefix(table: Pick<TableRecord, 'id' | 'workbookId' | 'accountId'>): string {
-  return `${table.accountId}/${table.workbookId}/${table.id}`;
 }
 
 /** Everything that reads a table's content reads it through this. */

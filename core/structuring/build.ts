@@ -8,7 +8,7 @@ import { findDoubt } from './doubt.ts';
 import type { TypeRules } from './emitPlan.ts';
 import { Ledger } from './ledger.ts';
 import { readLines } from './lines.ts';
-import { baseOfFile, NameRegistry } from './names.ts';
+import { baseOfFile, NameRegistry, nameArchivedRaw } from './names.ts';
 import { buildNotes } from './notes.ts';
 import type { BuildResult, Conservation, Finding, OutputTable } from './output.ts';
 import { buildRawTable, nameRawTables } from './raw.ts';
@@ -42,7 +42,7 @@ export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildRe
     }
     for (const table of sheet.tables) result.tables.push({ ...table, name: registry.claim(table.name, grid.sheet) });
     result.findings.push(...sheet.findings);
-    result.archivedRaw.push(`${rawNames[k]!}_原本`);
+    result.archivedRaw.push(nameArchivedRaw(rawNames[k]!));
   });
   return result;
 }

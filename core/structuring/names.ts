@@ -65,6 +65,11 @@ export function addSuffix(base: string, suffix: string): string {
   return `${cutName(base, MAX_NAME_LENGTH - suffix.length)}${suffix}`;
 }
 
+/** What the raw table of a sheet is called when structured tables have taken its place. */
+export function nameArchivedRaw(name: string): string {
+  return addSuffix(name, '_原本');
+}
+
 /** `F` without folder and extension. */
 export function baseOfFile(fileName: string): string {
   const last = fileName.replace(/\\/g, '/').split('/').at(-1) ?? '';

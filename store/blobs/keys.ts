@@ -33,3 +33,27 @@ export function checkPrefix(prefix: string): string {
   if (prefix !== '' && !prefixPattern.test(prefix)) throw new Error(`not a prefix of blobs: ${JSON.stringify(prefix.slice(0, 200))}`);
   return prefix;
 }
+
+/** All blobs of a workbook lie under this: deleting the workbook deletes them. */
+export function workbookPrefix(workbook: { accountId: string; id: string }): string {
+  return `${workbook.accountId}/${workbook.id}`;
+}
+
+/** The content of a table, and the files that say where its rows came from. */
+export function tablePrefix(table: { accountId: string; workbookId: string; id: string }): string {
+  return `${table.accountId}/${table.workbookId}/${table.id}`;
+}
+
+/** Original files, as they were sent. */
+export function sourcesPrefix(workbook: { accountId: string; id: string }): string {
+  return `${workbookPrefix(workbook)}/sources`;
+}
+
+export function resultsPrefix(workbook: { accountId: string; id: string }): string {
+  return `${workbookPrefix(workbook)}/results`;
+}
+
+/** How far audit chains have come; `scope` is a workbook or an account. */
+export function anchorsPrefix(accountId: string, scope: string): string {
+  return `${accountId}/${scope}/anchors`;
+}

@@ -1,4 +1,5 @@
 import type { BlobStore } from '../blobs/blobStore.ts';
+import { workbookPrefix } from '../blobs/keys.ts';
 import type { Database } from './database.ts';
 
 /** What expires, by name, and how old it may get. Each sweep is safe to repeat and to cut off. */
@@ -61,11 +62,12 @@ async function purgeWorkbooks(db: Database, blobs: BlobStore, onBatch: () => voi
     "SELECT id, account_id FROM workbooks WHERE deleted_at < now() - interval '30 days' ORDER BY deleted_at LIMIT 100",
   );
   for (const { id, account_id } of rows) {
-    for await (const { key } of blobs.list(`${account_id}/${id}`)) {
+    const prefix = workbookPrefix({ accountId: account_id, id });
+    for await (const { key } of blobs.list(prefix)) {
       await blobs.remove(key);
       onBatch();
     }
-    await db.pool.query('DELETE FROM garbage_blobs WHERE starts_with(key, $1)', [`${account_id}/${id}/`]);
+    await db.pool.query('DELETE FROM garbage_blobs WHERE starts_with(key, $1)', [`${prefix}/`]);
     await purgeTables(db, id, onBatch);
     for (const table of ['ops', 'audit_entries', 'outbox', 'audit_anchors', 'heads'])
       await db.pool.query(`DELETE FROM ${table} WHERE scope = $1`, [id]);

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WrittenTable } from '../../activities/ingest/landTables.ts';
-import { readRawCells, readRowCells } from '../../activities/ingest/readProvenance.ts';
 import { type TableLimits, tableLimits, writeTables } from '../../activities/ingest/writeTables.ts';
 import { CellKind, type Grid } from '../../core/grid/grid.ts';
 import { analyze, build, buildSelected, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
@@ -12,6 +11,7 @@ import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { openFolderStore } from '../../store/blobs/folderStore.ts';
 import { type Engine, openEngine } from '../../store/duckdb/engine.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
+import { readRawCells, readRowCells } from '../../store/tables/sourceCells.ts';
 import { drawGrid, makeGrid } from '../structuring/picture.ts';
 
 let folder: string;

@@ -1,5 +1,5 @@
-import { blobPrefix } from '../../activities/tables/openTable.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import { writeSelect } from '../../store/duckdb/writeFile.ts';
 import { commit } from '../../store/pg/commit.ts';
@@ -33,7 +33,7 @@ export async function makeLargeTable(
   for (let minRow = 1; minRow <= rows; minRow += rowsPerFile) {
     const maxRow = Math.min(rows, minRow + rowsPerFile - 1);
     const select = `SELECT i AS ${rowIdColumn}, ${list} FROM range(${minRow}, ${maxRow + 1}) AS r(i)`;
-    const file = await services.engine.use((connection) => writeSelect(services, blobPrefix(place), fields, connection, select));
+    const file = await services.engine.use((connection) => writeSelect(services, tablePrefix(place), fields, connection, select));
     layers.push({ kind: 'segment', ...file, rows: maxRow - minRow + 1, minRow, maxRow });
   }
   await commit(

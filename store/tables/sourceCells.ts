@@ -1,7 +1,34 @@
 import { joinCells, type SourceCell } from '../../core/structuring/index.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
-import { quoteText } from '../../store/duckdb/relation.ts';
-import type { Storage } from '../../store/duckdb/writeFile.ts';
+import { quoteText } from '../duckdb/relation.ts';
+import type { FileColumn, LineForm, Storage } from '../duckdb/writeFile.ts';
+
+/**
+ * Two files beside a table that came from a sheet. The provenance file says which cells each row came from; a raw table needs
+ * none. The kept file has what the values do not tell: formulas, and stored values that differ from what is shown.
+ */
+
+export const provenanceColumns: FileColumn[] = [
+  { id: 1, name: 'row_number', type: 'BIGINT' },
+  { id: 2, name: 'column_id', type: 'INTEGER' },
+  { id: 3, name: 'sheet_row', type: 'INTEGER' },
+  { id: 4, name: 'sheet_column', type: 'INTEGER' },
+];
+
+/** Neighbouring cells that filled neighbouring columns, which is most of them, are given as one line with their number. */
+export const provenanceRuns: LineForm = {
+  columns: [...provenanceColumns, { name: 'length', type: 'INTEGER' }],
+  select: (source) =>
+    `SELECT row_number, CAST(column_id + step AS INTEGER) AS column_id, sheet_row, CAST(sheet_column + step AS INTEGER) AS sheet_column
+     FROM (SELECT *, unnest(range(length)) AS step FROM ${source})`,
+};
+
+export const keptColumns = [
+  { id: 1, name: 'row_number', type: 'BIGINT' },
+  { id: 2, name: 'column_id', type: 'INTEGER' },
+  { id: 3, name: 'stored', type: 'VARCHAR' },
+  { id: 4, name: 'formula', type: 'VARCHAR' },
+] as const satisfies FileColumn[];
 
 /** Cells of a sheet that stand side by side, and the columns of the row they filled. */
 export interface RowCells {
@@ -9,17 +36,17 @@ export interface RowCells {
   columnIds: number[];
 }
 
-/** The cells a structured row came from, by its number among the rows that landed with it; at most `limit` ranges: ask for one more than is shown to know whether there are more. */
+/** The cells that a structured row came from, by its number among the rows that landed with it. At most `limit` ranges. */
 export async function readRowCells(storage: Storage, provenanceKey: string, rowNumber: number, limit: number): Promise<RowCells[]> {
   const rows = await readFile(
     storage,
     provenanceKey,
-    (path) => `SELECT column_id, sheet_row, sheet_column FROM read_parquet(${path}) WHERE row_number = ${asId(rowNumber)}`,
+    (path) => `SELECT column_id, sheet_row, sheet_column FROM read_parquet(${path}) WHERE row_number = ${integerText(rowNumber)}`,
   );
   const cells = rows.values.map(([column, row, sheetColumn]): SourceCell => {
     return { row: Number(row), column: Number(sheetColumn), target: Number(column) === 0 ? null : Number(column) };
   });
-  return present(cells, limit);
+  return joinRanges(cells, limit);
 }
 
 /** The same for a raw table: its row ids are `rowBase` and the number of the row, its columns those of the sheet. */
@@ -29,7 +56,7 @@ export async function readRawCells(storage: Storage, layers: Layer[], rowBase: n
     const { names, values } = await readFile(
       storage,
       layer.key,
-      (path) => `SELECT * FROM read_parquet(${path}) WHERE ${rowIdColumn} = ${asId(rowId)}`,
+      (path) => `SELECT * FROM read_parquet(${path}) WHERE ${rowIdColumn} = ${integerText(rowId)}`,
     );
     const [row] = values;
     if (!row) continue;
@@ -37,20 +64,20 @@ export async function readRawCells(storage: Storage, layers: Layer[], rowBase: n
       const column = Number(/^c(\d+)$/.exec(name)?.[1] ?? 0);
       return column === 0 || row[k] === null ? [] : [{ row: rowId - rowBase, column, target: column }];
     });
-    return present(cells, limit);
+    return joinRanges(cells, limit);
   }
   return [];
 }
 
-function present(cells: SourceCell[], limit: number): RowCells[] {
+function joinRanges(cells: SourceCell[], limit: number): RowCells[] {
   return joinCells(cells)
     .slice(0, limit)
     .map(({ range, targets }) => ({ range, columnIds: targets }));
 }
 
-function asId(rowId: number): string {
-  if (!Number.isSafeInteger(rowId)) throw new Error(`no row id: ${rowId}`);
-  return String(rowId);
+function integerText(n: number): string {
+  if (!Number.isSafeInteger(n)) throw new Error(`not an integer: ${n}`);
+  return String(n);
 }
 
 async function readFile(
