@@ -15,12 +15,6 @@ export async function listAuditEntries(orm: Orm, scope: string, page: { before: 
     .limit(page.limit + 1);
 }
 
-/** Checked inside PostgreSQL, over the whole chain. */
-export async function isChainValid(db: Database, scope: string, pads: HmacPads): Promise<boolean> {
-  const { rows } = await db.pool.query<{ valid: boolean }>('SELECT svc_chain_valid($1, $2, $3) AS valid', [scope, pads.inner, pads.outer]);
-  return rows[0]?.valid ?? false;
-}
-
 export interface ChainHead {
   /** Everything checked fits together, up to the head. */
   whole: boolean;

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
 import type { Database } from './database.ts';
 import { bindOrm } from './database.ts';
+import { applyFunctions } from './functions.ts';
 import { acrossAccounts } from './whoseRows.ts';
 
 const folder = fileURLToPath(new URL('../../schema/migrations', import.meta.url));
@@ -19,7 +20,9 @@ export async function migrateDatabase(db: Database): Promise<void> {
     if (rows[0]?.encoding !== 'UTF8') throw new Error('The database must have the encoding UTF8; create it with ENCODING UTF8.');
     await client.query("SELECT pg_advisory_lock(hashtextextended('svc migrations', 0))");
     try {
+      const { rows } = await client.query<{ empty: boolean }>("SELECT to_regclass('drizzle.__drizzle_migrations') IS NULL AS empty");
       await migrate(bindOrm(client), { migrationsFolder: folder });
+      await applyFunctions(client, rows[0]?.empty === true);
     } finally {
       await client.query("SELECT pg_advisory_unlock(hashtextextended('svc migrations', 0))");
     }
