@@ -7,8 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { BlobError, type BlobStore } from '../../store/blobs/blobStore.ts';
 import { openBlobs } from '../../store/blobs/openBlobs.ts';
-import type { Config } from '../../store/config.ts';
-import { projectDir } from '../../store/config.ts';
+import { type Config, projectDir } from '../../store/config.ts';
 
 export type StoreConfig = Pick<Config, 'blobs' | 'dataDir'>;
 

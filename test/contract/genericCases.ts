@@ -6,7 +6,8 @@ import type { ProblemCode } from '../../core/errors.ts';
 import { makeId } from '../../store/services.ts';
 import type { TestServer } from '../setup/api.ts';
 import { mintKey } from '../setup/credentials.ts';
-import { makeSample, type Sample, sendSample } from './samples.ts';
+import type { Sample } from './sample.ts';
+import { makeSample, sendSample } from './samples.ts';
 import { allScopesBut, unknownId, type World } from './world.ts';
 
 /** Provokes the problem and returns the answer to it. */

@@ -1,23 +1,11 @@
 import type { Operation } from '../../api/http/contract.ts';
 import { makeId } from '../../store/services.ts';
 import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
-import { makeForm, type SentForm } from './forms.ts';
+import { makeForm } from './forms.ts';
+import type { MakeSample, Sample } from './sample.ts';
 import { sourceSamples } from './sourceSamples.ts';
 import { tableSamples } from './tableSamples.ts';
 import { type ImplementedOperation, makeJob, type World } from './world.ts';
-
-/** A request that succeeds when the owner's session sends it. */
-export interface Sample {
-  path: string;
-  body?: unknown;
-  /** Sent as multipart/form-data, in the place of a body. */
-  form?: SentForm;
-  /** Sent instead of the owner's session; null: none. */
-  token?: string | null;
-  headers?: Record<string, string>;
-}
-
-export type MakeSample = (world: World) => Promise<Sample> | Sample;
 
 const ws = (id: string) => `/api/control/workspaces/${id}`;
 const wb = (id: string) => `/api/v1/workbooks/${id}`;

@@ -2,7 +2,7 @@ import type { components } from '../../schema/contract.ts';
 import { makeId } from '../../store/services.ts';
 import { ok } from '../setup/api.ts';
 import { makeForm } from './forms.ts';
-import type { MakeSample } from './samples.ts';
+import type { MakeSample } from './sample.ts';
 import type { ImplementedOperation, World } from './world.ts';
 
 type Schemas = components['schemas'];

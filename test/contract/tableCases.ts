@@ -3,7 +3,8 @@ import type { OperationId } from '../../api/http/contract.ts';
 import type { ProblemCode } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
 import type { Case } from './genericCases.ts';
-import { makeSample, type Sample, sendSample } from './samples.ts';
+import type { Sample } from './sample.ts';
+import { makeSample, sendSample } from './samples.ts';
 import { makeLabel, makeSampleTable, type SampleTable } from './tableSamples.ts';
 import type { ImplementedOperation, World } from './world.ts';
 

@@ -1,6 +1,6 @@
 import { makeId } from '../../store/services.ts';
 import { ok } from '../setup/api.ts';
-import type { MakeSample } from './samples.ts';
+import type { MakeSample } from './sample.ts';
 import type { ImplementedOperation, World } from './world.ts';
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;

@@ -1,17 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import createClient, { type Client } from 'openapi-fetch';
-import pg from 'pg';
+import type pg from 'pg';
 import { expect, inject } from 'vitest';
 import { type Contract, loadContract } from '../../api/http/contract.ts';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import type { paths } from '../../schema/contract.ts';
 import { loadServiceConfig, type ServiceConfig } from '../../store/config.ts';
-import { openDatabase } from '../../store/pg/database.ts';
-import { migrateDatabase } from '../../store/pg/migrate.ts';
 import type { Services } from '../../store/services.ts';
 import { findContractBreaches } from './contractCheck.ts';
+import { createDatabase, type TestDatabase } from './database.ts';
 import { forEverybody, openSql } from './everybody.ts';
 
 export type ApiClient = Client<paths>;
@@ -77,36 +75,9 @@ export function connectTo(url: string, checked: Contract): Pick<TestServer, 'as'
   };
 }
 
-export async function createTestDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
-  const postgresUrl = inject('postgresUrl');
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  const admin = new pg.Client(postgresUrl);
-  await admin.connect();
-  await admin.query(`CREATE DATABASE ${name}`);
-  await admin.end();
-  const url = new URL(postgresUrl);
-  url.pathname = `/${name}`;
-  const db = openDatabase(url.href, { poolSize: 2, onError: () => {} });
-  await migrateDatabase(db);
-  await db.close();
-  return {
-    url: url.href,
-    async drop() {
-      const again = new pg.Client(postgresUrl);
-      await again.connect();
-      // Now and then the server's own cleaning is at work in it, which nobody but its owner may end.
-      for (let tries = 1; ; tries += 1) {
-        const refused = await again.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`).then(
-          () => null,
-          (error: { code?: string }) => error,
-        );
-        if (refused === null) break;
-        if (refused.code !== '42501' || tries === 100) throw refused;
-        await delay(100);
-      }
-      await again.end();
-    },
-  };
+/** A database of its own, with all tables and no rows. */
+export function createTestDatabase(): Promise<TestDatabase> {
+  return createDatabase(inject('postgresUrl'), inject('templateUrl'));
 }
 
 export function testConfig(databaseUrl: string, env: Record<string, string> = {}): ServiceConfig {

@@ -11,11 +11,14 @@ import { loadConfig } from '../../store/config.ts';
 import { prepareChildBundle } from '../../store/duckdb/sandbox/program.ts';
 import { prepareWorkflowBundle } from '../../store/temporal/bundle.ts';
 import { searchAttributeNames } from '../../store/temporal/searchAttributes.ts';
+import { createTemplate } from './database.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
     /** Of a role that may create databases, so that each test file can have its own. */
     postgresUrl: string;
+    /** A migrated database without rows, for others to be copied from. */
+    templateUrl: string;
     temporalAddress: string;
     /** A folder for what the services under test keep; it goes with the run. */
     dataDir: string;
@@ -36,12 +39,18 @@ export default async function startServices(project: TestProject): Promise<() =>
   registry.removeAtEnd(dataDir);
   const reaper = await registry.startReaper();
   const stopAll = async () => {
-    await Promise.all([postgres?.stop(), temporal?.stop()]);
+    await postgres.template.drop();
+    await Promise.all([postgres.running?.stop(), temporal?.stop()]);
     // It removes the folder as well.
     await reaper.stop();
     await rm(dataDir, { recursive: true, force: true });
   };
 
+  const preparePostgres = async () => {
+    const running = config.databaseUrl ? null : await startPostgres({ dataDir, report, registry, settings: fastSettings });
+    const url = running?.url ?? config.databaseUrl ?? '';
+    return { running, url, template: await createTemplate(url) };
+  };
   const startOwnTemporal = async () => {
     const program = await findTemporal({ config, report, registry });
     const running = await startTemporal({
@@ -56,14 +65,15 @@ export default async function startServices(project: TestProject): Promise<() =>
     return { ...running, program };
   };
   const [postgres, temporal] = await Promise.all([
-    config.databaseUrl ? null : startPostgres({ dataDir, report, registry, settings: fastSettings }),
+    preparePostgres(),
     config.temporal.address ? null : startOwnTemporal(),
     ensureBubblewrap({ report, registry, searchPath: config.machine.searchPath }),
     // Once, and not by the first tests that need them, at the same time.
     prepareWorkflowBundle(),
     prepareChildBundle(),
   ]);
-  project.provide('postgresUrl', postgres?.url ?? config.databaseUrl ?? '');
+  project.provide('postgresUrl', postgres.url);
+  project.provide('templateUrl', postgres.template.url);
   project.provide('dataDir', join(dataDir, 'data'));
   project.provide('temporalAddress', temporal?.address ?? config.temporal.address ?? '');
   project.provide('temporalCli', temporal?.program ?? config.temporal.cliPath ?? '');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { analyze, build } from '../../core/structuring/index.ts';
-import { makeGrid } from './picture.ts';
+import { makeGrid } from '../structuring/picture.ts';
 
 function makeList(rows: number): ReturnType<typeof makeGrid> {
   const header = ['番号', '氏名', '部署', '入社日', '等級', '基本給', '手当', '残業', '控除', '支給'];

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nameColumn } from '../../core/grid/address.ts';
 import { CellKind, type Grid } from '../../core/grid/grid.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
-import { formulaOf } from './makeWorkbook.ts';
+import { formulaOf } from '../xlsx/makeWorkbook.ts';
 
 const ROOT = join(import.meta.dirname, '../../../shared/structuring');
 /** exceljs needs about a second for a megabyte: larger files are only read, not compared. Today there is none. */
