@@ -99,6 +99,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     tails,
     turns: new Turns(),
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
+    makeId,
     sessionKey: deriveKey(config.secret, 'sessions'),
     sandbox() {
       sandbox ??= openSandbox({

@@ -1,3 +1,4 @@
+import { accountCreated } from '../../core/journal/identityNotes.ts';
 import { type AccountRecord, insertAccount } from '../../store/pg/accounts.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { makeId } from '../../store/services.ts';
@@ -8,6 +9,6 @@ export async function createAccount(tx: Tx, ownerId: string, name: string): Prom
   await tx.admitAccount(id);
   await tx.openHead(id, id);
   const account = await insertAccount(tx, { id, ownerId, name, kind: 'developer', createdAt: tx.at });
-  tx.note(id, { audit: [{ action: 'account.created', target: id, detail: { kind: 'developer' } }] });
+  tx.note(id, accountCreated(id));
   return account;
 }

@@ -1,6 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
+import { tableAnnotated, tableUnannotated } from '../../core/journal/tableNotes.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
@@ -101,7 +102,7 @@ export async function prepareAnnotations(
 /** They are no content: no version, no op, but the audit log says who annotated what. */
 export async function setAnnotations(tx: Tx, { at, visible, items }: PreparedAnnotations): Promise<ShownAnnotation[]> {
   const stored = await upsertAnnotations(tx, at.table.id, items);
-  noteAnnotations(tx, at, 'table.annotate', items.length);
+  tx.note(at.table.workbookId, tableAnnotated(at.table, items.length));
   const byKey = new Map(stored.map((record) => [`${record.rowId} ${record.columnId}`, record]));
   return items.flatMap((item) => {
     const record = byKey.get(`${item.rowId} ${item.columnId}`);
@@ -116,12 +117,8 @@ export async function removeAnnotations(tx: Tx, at: TableAt, visible: ColumnReco
     return column === undefined ? [] : [{ rowId: target.row_id ?? 0, columnId: column?.id ?? 0 }];
   });
   const deleted = keys.length === 0 ? 0 : await deleteAnnotations(tx, at.table.id, keys);
-  noteAnnotations(tx, at, 'table.unannotate', deleted);
+  tx.note(at.table.workbookId, tableUnannotated(at.table, deleted));
   return deleted;
-}
-
-function noteAnnotations(tx: Tx, at: TableAt, action: string, count: number): void {
-  tx.note(at.table.workbookId, { audit: [{ action, target: at.table.name, detail: { count } }], usage: [{ kind: 'op', amount: 1 }] });
 }
 
 function findColumn(visible: ColumnRecord[], name: string): ColumnRecord | undefined {

@@ -1,6 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
+import type { OpKind } from '../../core/journal/opKinds.ts';
 import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { EditedTable } from '../../store/pg/tables.ts';
@@ -35,9 +36,9 @@ export async function applyColumnChange(tx: Tx, prepared: PreparedColumnChange):
   return edited;
 }
 
-export function planColumnChange(kind: string, column: string): PlannedEdit {
+export function planColumnChange(kind: OpKind, column: string): PlannedEdit {
   return {
-    op: { kind, undoable: false },
+    kind,
     inserted: 0,
     updated: 0,
     deleted: 0,

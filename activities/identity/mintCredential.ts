@@ -2,6 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { containsReach, formatReach, type Reach } from '../../core/access/reach.ts';
 import { missingScopes, type Scope } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
+import { credentialMinted } from '../../core/journal/identityNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type CredentialRecord, insertCredential } from '../../store/pg/credentials.ts';
 import { makeId } from '../../store/services.ts';
@@ -67,15 +68,7 @@ export async function mintCredential(tx: Tx, issuer: Principal, wanted: MintRequ
     createdAt: tx.at,
     expiresAt,
   });
-  tx.note(wanted.accountId, {
-    audit: [
-      {
-        action: `${wanted.kind === 'access_token' ? 'token' : 'key'}.minted`,
-        target: id,
-        detail: { scopes: wanted.scopes, resource: record.resource },
-      },
-    ],
-  });
+  tx.note(wanted.accountId, credentialMinted(record));
   return { record, text };
 }
 

@@ -1,3 +1,4 @@
+import { userCreated } from '../../core/journal/identityNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { insertHome, insertUser, type UserRecord } from '../../store/pg/users.ts';
 import { makeId } from '../../store/services.ts';
@@ -13,12 +14,6 @@ export async function provisionUser(
   await tx.admitAccount(home.accountId);
   await tx.openHead(home.accountId, home.accountId);
   await insertHome(tx, home);
-  tx.note(home.accountId, {
-    audit: [
-      { action: 'user.created', target: user.id, detail: { how } },
-      { action: 'account.created', target: home.accountId, detail: { kind: 'default' } },
-      { action: 'workspace.created', target: home.workspaceId, detail: { kind: 'personal' } },
-    ],
-  });
+  tx.note(home.accountId, userCreated(user.id, home, how));
   return user;
 }

@@ -1,10 +1,11 @@
 import { asSentence, DomainError } from '../../core/errors.ts';
+import { sourceIngested, sourceRefused } from '../../core/journal/sourceNotes.ts';
 import type { JobProblem } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { deleteSource, dropClaim, listLanded, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import { findWorkbook } from '../../store/pg/workbooks.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import type { Services } from '../../store/services.ts';
 import { releaseCredits } from '../credits/releaseCredits.ts';
 import { type Ending, endings } from '../jobs/endings.ts';
 import { commitForJob, fail, openJob, succeed } from '../jobs/runJob.ts';
@@ -30,23 +31,7 @@ export async function endIngest(tx: Tx, job: JobRecord, source: SourceRecord, ou
     jobId: null,
   });
   const result: IngestResult = { sourceId: source.id, creditsCharged: outcome.creditsCharged ?? 0 };
-  tx.note(source.workbookId, {
-    audit: [
-      {
-        action: 'source.ingest',
-        target: source.name,
-        detail: { source_id: source.id, structuring: outcome.structuring, ...(outcome.reason ? { reason: outcome.reason } : {}) },
-      },
-    ],
-    events: [
-      {
-        id: makeId('evt'),
-        type: 'source.materialized',
-        data: { source_id: source.id, name: source.name, structuring: outcome.structuring },
-      },
-    ],
-    usage: [{ kind: 'op', amount: 1 }],
-  });
+  tx.note(source.workbookId, sourceIngested(source, outcome.structuring, outcome.reason));
   await succeed(tx, job, result, input.announce);
 }
 
@@ -81,10 +66,7 @@ export async function refuseIngest(tx: Tx, job: JobRecord, problem: JobProblem):
   await giveBack(tx, job);
   if (source && !input.existed) await deleteSource(tx, source.id);
   else if (source) await updateSource(tx, source.id, { status: await settledStatus(tx, source), jobId: null });
-  if (source)
-    tx.note(source.workbookId, {
-      audit: [{ action: 'source.refuse', target: source.name, detail: { source_id: source.id, problem: problem.code } }],
-    });
+  if (source) tx.note(source.workbookId, sourceRefused(source, problem.code));
   await fail(tx, job, problem, input.announce);
 }
 

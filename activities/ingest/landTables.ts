@@ -1,3 +1,4 @@
+import { tableLanded } from '../../core/journal/sourceNotes.ts';
 import { type Layer, newVersion, type TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { restoreTable } from '../../store/pg/restore.ts';
@@ -80,7 +81,13 @@ export async function relandTable(tx: Tx, landing: Landing, before: TableAt): Pr
   await writeDown(tx, landing, before.table.id, editVersion, 'source.revise');
 }
 
-async function writeDown(tx: Tx, { source, revision, table, name, position }: Landing, tableId: string, editVersion: number, kind: string) {
+async function writeDown(
+  tx: Tx,
+  { source, revision, table, name, position }: Landing,
+  tableId: string,
+  editVersion: number,
+  kind: 'table.create' | 'source.revise',
+) {
   await insertLandings(tx, [
     {
       tableId,
@@ -101,14 +108,9 @@ async function writeDown(tx: Tx, { source, revision, table, name, position }: La
       keptFormulas: table.kept?.formulas ?? 0,
     },
   ]);
-  const op = { tableId, tableName: name, editVersion };
-  tx.note(source.workbookId, {
-    ops: [
-      { ...op, kind, codeRef: `${source.id}@${revision}` },
-      // The record of the formulas that are kept beside the values.
-      ...(table.kept && table.kept.formulas > 0 ? [{ ...op, kind: 'formula.set', codeRef: table.kept.key }] : []),
-    ],
-    audit: [{ action: kind, target: name, detail: { source_id: source.id, edit_version: editVersion, rows: table.rowCount } }],
-    events: [{ id: makeId('evt'), type: 'artifact.updated', data: { name, edit_version: editVersion } }],
-  });
+  const formulasKey = table.kept && table.kept.formulas > 0 ? table.kept.key : null;
+  tx.note(
+    source.workbookId,
+    tableLanded(kind, source, { table: { id: tableId, name }, editVersion, revision, rows: table.rowCount, formulasKey }),
+  );
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
+import { rawTableArchived } from '../../core/journal/sourceNotes.ts';
 import { type NameRegistry, nameArchivedRaw } from '../../core/structuring/names.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
@@ -15,7 +16,7 @@ import {
   type SourceRecord,
 } from '../../store/pg/sources.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import type { Services } from '../../store/services.ts';
 import { settleCredits } from '../credits/settleCredits.ts';
 import { asProblem, commitForJob, isFinal, openJob } from '../jobs/runJob.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
@@ -85,19 +86,7 @@ const isEdited = ({ landing, table }: LandedTable) => table.editVersion !== land
 
 async function archiveTable(tx: Tx, source: SourceRecord, table: LandedTable['table'], name: string): Promise<void> {
   await placeTable(tx, table.id, { name, state: 'archived', description: table.description });
-  tx.note(source.workbookId, {
-    ops: [
-      {
-        kind: 'table.archive',
-        tableId: table.id,
-        tableName: name,
-        editVersion: table.editVersion,
-        codeRef: `${table.id}@${table.editVersion}`,
-      },
-    ],
-    audit: [{ action: 'table.archive', target: name, detail: { source_id: source.id, name_before: table.name } }],
-    events: [{ id: makeId('evt'), type: 'artifact.updated', data: { name, edit_version: table.editVersion, state: 'archived' } }],
-  });
+  tx.note(source.workbookId, rawTableArchived(source, { id: table.id, name }, table.editVersion, table.name));
 }
 
 async function landAll(

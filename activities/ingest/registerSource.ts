@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { sourceRegistered, sourceUpgraded } from '../../core/journal/sourceNotes.ts';
 import type { SourceProvenance } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { insertJob, type JobRecord, lockJob, moveJob } from '../../store/pg/jobs.ts';
@@ -67,10 +68,7 @@ export async function registerSource(tx: Tx, arrival: Arrival): Promise<Register
     createdAt: tx.at,
     updatedAt: tx.at,
   });
-  tx.note(workbook.id, {
-    audit: [{ action: 'source.register', target: source.name, detail: { source_id: source.id, size: source.size, mode: source.mode } }],
-    usage: [{ kind: 'op', amount: 1 }],
-  });
+  tx.note(workbook.id, sourceRegistered(source));
   if (arrival.mode === 'staged') return { source, job: null, existed: false };
   const job = await beginIngest(tx, source, {
     sourceId: source.id,
@@ -112,7 +110,7 @@ async function upgradeSource(tx: Tx, source: SourceRecord, arrival: Arrival): Pr
     existed: true,
     announce: arrival.announce,
   });
-  tx.note(source.workbookId, { audit: [{ action: 'source.upgrade', target: source.name, detail: { source_id: source.id } }] });
+  tx.note(source.workbookId, sourceUpgraded(source));
   return { source: await updateSource(tx, source.id, { status: 'ingesting', jobId: job.id }), job, existed: true };
 }
 

@@ -1,4 +1,5 @@
 import { notFound } from '../../core/errors.ts';
+import { sourceRevised } from '../../core/journal/sourceNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { findJob, type JobRecord } from '../../store/pg/jobs.ts';
 import { lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
@@ -28,7 +29,7 @@ export async function reviseSource(tx: Tx, sourceId: string, file: Received): Pr
     // The name stays: it is what the tables are named by.
     filename: source.filename,
   };
-  tx.note(source.workbookId, { audit: [{ action: 'source.revise', target: source.name, detail: { source_id: source.id } }] });
+  tx.note(source.workbookId, sourceRevised(source));
   if (source.mode === 'staged') {
     const fields = { ...bytes, revision: source.revision + 1, status: 'registered' as const, spec: null, extents: null };
     return { source: await updateSource(tx, source.id, fields), job: null };

@@ -1,9 +1,10 @@
 import { type DomainError, problems } from '../../core/errors.ts';
+import { jobCompleted } from '../../core/journal/jobNotes.ts';
 import type { JobProblem } from '../../schema/index.ts';
 import { type Actor, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
 import { findJob, finishJob, type JobRecord, lockJob, updateJob } from '../../store/pg/jobs.ts';
 import { deleteDrafts } from '../../store/pg/sources.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import type { Services } from '../../store/services.ts';
 
 /** The job, unless it is over: then there is nothing left to do. */
 export async function openJob(services: Services, jobId: string): Promise<JobRecord | null> {
@@ -47,9 +48,7 @@ export async function fail(tx: Tx, job: JobRecord, problem: JobProblem, announce
 }
 
 function noteEnd(tx: Tx, job: JobRecord, status: 'succeeded' | 'failed'): void {
-  tx.note(job.workbookId ?? job.accountId, {
-    events: [{ id: makeId('evt'), type: 'job.completed', data: { job_id: job.id, kind: job.kind, status } }],
-  });
+  tx.note(job.workbookId ?? job.accountId, jobCompleted(job, status));
 }
 
 export function asProblem(error: DomainError): JobProblem {

@@ -173,7 +173,7 @@ export async function planUpsert(services: Services, at: TableAt, rows: CastRow[
       { errors: missing.slice(0, mostErrors) },
     );
   const plan: PlannedEdit = {
-    op: { kind: 'rows.upsert', undoable: true },
+    kind: 'rows.upsert',
     inserted,
     updated: entries.length - inserted,
     deleted: 0,

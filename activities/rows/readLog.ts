@@ -1,3 +1,4 @@
+import { loggedKinds } from '../../core/journal/opKinds.ts';
 import type { LogRow } from '../../core/table/log.ts';
 import { readLogFile } from '../../store/duckdb/readLogFile.ts';
 import { listLogFiles } from '../../store/pg/logFiles.ts';
@@ -41,9 +42,6 @@ export async function readLog(services: Services, tableId: string, query: LogQue
   found.sort((a, b) => sign * (a.editVersion - b.editVersion) || a.rowId - b.rowId);
   return limit === undefined ? found : found.slice(0, limit);
 }
-
-/** Ops whose versions differ from the one before by what the log says, or by columns alone. */
-const loggedKinds = ['rows.upsert', 'rows.delete', 'rows.undo', 'merge.apply', 'column.add', 'column.rename', 'column.drop'];
 
 export interface UnloggedVersions {
   /** Ops that made a version otherwise than by entries of the log: a retype, a restore, a revert, a run. */

@@ -2,6 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { sameValue } from '../../core/cells/castValue.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
+import { undoableKinds } from '../../core/journal/opKinds.ts';
 import type { LogEntry, LogRow } from '../../core/table/log.ts';
 import type { Cells, TableAt } from '../../core/table/table.ts';
 import { listColumnsEver } from '../../store/pg/columns.ts';
@@ -16,7 +17,6 @@ import { writeLargeEdit } from './largeEdit.ts';
 import { readLog } from './readLog.ts';
 import { readStoredRows } from './readStoredRows.ts';
 
-const undoableKinds = new Set(['rows.upsert', 'rows.delete']);
 const mostChanged = 1000;
 
 export interface PreparedUndo extends PreparedEdit {
@@ -45,7 +45,7 @@ export async function prepareUndo(services: Services, principal: Principal, work
   if (conflicts.size > 0) await refuseConflicts(services, principal, at, op, conflicts);
 
   const plan: PlannedEdit = {
-    op: { kind: 'rows.undo', undoable: false },
+    kind: 'rows.undo',
     inserted: inverse.filter((entry) => entry.op === 'I').length,
     updated: inverse.filter((entry) => entry.op === 'U').length,
     deleted: inverse.filter((entry) => entry.op === 'D').length,
@@ -67,11 +67,11 @@ export async function applyUndo(tx: Tx, { op, at, plan }: PreparedUndo): Promise
 async function requireUndoable(services: Services, workbookId: string, opId: number): Promise<OpRecord> {
   const op = await findOp(services.db.orm, workbookId, opId);
   if (!op) throw notFound('op in this workbook', 'GET …/ops lists the ops.');
-  if (!op.undoable || !undoableKinds.has(op.kind))
+  if (!op.undoable)
     throw new DomainError(
       'in-use',
       `An op of the kind ${op.kind} cannot be undone.`,
-      'Only rows.upsert and rows.delete can be undone; restore a snapshot for anything else.',
+      `Only ${undoableKinds.join(' and ')} can be undone; restore a snapshot for anything else.`,
     );
   if (op.undoneBy !== null) throw undoneAlready(op);
   return op;

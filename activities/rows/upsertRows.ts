@@ -67,7 +67,7 @@ export async function prepareDelete(
   const changed = at.columns.map((column) => column.id);
   const entries = wanted.map((rowId) => ({ rowId, op: 'D' as const, changed, cells: null, before: stored.get(rowId) ?? null }));
   const plan: PlannedEdit = {
-    op: { kind: 'rows.delete', undoable: true },
+    kind: 'rows.delete',
     inserted: 0,
     updated: 0,
     deleted: wanted.length,

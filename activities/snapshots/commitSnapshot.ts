@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import { isId } from '../../core/ids/ids.ts';
+import { snapshotCommitted } from '../../core/journal/snapshotNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import {
   findEditingSnapshot,
@@ -11,7 +12,6 @@ import {
 } from '../../store/pg/snapshots.ts';
 import { VersionMoved } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
-import { makeId } from '../../store/services.ts';
 import { dotsRefused, isDots } from '../tables/createTable.ts';
 
 export interface CommittedSnapshot {
@@ -26,7 +26,7 @@ export async function commitSnapshot(
   wanted: { summary: string; eventType: string },
 ): Promise<CommittedSnapshot> {
   const committed = await takeSnapshot(tx, workbook, wanted);
-  noteCommit(tx, workbook, committed, null);
+  tx.note(workbook.id, snapshotCommitted(committed.snapshot, null, committed.tables.length));
   return committed;
 }
 
@@ -44,7 +44,7 @@ export async function commitVersion(
       `The workbook has a version labelled ${wanted.label}.`,
       'Choose another label; versions are immutable.',
     );
-  noteCommit(tx, workbook, committed, wanted.label);
+  tx.note(workbook.id, snapshotCommitted(committed.snapshot, wanted.label, committed.tables.length));
   return { ...committed, version };
 }
 
@@ -65,20 +65,4 @@ async function takeSnapshot(tx: Tx, workbook: VisibleWorkbook, wanted: { summary
   // Another commit took the editing snapshot meanwhile: this one commits the next.
   if (!committed) throw new VersionMoved();
   return committed;
-}
-
-function noteCommit(tx: Tx, workbook: VisibleWorkbook, { snapshot, tables }: CommittedSnapshot, label: string | null): void {
-  const kind = label === null ? 'snapshot.commit' : 'version.commit';
-  tx.note(workbook.id, {
-    ops: [{ kind, codeRef: snapshot.id }],
-    audit: [{ action: kind, target: label ?? snapshot.id, detail: { snapshot_id: snapshot.id, tables: tables.length } }],
-    events: [
-      {
-        id: makeId('evt'),
-        type: 'snapshot.committed',
-        data: { snapshot_id: snapshot.id, label, event_type: snapshot.eventType, tables: tables.length },
-      },
-    ],
-    usage: [{ kind: 'op', amount: 1 }],
-  });
 }

@@ -1,11 +1,12 @@
 import { DomainError, notFound } from '../../core/errors.ts';
+import { type RestoredTable, snapshotRestored } from '../../core/journal/snapshotNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { lockTables, parkTables, placeTable, restoreTable, type TableMark } from '../../store/pg/restore.ts';
 import { findEditingSnapshot, findNamedVersion, findSnapshot, type SnapshotRecord } from '../../store/pg/snapshots.ts';
 import { VersionMoved } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import type { Services } from '../../store/services.ts';
 import { planRestore, type RestorePlan, type TableRestore } from './planRestore.ts';
 
 export interface Restored {
@@ -51,7 +52,7 @@ export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: 
     if (content) versions.set(id, await restoreTable(tx, content));
     if (place) await placeOrRetry(tx, id, place);
   }
-  noteRestore(tx, workbook, plan, versions, label);
+  tx.note(workbook.id, snapshotRestored(plan.snapshot.id, label, listRestored(plan, versions)));
   return {
     snapshotId: (await findEditingSnapshot(tx.orm, workbook)).id,
     restored: plan.tables.flatMap(({ id, oldName, content, place }) =>
@@ -77,37 +78,13 @@ function sameMarks(a: TableMark[], b: TableMark[]): boolean {
   return text(a) === text(b);
 }
 
-function noteRestore(tx: Tx, workbook: VisibleWorkbook, plan: RestorePlan, versions: Map<string, number>, label: string | null): void {
-  const kind = label === null ? 'snapshot.restore' : 'version.revert';
-  const { snapshot } = plan;
-  const named = plan.tables.map((table) => ({ ...table, name: table.place?.name ?? table.oldName, editVersion: versions.get(table.id) }));
-  tx.note(workbook.id, {
-    ops: [
-      { kind, codeRef: snapshot.id },
-      ...named.flatMap(({ id, name, editVersion }) =>
-        editVersion === undefined ? [] : [{ kind, tableId: id, tableName: name, editVersion, codeRef: snapshot.id }],
-      ),
-    ],
-    audit: [
-      {
-        action: kind,
-        target: label ?? snapshot.id,
-        detail: {
-          snapshot_id: snapshot.id,
-          restored: named.flatMap(({ name, editVersion }) => (editVersion === undefined ? [] : [{ name, edit_version: editVersion }])),
-          archived: named.flatMap(({ madeLater, name }) => (madeLater ? [name] : [])),
-        },
-      },
-    ],
-    events: named.map(({ name, editVersion, id, place }) => ({
-      id: makeId('evt'),
-      type: 'artifact.updated',
-      data: {
-        name,
-        edit_version: editVersion ?? plan.seen.find((mark) => mark.id === id)?.editVersion ?? 0,
-        ...(place ? { state: place.state } : {}),
-      },
-    })),
-    usage: [{ kind: 'op', amount: 1 }],
-  });
+function listRestored(plan: RestorePlan, versions: Map<string, number>): RestoredTable[] {
+  return plan.tables.map(({ id, oldName, place, madeLater }) => ({
+    id,
+    name: place?.name ?? oldName,
+    editVersion: versions.get(id) ?? plan.seen.find((mark) => mark.id === id)?.editVersion ?? 0,
+    isNewVersion: versions.has(id),
+    state: place?.state,
+    madeLater,
+  }));
 }

@@ -1,9 +1,10 @@
 import { DomainError, notFound } from '../../core/errors.ts';
+import { sourceAnalyzed } from '../../core/journal/sourceNotes.ts';
 import { analyze, summarizeSheets } from '../../core/structuring/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { findJob, type JobRecord, updateJob } from '../../store/pg/jobs.ts';
 import { findSourceById, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import type { Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 import { sourceBusy } from '../ingest/endIngest.ts';
 import { heavyWork } from '../ingest/heavyWork.ts';
@@ -44,13 +45,7 @@ export async function analyzeSource(services: Services, jobId: string, pulse: Pu
       const now = (await lockSource(tx, source.id)) as SourceRecord;
       const specVersion = now.specVersion + 1;
       await updateSource(tx, source.id, { ...found, specVersion, status: 'analyzed', error: null, jobId: null });
-      tx.note(source.workbookId, {
-        audit: [{ action: 'source.analyze', target: source.name, detail: { source_id: source.id, spec_version: specVersion } }],
-        events: [
-          { id: makeId('evt'), type: 'source.analyzed', data: { source_id: source.id, name: source.name, spec_version: specVersion } },
-        ],
-        usage: [{ kind: 'op', amount: 1 }],
-      });
+      tx.note(source.workbookId, sourceAnalyzed(source, specVersion));
       await succeed(tx, current, { sourceId: source.id }, false);
     });
   } catch (error) {

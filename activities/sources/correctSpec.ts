@@ -1,4 +1,5 @@
 import { DomainError, describeFirst, notFound } from '../../core/errors.ts';
+import { specCorrected } from '../../core/journal/sourceNotes.ts';
 import { fromContract, type SpecJson, validateSpec } from '../../core/structuring/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
@@ -22,9 +23,6 @@ export async function correctSpec(tx: Tx, sourceId: string, given: SpecJson): Pr
       errors: errors.slice(0, 50),
     });
   const specVersion = source.specVersion + 1;
-  tx.note(source.workbookId, {
-    audit: [{ action: 'source.correct', target: source.name, detail: { source_id: source.id, spec_version: specVersion } }],
-    usage: [{ kind: 'op', amount: 1 }],
-  });
+  tx.note(source.workbookId, specCorrected(source, specVersion));
   return updateSource(tx, source.id, { spec: fromContract(given), specVersion });
 }

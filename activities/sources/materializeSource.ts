@@ -1,6 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { asSentence, DomainError, describeFirst } from '../../core/errors.ts';
 import type { Grid } from '../../core/grid/grid.ts';
+import { sourceMaterialized } from '../../core/journal/sourceNotes.ts';
 import {
   buildSelected,
   describeMisfit,
@@ -148,11 +149,7 @@ async function end(tx: Tx, job: JobRecord, source: SourceRecord, result: Materia
     structuring: source.mode === 'staged' ? 'off' : source.structuring,
     jobId: null,
   });
-  tx.note(source.workbookId, {
-    audit: [{ action: 'source.materialize', target: source.name, detail: { source_id: source.id, tables: result.tableIds.length } }],
-    events: [{ id: makeId('evt'), type: 'source.materialized', data: { source_id: source.id, name: source.name } }],
-    usage: [{ kind: 'op', amount: 1 }],
-  });
+  tx.note(source.workbookId, sourceMaterialized(source, result.tableIds.length));
   await succeed(tx, job, result, false);
 }
 

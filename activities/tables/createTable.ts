@@ -1,6 +1,7 @@
 import { formatColumnType, parseColumnType, typeNames } from '../../core/cells/columnTypes.ts';
 import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { isId } from '../../core/ids/ids.ts';
+import { tableCreated } from '../../core/journal/tableNotes.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
@@ -80,11 +81,6 @@ export async function createTable(
     if (brokenConstraint(error) === 'tables_name') throw nameTaken(name);
     throw error;
   }
-  tx.note(workbook.id, {
-    ops: [{ kind: 'table.create', tableId: id, tableName: name, editVersion: 1, codeRef: `${id}@1` }],
-    audit: [{ action: 'table.create', target: name, detail: { columns: wanted.columns.length } }],
-    events: [{ id: makeId('evt'), type: 'artifact.updated', data: { name, edit_version: 1 } }],
-    usage: [{ kind: 'op', amount: 1 }],
-  });
+  tx.note(workbook.id, tableCreated({ id, name }, wanted.columns.length));
   return { name, editVersion: 1 };
 }

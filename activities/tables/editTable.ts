@@ -1,14 +1,16 @@
 import { DomainError } from '../../core/errors.ts';
+import type { OpKind } from '../../core/journal/opKinds.ts';
+import { tableEdited } from '../../core/journal/tableNotes.ts';
 import type { LogEntry } from '../../core/table/log.ts';
 import type { Layer, PlannedLayer, TableAt } from '../../core/table/table.ts';
-import { applyWhole, type Change, type Notes, type Tx, type WholeChange } from '../../store/pg/commit.ts';
+import { applyWhole, type Change, type Tx, type WholeChange } from '../../store/pg/commit.ts';
 import { insertLogFiles, type WrittenLogFile } from '../../store/pg/logFiles.ts';
 import { appendLayer, type EditedTable, editTable, VersionMoved } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 
 /** What an edit does to a table, worked out before the transaction begins. */
 export interface PlannedEdit {
-  op: { kind: string; undoable: boolean };
+  kind: OpKind;
   inserted: number;
   updated: number;
   deleted: number;
@@ -82,24 +84,5 @@ function wholeEdit(at: TableAt, plan: PlannedEdit): WholeChange<EditedTable> {
     manifest: plan.layers && { id: makeId('mft'), layers: plan.layers },
     schemaChanged: plan.schemaChanged,
   };
-  return editTable(edit, at.table.workbookId, noteEdit(at, plan, at.editVersion + 1));
-}
-
-function noteEdit({ table }: TableAt, plan: PlannedEdit, editVersion: number): Notes {
-  const counts = { inserted: plan.inserted, updated: plan.updated, deleted: plan.deleted };
-  return {
-    ops: [
-      {
-        kind: plan.op.kind,
-        tableId: table.id,
-        tableName: table.name,
-        editVersion,
-        codeRef: `${table.id}@${editVersion}`,
-        undoable: plan.op.undoable,
-      },
-    ],
-    audit: [{ action: plan.op.kind, target: table.name, detail: { edit_version: editVersion, ...counts, ...plan.detail } }],
-    events: [{ id: makeId('evt'), type: 'artifact.updated', data: { name: table.name, edit_version: editVersion } }],
-    usage: [{ kind: 'op', amount: 1 }],
-  };
+  return editTable(edit, at.table.workbookId, tableEdited(at.table, at.editVersion + 1, plan));
 }

@@ -1,4 +1,5 @@
 import { DomainError, notFound } from '../../core/errors.ts';
+import { workbookConfigured, workbookDeleted } from '../../core/journal/workbookNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { updateWorkbook, type VisibleWorkbook, type WorkbookRecord } from '../../store/pg/workbooks.ts';
 
@@ -16,10 +17,13 @@ export async function configureWorkbook(
   if (differing.length === 0) return workbook;
   const changed = await updateWorkbook(tx, workbook.id, Object.fromEntries(differing));
   if (!changed) throw notFound('workbook');
-  tx.note(workbook.id, {
-    audit: [{ action: 'workbook.configured', target: workbook.id, detail: { fields: differing.map(([name]) => name) } }],
-    usage: [{ kind: 'op', amount: 1 }],
-  });
+  tx.note(
+    workbook.id,
+    workbookConfigured(
+      workbook.id,
+      differing.map(([name]) => name),
+    ),
+  );
   return changed;
 }
 
@@ -28,7 +32,7 @@ export async function deleteWorkbook(tx: Tx, workbook: VisibleWorkbook, userId: 
   if (workbook.ownerId !== userId)
     throw new DomainError('not-owner', "Only the workbook's owner may delete it.", 'Ask the owner of the workbook.');
   if (!(await updateWorkbook(tx, workbook.id, { deletedAt: tx.at }))) throw notFound('workbook');
-  const audit = [{ action: 'workbook.deleted', target: workbook.id }];
-  tx.note(workbook.id, { audit, usage: [{ kind: 'op', amount: 1 }] });
-  tx.note(workbook.accountId, { audit });
+  const { inWorkbook, inAccount } = workbookDeleted(workbook.id);
+  tx.note(workbook.id, inWorkbook);
+  tx.note(workbook.accountId, inAccount);
 }

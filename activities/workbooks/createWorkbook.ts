@@ -1,5 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
+import { workbookCreated } from '../../core/journal/workbookNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { insertWorkbook, type WorkbookRecord } from '../../store/pg/workbooks.ts';
 import { findOldestWorkspace, type VisibleWorkspace } from '../../store/pg/workspaces.ts';
@@ -54,9 +55,6 @@ export async function createWorkbook(
   });
   if (!workbook) throw outsideReach(principal, `The workspace ${workspaceId}`);
   await tx.openHead(workbook.id, accountId);
-  tx.note(workbook.id, {
-    audit: [{ action: 'workbook.created', target: workbook.id, detail: { visibility: workbook.visibility } }],
-    usage: [{ kind: 'op', amount: 1 }],
-  });
+  tx.note(workbook.id, workbookCreated(workbook));
   return workbook;
 }

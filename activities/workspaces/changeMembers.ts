@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type BaseRole, reservedRoles } from '../../core/access/roles.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
+import { memberAdded, memberRemoved, memberRoleChanged, memberRolesSet } from '../../core/journal/workspaceNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { findUserByEmail } from '../../store/pg/users.ts';
 import {
@@ -34,11 +35,7 @@ export async function addMember(
   refuseOwner(workspace, user.id, 'stays its admin');
   const added = await insertMember(tx, { workspaceId: workspace.id, userId: user.id, role: wanted.role, createdAt: tx.at });
   if (added || (await setMemberRole(tx, workspace.id, user.id, wanted.role)))
-    tx.note(workspace.accountId, {
-      audit: [
-        { action: added ? 'member.added' : 'member.role_changed', target: user.id, detail: { workspace: workspace.id, role: wanted.role } },
-      ],
-    });
+    tx.note(workspace.accountId, (added ? memberAdded : memberRoleChanged)(workspace.id, user.id, wanted.role));
   return { member: await requireMember(tx, workspace, user.id), added };
 }
 
@@ -46,7 +43,7 @@ export async function removeMember(tx: Tx, workspace: VisibleWorkspace, userId: 
   const { user } = await requireMember(tx, workspace, userId);
   refuseOwner(workspace, user.id, 'cannot be removed from it');
   await deleteMember(tx, workspace.id, user.id);
-  tx.note(workspace.accountId, { audit: [{ action: 'member.removed', target: user.id, detail: { workspace: workspace.id } }] });
+  tx.note(workspace.accountId, memberRemoved(workspace.id, user.id));
 }
 
 /** Replaces the custom roles; the base role stays. */
@@ -62,6 +59,6 @@ export async function replaceRoles(tx: Tx, workspace: VisibleWorkspace, userId: 
   const member = await requireMember(tx, workspace, userId);
   if (isDeepStrictEqual(member.roles, wanted)) return member;
   await setMemberRoles(tx, workspace.id, userId, wanted);
-  tx.note(workspace.accountId, { audit: [{ action: 'member.roles_set', target: userId, detail: { workspace: workspace.id, roles } }] });
+  tx.note(workspace.accountId, memberRolesSet(workspace.id, userId, roles));
   return requireMember(tx, workspace, userId);
 }

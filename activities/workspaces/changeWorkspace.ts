@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../core/errors.ts';
+import { workspaceConfigured, workspaceCreated, workspaceDeleted } from '../../core/journal/workspaceNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { revokePinnedTo } from '../../store/pg/credentials.ts';
 import { hasWorkbooks, insertWorkspace, updateWorkspace, type VisibleWorkspace, type WorkspaceRecord } from '../../store/pg/workspaces.ts';
@@ -15,7 +16,7 @@ export async function createWorkspace(
     { id: makeId('ws'), accountId: account.id, kind: 'managed', ...wanted, createdAt: tx.at },
     account.ownerId,
   );
-  tx.note(account.id, { audit: [{ action: 'workspace.created', target: workspace.id, detail: { kind: 'managed' } }] });
+  tx.note(account.id, workspaceCreated(workspace.id));
   return workspace;
 }
 
@@ -28,9 +29,13 @@ export async function configureWorkspace(
   const differing = Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(workspace[name as keyof typeof fields], value));
   if (differing.length === 0) return workspace;
   const changed = await updateWorkspace(tx, workspace.id, Object.fromEntries(differing));
-  tx.note(workspace.accountId, {
-    audit: [{ action: 'workspace.configured', target: workspace.id, detail: { fields: differing.map(([name]) => name) } }],
-  });
+  tx.note(
+    workspace.accountId,
+    workspaceConfigured(
+      workspace.id,
+      differing.map(([name]) => name),
+    ),
+  );
   return changed;
 }
 
@@ -42,10 +47,5 @@ export async function deleteWorkspace(tx: Tx, workspace: VisibleWorkspace): Prom
     throw new DomainError('in-use', 'Workbooks remain in the workspace.', 'Delete or move its workbooks first.');
   await updateWorkspace(tx, workspace.id, { deletedAt: tx.at });
   const revoked = await revokePinnedTo(tx, workspace.id);
-  tx.note(workspace.accountId, {
-    audit: [
-      { action: 'workspace.deleted', target: workspace.id },
-      ...revoked.map((id) => ({ action: 'credential.revoked', target: id, detail: { because: workspace.id } })),
-    ],
-  });
+  tx.note(workspace.accountId, workspaceDeleted(workspace.id, revoked));
 }

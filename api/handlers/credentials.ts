@@ -4,6 +4,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { formatReach, parseReach, type Reach } from '../../core/access/reach.ts';
 import { defaultTokenScopes } from '../../core/access/scopes.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
+import { credentialRevoked } from '../../core/journal/identityNotes.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { type CredentialFilter, findCredential, listCredentials, revokeCredential } from '../../store/pg/credentials.ts';
 import type { Services } from '../../store/services.ts';
@@ -64,7 +65,7 @@ export function makeCredentialHandlers({
       return call.write(
         call.actor(),
         async (tx) => {
-          if (await revokeCredential(tx, token.id)) tx.note(token.accountId, { audit: [{ action: 'token.revoked', target: token.id }] });
+          if (await revokeCredential(tx, token.id)) tx.note(token.accountId, credentialRevoked(token));
         },
         () => ({ status: 204 }),
       );
@@ -113,7 +114,7 @@ export function makeCredentialHandlers({
       return call.write(
         call.actor(),
         async (tx) => {
-          if (await revokeCredential(tx, key.id)) tx.note(key.accountId, { audit: [{ action: 'key.revoked', target: key.id }] });
+          if (await revokeCredential(tx, key.id)) tx.note(key.accountId, credentialRevoked(key));
         },
         () => ({ status: 204 }),
       );

@@ -1,6 +1,7 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { cancelJob, isOver } from '../../activities/jobs/cancelJob.ts';
 import { requireJob } from '../../activities/jobs/findJob.ts';
+import { jobCancelled } from '../../core/journal/jobNotes.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { listVisibleJobs } from '../../store/pg/jobs.ts';
 import type { Handlers } from '../http/call.ts';
@@ -40,7 +41,7 @@ export function makeJobHandlers({ services }: ApiParts): Handlers<'listJobs' | '
       return call.write(
         call.actor(),
         async (tx) => {
-          if (isNews) tx.note(job.workbookId ?? job.accountId, { audit: [{ action: 'job.cancelled', target: job.id }] });
+          if (isNews) tx.note(job.workbookId ?? job.accountId, jobCancelled(job.id));
         },
         () => ({ status: 200, body: presentJob(cancelled, result) }),
       );

@@ -4,6 +4,7 @@ import { startJob } from '../../activities/jobs/startJob.ts';
 import { describeSources } from '../../activities/sources/describeSources.ts';
 import { type DescribedUpload, describeSlot, fillSlot, openSlot, slotActor, slotStatus } from '../../activities/uploads/fillSlot.ts';
 import { checkSignature, slotAddress } from '../../activities/uploads/signSlot.ts';
+import { uploadOpened } from '../../core/journal/sourceNotes.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
@@ -79,7 +80,7 @@ export function makeUploadHandlers({ services }: ApiParts): Handlers<'createUplo
         actor,
         async (tx) => {
           await insertUpload(tx, upload);
-          tx.note(workbook.id, { audit: [{ action: 'upload.open', target: upload.filename, detail: { upload_id: upload.id } }] });
+          tx.note(workbook.id, uploadOpened(upload.id, upload.filename));
         },
         () => ({ status: 201, headers: { Location: `/api/v1/uploads/${upload.id}` }, body }),
       );

@@ -1,4 +1,7 @@
 import type pg from 'pg';
+import type { MakeId } from '../../core/ids/ids.ts';
+import type { Notes } from '../../core/journal/notes.ts';
+import { opKinds } from '../../core/journal/opKinds.ts';
 import type { HmacPads } from '../secrets.ts';
 import { bindOrm, type Database, explainDatabaseError, type Orm, patience } from './database.ts';
 import { flush, sendTogether } from './sendTogether.ts';
@@ -10,40 +13,6 @@ export interface Actor {
   userId: string | null;
   credential: string;
   requestId: string;
-}
-
-export interface OpNote {
-  kind: string;
-  tableId?: string;
-  tableName?: string;
-  editVersion?: number;
-  codeRef?: string;
-  undoable?: boolean;
-}
-
-export interface AuditNote {
-  action: string;
-  target: string;
-  detail?: Record<string, unknown>;
-}
-
-export interface EventNote {
-  id: string;
-  type: string;
-  data: Record<string, unknown>;
-}
-
-export interface UsageNote {
-  kind: string;
-  amount: number;
-}
-
-/** What a change leaves behind in the journal of one workbook or account. */
-export interface Notes {
-  ops?: OpNote[];
-  audit?: AuditNote[];
-  events?: EventNote[];
-  usage?: UsageNote[];
 }
 
 /** The numbers that the journal gave; they count on from here within one change. */
@@ -80,6 +49,8 @@ export type Change<T> = Steps<T> | WholeChange<T>;
 export interface Committer {
   db: Database;
   auditPads: HmacPads;
+  /** Gives events their ids. */
+  makeId: MakeId;
 }
 
 /** With the accounts that it is for: they are the transaction's own, whatever the connection was used for before. */
@@ -120,10 +91,11 @@ export async function applyWhole<T>(tx: Tx, change: WholeChange<T>): Promise<T> 
   return change.read(rows[0] as Record<string, string>);
 }
 
-async function commitWhole<T>({ db, auditPads }: Committer, actor: Actor, change: WholeChange<T>): Promise<Committed<T>> {
+async function commitWhole<T>(committer: Committer, actor: Actor, change: WholeChange<T>): Promise<Committed<T>> {
+  const { db } = committer;
   const at = new Date();
   const { name, text, values } = change.statement(at);
-  const journal = journalValues({ actor, at }, auditPads, change.scope, [change.notes]);
+  const journal = journalValues(committer, { actor, at }, change.scope, [change.notes]);
   const places = journal.map((_, i) => `$${values.length + i + 1}`);
   // The journal's head is what all changes of a workbook wait for: it is taken last. The scope makes it wait for the change.
   const [scope, ...others] = places;
@@ -142,12 +114,8 @@ async function commitWhole<T>({ db, auditPads }: Committer, actor: Actor, change
   }
 }
 
-async function commitSteps<T, R>(
-  { db, auditPads }: Committer,
-  actor: Actor,
-  change: Steps<T>,
-  finish?: Finish<T, R>,
-): Promise<R | Committed<T>> {
+async function commitSteps<T, R>(committer: Committer, actor: Actor, change: Steps<T>, finish?: Finish<T, R>): Promise<R | Committed<T>> {
+  const { db, auditPads } = committer;
   let accounts = db.pool.accounts();
   let client: pg.PoolClient;
   try {
@@ -180,7 +148,7 @@ async function commitSteps<T, R>(
     };
     const numbers = new Map<string, JournalNumbers>();
     const write = async (scope: string) => {
-      numbers.set(scope, await writeJournal(tx, auditPads, scope, journal.get(scope) ?? []));
+      numbers.set(scope, await writeJournal(committer, tx, scope, journal.get(scope) ?? []));
     };
     // Heads are locked in one order everywhere, so that two changes cannot wait for each other.
     const scopes = () => [...journal.keys()].sort();
@@ -214,17 +182,22 @@ async function inOrder(sent: Promise<unknown>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(sent)) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-async function writeJournal(tx: Tx, pads: HmacPads, scope: string, notes: Notes[]): Promise<JournalNumbers> {
+async function writeJournal(committer: Committer, tx: Tx, scope: string, notes: Notes[]): Promise<JournalNumbers> {
   const { rows } = await tx.client.query<Record<string, string>>({
     name: 'svc_journal',
     text: 'SELECT * FROM svc_journal($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
-    values: journalValues(tx, pads, scope, notes),
+    values: journalValues(committer, tx, scope, notes),
   });
   return readNumbers(rows[0] as Record<string, string>);
 }
 
 /** What `svc_journal` takes. */
-function journalValues({ actor, at }: Pick<Tx, 'actor' | 'at'>, pads: HmacPads, scope: string, notes: Notes[]): unknown[] {
+function journalValues(
+  { auditPads, makeId }: Committer,
+  { actor, at }: Pick<Tx, 'actor' | 'at'>,
+  scope: string,
+  notes: Notes[],
+): unknown[] {
   const ops = notes
     .flatMap((note) => note.ops ?? [])
     .map((op) => ({
@@ -233,9 +206,10 @@ function journalValues({ actor, at }: Pick<Tx, 'actor' | 'at'>, pads: HmacPads, 
       table_name: op.tableName,
       edit_version: op.editVersion,
       code_ref: op.codeRef,
-      undoable: op.undoable,
+      undoable: opKinds[op.kind].undoable,
     }));
   const audit = notes.flatMap((note) => note.audit ?? []).map((entry) => ({ ...entry, detail: entry.detail ?? {} }));
+  const events = notes.flatMap((note) => note.events ?? []).map((event) => ({ id: makeId('evt'), ...event }));
   return [
     scope,
     at,
@@ -245,10 +219,10 @@ function journalValues({ actor, at }: Pick<Tx, 'actor' | 'at'>, pads: HmacPads, 
     actor.requestId,
     JSON.stringify(ops),
     JSON.stringify(audit),
-    JSON.stringify(notes.flatMap((note) => note.events ?? [])),
+    JSON.stringify(events),
     JSON.stringify(notes.flatMap((note) => note.usage ?? [])),
-    pads.inner,
-    pads.outer,
+    auditPads.inner,
+    auditPads.outer,
   ];
 }
 

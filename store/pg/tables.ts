@@ -1,9 +1,10 @@
 import { and, asc, count, eq, gt, inArray, isNull } from 'drizzle-orm';
 import type pg from 'pg';
+import type { Notes } from '../../core/journal/notes.ts';
 import type { LogEntry } from '../../core/table/log.ts';
 import type { ColumnRecord, Layer, PlannedLayer, TableAt, TableRecord } from '../../core/table/table.ts';
 import { manifests, tableColumns, tables, tableVersions } from '../../schema/index.ts';
-import type { Notes, Tx, WholeChange } from './commit.ts';
+import type { Tx, WholeChange } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import type { Lookup } from './lookups.ts';
 

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { jobCompleted } from '../../core/journal/jobNotes.ts';
+import type { Notes } from '../../core/journal/notes.ts';
+import { artifactUpdated } from '../../core/journal/tableNotes.ts';
+import { workbookConfigured } from '../../core/journal/workbookNotes.ts';
 import { checkChain } from '../../store/pg/audit.ts';
-import { type Actor, commit, type Notes } from '../../store/pg/commit.ts';
+import { type Actor, commit } from '../../store/pg/commit.ts';
 import { makeId } from '../../store/services.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
@@ -89,7 +93,7 @@ describe('the audit log', () => {
       ...Array.from({ length: 4 }, () => mintToken(owner.client)),
       ...Array.from({ length: 4 }, (_, i) => makeWorkspace(owner.client, `Busy ${i}`)),
       ...Array.from({ length: 6 }, (_, i) =>
-        note(id, { audit: [{ action: 'test.noted', target: `部品 ${i}`, detail: { nested: { list: [1, 2.5, null, 'ü'] } } }] }),
+        note(id, { audit: [{ action: 'job.cancelled', target: `部品 ${i}`, detail: { nested: { list: [1, 2.5, null, 'ü'] } } }] }),
       ),
     ]);
     const log = await readLog(id);
@@ -142,12 +146,12 @@ describe('the numbers of ops, entries and events', () => {
 
   it('are gap-free, however many write at the same moment, and whatever fails in between', async () => {
     const id = await makeWorkbook(owner.client, 'Numbered');
-    const event = () => ({ id: makeId('evt'), type: 'artifact.updated', data: { table: 't' } });
+    const event = artifactUpdated('t', 1);
     const write = () =>
       note(id, {
-        ops: [{ kind: 'rows.upsert', undoable: true }, { kind: 'rows.delete' }],
-        audit: [{ action: 'a', target: 't' }],
-        events: [event(), event(), event()],
+        ops: [{ kind: 'rows.upsert' }, { kind: 'rows.delete' }],
+        audit: [{ action: 'rows.upsert', target: 't' }],
+        events: [event, event, event],
         usage: [{ kind: 'op', amount: 2 }],
       });
     const fail = () =>
@@ -155,7 +159,7 @@ describe('the numbers of ops, entries and events', () => {
         api.services,
         actor,
         async (tx) => {
-          tx.note(id, { ops: [{ kind: 'never' }], audit: [{ action: 'never', target: 't' }], events: [event()] });
+          tx.note(id, { ops: [{ kind: 'merge.apply' }], audit: [{ action: 'merge.apply', target: 't' }], events: [event] });
         },
         async () => {
           throw new Error('after the journal');
@@ -166,7 +170,7 @@ describe('the numbers of ops, entries and events', () => {
     expect(await numbers('ops', 'op_id', id)).toEqual(upTo(60));
     expect(await numbers('audit_entries', 'seq', id)).toEqual(upTo(31));
     expect(await numbers('outbox', 'seq', id)).toEqual(upTo(90));
-    expect((await api.sql.query("SELECT 1 FROM ops WHERE kind = 'never'")).rowCount).toBe(0);
+    expect((await api.sql.query("SELECT 1 FROM ops WHERE kind = 'merge.apply'")).rowCount).toBe(0);
     expect(await isValid(id)).toBe(true);
     // The numbers that the writer is told are its own.
     const given = (await write()) as { firstOp: number; firstAudit: number; firstEvent: number };
@@ -184,7 +188,7 @@ describe('the numbers of ops, entries and events', () => {
     })();
     await Promise.all(
       Array.from({ length: 5 }, async () => {
-        for (let i = 0; i < 10; i++) await note(id, { events: [{ id: makeId('evt'), type: 'job.completed', data: {} }] });
+        for (let i = 0; i < 10; i++) await note(id, jobCompleted({ id: 'job', kind: 'ingest' }, 'succeeded'));
       }),
     );
     writing = false;
@@ -201,8 +205,8 @@ describe('the numbers of ops, entries and events', () => {
         api.services,
         actor,
         async (tx) => {
-          tx.note(first, { audit: [{ action: 'both', target: first }] });
-          tx.note(second, { audit: [{ action: 'both', target: second }] });
+          tx.note(first, workbookConfigured(first, []));
+          tx.note(second, workbookConfigured(second, []));
         },
         async () => true,
       );

@@ -1,0 +1,71 @@
+import type { EventNote } from './events.ts';
+import type { OpKind } from './opKinds.ts';
+
+/** What the audit log knows: every kind of op, and what is no op of a workbook. */
+export type AuditAction =
+  | OpKind
+  | 'account.created'
+  | 'column.describe'
+  | 'credential.revoked'
+  | 'job.cancelled'
+  | 'key.minted'
+  | 'key.revoked'
+  | 'member.added'
+  | 'member.removed'
+  | 'member.role_changed'
+  | 'member.roles_set'
+  | 'source.analyze'
+  | 'source.correct'
+  | 'source.ingest'
+  | 'source.materialize'
+  | 'source.refuse'
+  | 'source.register'
+  | 'source.upgrade'
+  | 'table.annotate'
+  | 'table.describe'
+  | 'table.unannotate'
+  | 'token.minted'
+  | 'token.revoked'
+  | 'upload.open'
+  | 'user.created'
+  | 'workbook.configured'
+  | 'workbook.created'
+  | 'workbook.deleted'
+  | 'workspace.configured'
+  | 'workspace.created'
+  | 'workspace.deleted';
+
+export interface OpNote {
+  kind: OpKind;
+  tableId?: string;
+  tableName?: string;
+  editVersion?: number;
+  codeRef?: string;
+}
+
+export interface AuditNote {
+  action: AuditAction;
+  target: string;
+  detail?: Record<string, unknown>;
+}
+
+export interface UsageNote {
+  kind: 'op' | 'credits';
+  amount: number;
+}
+
+/** What a change leaves behind in the journal of one workbook or account. */
+export interface Notes {
+  ops?: OpNote[];
+  audit?: AuditNote[];
+  events?: EventNote[];
+  usage?: UsageNote[];
+}
+
+/** The usage of a change that counts as one operation. */
+export const oneOp: UsageNote[] = [{ kind: 'op', amount: 1 }];
+
+/** An entry of the audit log alone. */
+export function audited(action: AuditAction, target: string, detail?: Record<string, unknown>): Notes {
+  return { audit: [{ action, target, ...(detail ? { detail } : {}) }] };
+}

@@ -1,0 +1,84 @@
+import type { EventNote } from './events.ts';
+import { audited, type Notes, type OpNote, oneOp } from './notes.ts';
+import type { OpKind } from './opKinds.ts';
+
+export interface NotedTable {
+  id: string;
+  name: string;
+}
+
+export type TableState = 'active' | 'archived';
+
+/** An op on a table at a version. What would replay it is that version, unless something else is named. */
+export function opOn(kind: OpKind, table: NotedTable, editVersion: number, codeRef = `${table.id}@${editVersion}`): OpNote {
+  return { kind, tableId: table.id, tableName: table.name, editVersion, codeRef };
+}
+
+export function artifactUpdated(name: string, editVersion: number, state?: TableState): EventNote {
+  return { type: 'artifact.updated', data: { name, edit_version: editVersion, ...(state ? { state } : {}) } };
+}
+
+export interface NotedEdit {
+  kind: OpKind;
+  inserted: number;
+  updated: number;
+  deleted: number;
+  detail?: Record<string, unknown>;
+}
+
+/** A new version by an edit. */
+export function tableEdited(table: NotedTable, editVersion: number, edit: NotedEdit): Notes {
+  const { kind, inserted, updated, deleted, detail } = edit;
+  return {
+    ops: [opOn(kind, table, editVersion)],
+    ...audited(kind, table.name, { edit_version: editVersion, inserted, updated, deleted, ...detail }),
+    events: [artifactUpdated(table.name, editVersion)],
+    usage: oneOp,
+  };
+}
+
+/** An empty table at its version 1. */
+export function tableCreated(table: NotedTable, columns: number): Notes {
+  return {
+    ops: [opOn('table.create', table, 1)],
+    ...audited('table.create', table.name, { columns }),
+    events: [artifactUpdated(table.name, 1)],
+    usage: oneOp,
+  };
+}
+
+export function tableDeleted(table: NotedTable, editVersion: number): Notes {
+  return {
+    ops: [opOn('table.delete', table, editVersion)],
+    ...audited('table.delete', table.name, { edit_version: editVersion }),
+    events: [{ type: 'artifact.deleted', data: { name: table.name, edit_version: editVersion } }],
+    usage: oneOp,
+  };
+}
+
+/** Archived by somebody, or brought back. */
+export function tableStateSet(table: NotedTable, editVersion: number, state: TableState): Notes {
+  const kind = state === 'archived' ? 'table.archive' : 'table.unarchive';
+  return {
+    ops: [opOn(kind, table, editVersion)],
+    ...audited(kind, table.name),
+    events: [artifactUpdated(table.name, editVersion, state)],
+    usage: oneOp,
+  };
+}
+
+export function tableDescribed(table: NotedTable): Notes {
+  return { ...audited('table.describe', table.name), usage: oneOp };
+}
+
+export function columnDescribed(table: NotedTable, column: string): Notes {
+  return { ...audited('column.describe', `${table.name}.${column}`), usage: oneOp };
+}
+
+export function tableAnnotated(table: NotedTable, count: number): Notes {
+  return { ...audited('table.annotate', table.name, { count }), usage: oneOp };
+}
+
+export function tableUnannotated(table: NotedTable, count: number): Notes {
+  return { ...audited('table.unannotate', table.name, { count }), usage: oneOp };
+}

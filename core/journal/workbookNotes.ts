@@ -1,0 +1,15 @@
+import { audited, type Notes, oneOp } from './notes.ts';
+
+export function workbookCreated(workbook: { id: string; visibility: string }): Notes {
+  return { ...audited('workbook.created', workbook.id, { visibility: workbook.visibility }), usage: oneOp };
+}
+
+export function workbookConfigured(workbookId: string, fields: string[]): Notes {
+  return { ...audited('workbook.configured', workbookId, { fields }), usage: oneOp };
+}
+
+/** For the journal of the workbook itself, and for that of its account, which outlives it. */
+export function workbookDeleted(workbookId: string): { inWorkbook: Notes; inAccount: Notes } {
+  const inAccount = audited('workbook.deleted', workbookId);
+  return { inWorkbook: { ...inAccount, usage: oneOp }, inAccount };
+}
