@@ -8,7 +8,7 @@ import { isWide } from '../../store/duckdb/wide.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
 import { diffWide } from './diffWide.ts';
-import { pairShown, type ShownPair } from './pairColumns.ts';
+import { pairShown, type ShownPair } from './pairShown.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 
 /** Differences; rows and cells are the text of JSON values. */

@@ -7,7 +7,7 @@ import type { RelationColumn } from '../../store/duckdb/relation.ts';
 import type { Services } from '../../store/services.ts';
 import { describeRelation } from '../tables/openTable.ts';
 import type { TableDiff } from './diffTable.ts';
-import { pairShown, type ShownPair } from './pairColumns.ts';
+import { pairShown, type ShownPair } from './pairShown.ts';
 import { inTurns, type StoredColumns, withStoredColumns } from './storedColumns.ts';
 import { readWideRows } from './wideRows.ts';
 

@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../core/table/log.ts';
-import type { Layer, TableAt } from '../../core/table/table.ts';
+import type { Layer } from '../../core/table/table.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import { writeDelta, writeSegment } from '../../store/duckdb/writeFile.ts';
 import { reserveRows } from '../../store/pg/tables.ts';
@@ -36,15 +36,6 @@ export async function writeLargeEdit(services: Services, edit: PreparedEdit): Pr
     },
     rowIds: edit.rowIds.map((id) => (id < 0 ? first - id - 1 : id)),
   };
-}
-
-/** A version's layers with the open log closed at it, ready for another layer on top. */
-export function closeLog(at: TableAt): Layer[] {
-  return at.layers.flatMap((layer): Layer[] => {
-    if (layer.kind !== 'log') return [layer];
-    const upTo = Math.min(layer.upTo ?? at.editVersion, at.editVersion);
-    return upTo > layer.after ? [{ ...layer, upTo }] : [];
-  });
 }
 
 function isHeavy(entries: LogEntry[]): boolean {

@@ -1,13 +1,13 @@
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import { fillDefaults } from '../../core/table/cells.ts';
+import { mayHold, settleRows } from '../../core/table/layers.ts';
 import { type Cells, type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { findRowRange } from '../../store/duckdb/findRows.ts';
 import type { RelationColumn } from '../../store/duckdb/relation.ts';
 import type { Services } from '../../store/services.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
 import { estimateRowBytes } from '../tables/rowBytes.ts';
-import { fillDefaults } from './readStoredRows.ts';
-import { mayHold, settleRows } from './settleRows.ts';
 
 export interface PageRow {
   id: number;
@@ -87,7 +87,7 @@ async function readSpan(
   const ids = columns.map(({ id }) => id);
   const files = await services.blobs.open(keys);
   try {
-    const settled = await settleRows(at, entries, (layer) =>
+    const settled = await settleRows(at.layers, entries, (layer) =>
       mayHold(layer, span) ? findRowRange(files.pathOf(layer.key), span, ids) : new Map(),
     );
     if (!settled) return null;

@@ -1,3 +1,5 @@
+import { fillDefaults } from '../../core/table/cells.ts';
+import { mayHold, settleRows } from '../../core/table/layers.ts';
 import { type Cells, type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { cellText } from '../../store/duckdb/cellText.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
@@ -7,7 +9,6 @@ import { isWide } from '../../store/duckdb/wide.ts';
 import type { Services } from '../../store/services.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
-import { mayHold, settleRows } from './settleRows.ts';
 import { eachColumn, withStoredColumns } from './storedColumns.ts';
 
 /** So many files are asked one after the other; beyond that one statement over all of them is faster. */
@@ -24,7 +25,7 @@ export async function readStoredRows(services: Services, at: TableAt, rowIds: nu
 
 /** File by file, and only for rows that are not settled yet: most edited rows are edited again soon. */
 async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
-  const settled = await settleRows(at, await readLogLayers(services, at, { ids: rowIds }), async (layer, known) => {
+  const settled = await settleRows(at.layers, await readLogLayers(services, at, { ids: rowIds }), async (layer, known) => {
     const asked = rowIds.filter((id) => !known.has(id));
     if (asked.length === 0 || !mayHold(layer, { ids: asked })) return new Map();
     const blobs = await services.blobs.open([layer.key]);
@@ -59,9 +60,4 @@ async function askAtOnce(services: Services, at: TableAt, rowIds: number[]): Pro
   return new Map(
     rows.map(([id, ...values]) => [Number(id), Object.fromEntries(at.columns.map((column, i) => [column.id, values[i] ?? null]))]),
   );
-}
-
-/** A row written before a column was added has that column's default; an explicit null stays null. */
-export function fillDefaults(columns: ColumnRecord[], cells: Cells): Cells {
-  return Object.fromEntries(columns.map((column) => [column.id, column.id in cells ? (cells[column.id] ?? null) : column.defaultText]));
 }

@@ -5,6 +5,7 @@ import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.t
 import { notFound } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import type { LogRow } from '../../core/table/log.ts';
+import { pairColumns } from '../../core/table/pairColumns.ts';
 import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { ColumnEffect } from '../../store/duckdb/buildRelation.ts';
 import { listColumnsEver } from '../../store/pg/columns.ts';
@@ -12,7 +13,6 @@ import { findMakers, type OpRecord } from '../../store/pg/ops.ts';
 import { findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { columnEffects } from '../governance/columnEffects.ts';
-import { pairColumns } from './pairColumns.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 import { readStoredRows } from './readStoredRows.ts';
 

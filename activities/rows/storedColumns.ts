@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readCell } from '../../core/table/cells.ts';
+import { mayHold, settleLayers } from '../../core/table/layers.ts';
 import type { Cells, ColumnRecord, RowSelection, TableAt } from '../../core/table/table.ts';
 import { type FileRows, openFileRows } from '../../store/duckdb/findRows.ts';
 import { Unreadable } from '../../store/parquet/valueText.ts';
 import type { Services } from '../../store/services.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
-import { mayHold } from './settleRows.ts';
 
 /** Some rows of a version, to be read column by column. */
 export interface StoredColumns {
@@ -22,6 +23,12 @@ interface Source {
   texts(column: ColumnRecord): (string | null)[];
 }
 
+/** Without a source: the row is removed. */
+interface PlacedRow {
+  source: Source | null;
+  place: number;
+}
+
 /** Calls `work` with the rows of a selection. Null: their files are in a form that only an engine can read. */
 export async function withStoredColumns<T>(
   services: Services,
@@ -36,24 +43,20 @@ export async function withStoredColumns<T>(
   const blobs = await services.blobs.open(keys);
   const files: FileRows[] = [];
   try {
-    const settled = new Map<number, { source: Source | null; place: number }>();
-    // From the last layer down: the first that knows a row has the final word.
-    for (const [index, layer] of [...at.layers.entries()].reverse()) {
-      if (!near.has(layer)) continue;
+    const settled = await settleLayers<PlacedRow>(at.layers, async (layer, index) => {
+      if (!near.has(layer)) return [];
       if (layer.kind === 'log') {
-        const logged = entries.filter((entry) => entry.layer === index && !settled.has(entry.rowId));
+        const logged = entries.filter((entry) => entry.layer === index);
         const source = readEntries(logged.map(({ cells }) => cells ?? {}));
-        for (const [place, { rowId, cells }] of logged.entries()) settled.set(rowId, { source: cells && source, place });
-        continue;
+        return logged.map(({ rowId, cells }, place) => [rowId, { source: cells && source, place }]);
       }
       const file = openFileRows(blobs.pathOf(layer.key), wanted);
       files.push(file);
       const source = readFile(file);
-      for (const [place, id] of file.ids.entries())
-        if (!settled.has(id)) settled.set(id, { source: file.isRemoved(place) ? null : source, place });
       await nextTurn();
-    }
-    return await work(orderRows(settled));
+      return file.ids.map((id, place) => [id, { source: file.isRemoved(place) ? null : source, place }]);
+    });
+    return settled && (await work(orderRows(settled)));
   } catch (error) {
     if (error instanceof Unreadable) return null;
     throw error;
@@ -67,7 +70,7 @@ function readEntries(cells: Cells[]): Source {
   return {
     rows: [],
     places: [],
-    texts: ({ id, defaultText }) => cells.map((each) => (id in each ? (each[id] ?? null) : defaultText)),
+    texts: (column) => cells.map((each) => readCell(each, column)),
   };
 }
 
@@ -79,7 +82,7 @@ function readFile(file: FileRows): Source {
   };
 }
 
-function orderRows(settled: Map<number, { source: Source | null; place: number }>): StoredColumns {
+function orderRows(settled: Map<number, PlacedRow>): StoredColumns {
   const ids = [...settled].flatMap(([id, { source }]) => (source ? [id] : [])).sort((a, b) => a - b);
   const sources = new Set<Source>();
   for (const [row, id] of ids.entries()) {

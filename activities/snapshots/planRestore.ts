@@ -1,11 +1,11 @@
 import type pg from 'pg';
+import { closeLog } from '../../core/table/layers.ts';
 import { newVersion, type PlannedLayer, type TableAt } from '../../core/table/table.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { RestoredContent, TableMark, TablePlace } from '../../store/pg/restore.ts';
 import { countLogged, listColumnRows, listSnapshotTables, type SnapshotRecord, type SnapshotTable } from '../../store/pg/snapshots.ts';
 import { listTables, listTablesAt, listTablesById } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
-import { closeLog } from '../rows/largeEdit.ts';
 
 /** What a restore does to one table. */
 export interface TableRestore {

@@ -1,20 +1,12 @@
+import { type LogRange, listLogRanges } from '../../core/table/layers.ts';
 import type { LayeredEntry } from '../../core/table/log.ts';
 import type { RowSelection, TableAt } from '../../core/table/table.ts';
 import { type LogTail, noTail } from '../../store/duckdb/buildRelation.ts';
 import { readLogFile } from '../../store/duckdb/readLogFile.ts';
 import type { TailFile } from '../../store/duckdb/tailFiles.ts';
 import { listLogFiles } from '../../store/pg/logFiles.ts';
-import { type LogRange, listNewestEntries, readNewestEntries } from '../../store/pg/rowLog.ts';
+import { listNewestEntries, readNewestEntries } from '../../store/pg/rowLog.ts';
 import type { Services } from '../../store/services.ts';
-
-/** The log layers of a version, as far as they belong to it. */
-function listLogRanges(at: TableAt): LogRange[] {
-  return at.layers.flatMap((layer, index) => {
-    if (layer.kind !== 'log') return [];
-    const upTo = Math.min(layer.upTo ?? at.editVersion, at.editVersion);
-    return upTo > layer.after ? [{ layer: index, after: layer.after, upTo }] : [];
-  });
-}
 
 /** What the log layers of a version say of the rows, in the form that a relation takes. */
 export async function readTail(services: Services, at: TableAt, selection: RowSelection | null): Promise<LogTail> {

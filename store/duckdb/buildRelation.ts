@@ -1,3 +1,4 @@
+import { mayHold } from '../../core/table/layers.ts';
 import { type ColumnRecord, type RowSelection, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';
 
@@ -37,7 +38,7 @@ export function buildRelation(at: TableAt, log: LogTail, effects: Map<number, Co
   const stored = visible.filter((column) => effects.get(column.id) !== 'mask');
   const segments = at.layers
     .filter((layer) => layer.kind === 'segment')
-    .filter((layer) => !selection || overlaps(selection, layer))
+    .filter((layer) => !selection || mayHold(layer, selection))
     .map((layer) => layer.key);
   const deltas = at.layers.flatMap((layer, index) => (layer.kind === 'delta' ? [{ key: layer.key, index }] : []));
   const tail = log.json === null ? null : makeTail(stored, effects.size > 0 ? keepOnly(stored, log.json) : log.json);
@@ -81,11 +82,6 @@ export function buildRelation(at: TableAt, log: LogTail, effects: Map<number, Co
 
 const opField: [number, string, string] = [fieldIds.op, opColumn, 'VARCHAR'];
 const layerField: [number, string, string] = [fieldIds.layer, layerColumn, 'INTEGER'];
-
-function overlaps(selection: RowSelection, part: { minRow: number; maxRow: number }): boolean {
-  if ('min' in selection) return part.minRow <= selection.max && part.maxRow >= selection.min;
-  return selection.ids.some((id) => id >= part.minRow && id <= part.maxRow);
-}
 
 export function limitRows(selection: RowSelection): string {
   return 'min' in selection

@@ -1,13 +1,11 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
+import type { FoundRow } from '../../core/table/layers.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import { findRows as findFewRows, findRange, openRows, type RowsWanted, type TextRow } from '../parquet/findRows.ts';
 import { innerName, opColumn } from './buildRelation.ts';
 import { cellText } from './cellText.ts';
 import { type Engine, readAll } from './engine.ts';
 import { quoteText } from './relation.ts';
-
-/** A row of a file: its cells as text by column id, or that it was removed. */
-export type FoundRow = { removed: true } | { removed: false; cells: Record<string, string | null> };
 
 const wanted = `^(${rowIdColumn}|${opColumn}|c[0-9]+)$`;
 const wantedPattern = new RegExp(wanted);

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { LogRange } from '../../core/table/layers.ts';
 import type { LayeredEntry, LogRow } from '../../core/table/log.ts';
 import type { RowSelection } from '../../core/table/table.ts';
 import type { logFiles } from '../../schema/index.ts';
@@ -7,13 +8,6 @@ import type { Lookup } from './lookups.ts';
 
 const columns = `edit_version::float8 AS "editVersion", row_id::float8 AS "rowId", op, changed, cells, before`;
 const bareColumns = `edit_version::float8 AS "editVersion", row_id::float8 AS "rowId", op, changed, NULL AS cells, NULL AS before`;
-
-/** A log layer, as far as it is read: entries with `after < edit_version <= upTo`. */
-export interface LogRange {
-  layer: number;
-  after: number;
-  upTo: number;
-}
 
 /** The newest entry of each row over log layers, a later layer winning; of a part of the rows, if asked. */
 function selectNewest(tableId: string, ranges: LogRange[], selection: RowSelection | null, list: string) {
