@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type VariableName, variableNames, variables } from './variables.ts';
+import { type Variable, type VariableName, variableNames, variables } from './variables.ts';
 
 /** The one file that reads environment variables. The table of all of them is variables.ts. */
 
@@ -323,7 +323,7 @@ class Reader {
   }
 }
 
-/** Names and meanings for the README; the meaning of a secret is told, its value never. */
-export function describeVariables(): { name: VariableName; default: string; meaning: string }[] {
-  return variableNames.map((name) => ({ name, default: variables[name].default, meaning: variables[name].meaning }));
+/** What docs/configuration.md says of each variable. */
+export function describeVariables(): (Variable & { name: VariableName })[] {
+  return variableNames.map((name) => ({ name, ...variables[name] }));
 }

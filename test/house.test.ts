@@ -67,7 +67,7 @@ describe('the checks', () => {
 describe('what is generated is fresh', () => {
   it('the types of the contract', async () => {
     const { scripts } = JSON.parse(await readFile(join(projectDir, 'package.json'), 'utf8')) as { scripts: Record<string, string> };
-    const [program = '', ...args] = (scripts.generate ?? '').split(' ');
+    const [program = '', ...args] = (scripts['generate:contract'] ?? '').split(' ');
     const target = args.indexOf('schema/contract.ts');
     expect(target).toBeGreaterThan(0);
     args[target] = join(await makeFolder(), 'contract.ts');
