@@ -15,6 +15,7 @@ import { describeError, openLog } from './log.ts';
 import type { Committer } from './pg/commit.ts';
 import { type Database, openDatabase } from './pg/database.ts';
 import { isHeldToPolicies } from './pg/roleCheck.ts';
+import { openPolicies, type Policies } from './policies.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
 import { Turns } from './takeTurns.ts';
 import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
@@ -28,6 +29,7 @@ export interface Services extends Committer {
   engine: Engine;
   /** Long logs as local files, for whoever reads whole tables. */
   tails: TailFiles;
+  policies: Policies;
   /** Of edits that had to start again, by table. */
   turns: Turns;
   /** Opened when first asked for: processes in which strangers' SQL runs. */
@@ -97,6 +99,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     blobs,
     engine,
     tails,
+    policies: openPolicies(),
     turns: new Turns(),
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
     makeId,

@@ -3,7 +3,8 @@ import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { tableAnnotated, tableUnannotated } from '../../core/journal/tableNotes.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
-import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import {
   type AnnotationKey,

@@ -1,11 +1,13 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Principal } from '../../core/access/principal.ts';
-import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { jsonExpression } from '../../store/duckdb/json.ts';
 import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
+import { openVisibleTable } from '../tables/openVisibleTable.ts';
 
 export interface ColumnProfile {
   name: string;
@@ -35,7 +37,7 @@ export async function profileTable(services: Services, principal: Principal, at:
   const profiles: ColumnProfile[] = [];
   for (let first = 0; first < at.columns.length; first += width) {
     const part = { ...at, columns: at.columns.slice(first, first + width) };
-    profiles.push(...(await profileColumns(services, await openRelation(services, part, principal))));
+    profiles.push(...(await profileColumns(services, await openRelation(services, await openVisibleTable(services, principal, part)))));
   }
   return profiles;
 }

@@ -13,6 +13,7 @@ import { makeId, type Services } from '../../store/services.ts';
 import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';
 import { narrowForQuery } from '../tables/narrowTable.ts';
 import { openRelation } from '../tables/openTable.ts';
+import { openVisibleTable } from '../tables/openVisibleTable.ts';
 import { findNamedTables } from './namedTables.ts';
 
 export interface QueryWanted {
@@ -148,7 +149,9 @@ async function runOver(
   const sandbox = await services.sandbox();
   const tables = await source.open(names);
   const needed = await narrowTables(services, workbook, wanted.sql, source, tables);
-  const opened = await Promise.all(needed.map(async (at) => ({ at, relation: await openRelation(services, at, principal) })));
+  const opened = await Promise.all(
+    needed.map(async (at) => ({ at, relation: await openRelation(services, await openVisibleTable(services, principal, at)) })),
+  );
   const blobs = await openFiles(
     services.blobs,
     opened.map(({ relation }) => relation),

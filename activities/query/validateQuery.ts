@@ -1,11 +1,12 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { TableAt } from '../../core/table/table.ts';
+import { rowIdField } from '../../core/table/visibleTable.ts';
 import type { Validation } from '../../store/duckdb/sandbox/sandbox.ts';
 import { listCurrentTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
-import { columnEffects } from '../governance/columnEffects.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { findNamedTables } from './namedTables.ts';
 
 interface QueryText {
@@ -37,15 +38,8 @@ async function validateOver(
   const sandbox = await services.sandbox();
   const relations = await Promise.all(
     tables.map(async (at) => {
-      const effects = await columnEffects(services, principal, at);
-      const visible = at.columns.filter((column) => effects.get(column.id) !== 'deny');
-      return {
-        name: at.table.name,
-        columns: [
-          ...visible.map(({ name, type, id }) => ({ name, type, masked: effects.get(id) === 'mask' })),
-          { name: '__svc_row_id', type: 'BIGINT', masked: false },
-        ],
-      };
+      const { columns } = await openVisibleColumns(services, principal, at);
+      return { name: at.table.name, columns: [...columns, rowIdField] };
     }),
   );
   try {

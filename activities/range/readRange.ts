@@ -2,7 +2,8 @@ import { formatBlock, type Scalar, trimBlanks } from '../../core/a1/block.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import type { Range } from '../../core/grid/grid.ts';
-import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import { jsonExpression } from '../../store/duckdb/json.ts';
 import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
@@ -12,6 +13,7 @@ import { findRowIds } from '../rows/findRowIds.ts';
 import { eachColumn, withStoredColumns } from '../rows/storedColumns.ts';
 import { keepNamed } from '../tables/narrowTable.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
+import { openVisibleTable } from '../tables/openVisibleTable.ts';
 import { refuseRange, requireBlock } from './openBlock.ts';
 import { presentCell } from './presentCell.ts';
 
@@ -66,7 +68,7 @@ async function readBlock(
     at,
     columns.map(({ name }) => name),
   );
-  const relation = await openRelation(services, kept, principal, { min, max });
+  const relation = await openRelation(services, await openVisibleTable(services, principal, kept), { min, max });
   // A cell holds one value: JSON stands in it as its text.
   const cells = columns.map(({ name, type }) =>
     type === 'JSON' ? `CAST(${quoteName(name)} AS VARCHAR)` : jsonExpression(quoteName(name), type),

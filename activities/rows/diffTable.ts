@@ -1,12 +1,14 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Principal } from '../../core/access/principal.ts';
-import { type RowSelection, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import type { RowSelection, TableAt } from '../../core/table/table.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import { readAll, withRelations } from '../../store/duckdb/engine.ts';
 import { jsonExpression, rowJson } from '../../store/duckdb/json.ts';
 import { quoteName, quoteText, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../tables/openTable.ts';
+import { openVisibleTable } from '../tables/openVisibleTable.ts';
 import { diffWide } from './diffWide.ts';
 import { pairShown, type ShownPair } from './pairShown.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
@@ -35,8 +37,8 @@ export async function diffTable(services: Services, principal: Principal, from: 
     if (wide) return wide;
   }
   const [left, right] = await Promise.all([
-    openRelation(services, from, principal, selection),
-    openRelation(services, to, principal, selection),
+    openRelation(services, await openVisibleTable(services, principal, from), selection),
+    openRelation(services, await openVisibleTable(services, principal, to), selection),
   ]);
   const pairs = pairShown(from, to, left.columns, right.columns);
   return withRelations(services.engine, services.blobs, [left, right], async (connection, froms) => {

@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, type ProblemCode } from '../../core/errors.ts';
-import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import { streamFile } from '../../store/duckdb/engine.ts';
 import { openFiles, quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
 import { pageSeparator } from '../../store/duckdb/sandbox/protocol.ts';
@@ -11,6 +12,7 @@ import { isWide } from '../../store/duckdb/wide.ts';
 import type { Services } from '../../store/services.ts';
 import { keepNamed, mostQueried, tooWide } from '../tables/narrowTable.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
+import { openVisibleTable } from '../tables/openVisibleTable.ts';
 import {
   decodePlace,
   encodePlace,
@@ -51,7 +53,7 @@ export async function readFiltered(
   const selected = wide ? [rowIdColumn] : columns.map((column) => column.name);
   const needed = used.allColumns ? at : keepNamed(at, [...used.columns, ...selected, ...order.map(({ name }) => name)]);
   if (needed.columns.length > mostQueried) throw refuseFilter('query-too-large', [tooWide(needed)]);
-  const relation = await openRelation(services, needed, principal);
+  const relation = await openRelation(services, await openVisibleTable(services, principal, needed));
   const where = `FROM ${table} WHERE (\n${query.filter}\n)`;
   const page = `SELECT ${selected.map(quoteName).join(', ')} ${where} ${orderBy(order)} LIMIT ${query.limit} OFFSET ${offset}`;
   const run = async (sql: string, keepResult: boolean): Promise<SandboxResult> => {

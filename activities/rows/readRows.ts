@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
-import { type RowSelection, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import type { RowSelection, TableAt } from '../../core/table/table.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import { readAll, streamRelation, withRelation } from '../../store/duckdb/engine.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { quoteName, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
@@ -9,6 +10,7 @@ import { isWide } from '../../store/duckdb/wide.ts';
 import type { Services } from '../../store/services.ts';
 import { keepNamed } from '../tables/narrowTable.ts';
 import { describeRelation, openRelation } from '../tables/openTable.ts';
+import { openVisibleTable } from '../tables/openVisibleTable.ts';
 import { estimateRowBytes } from '../tables/rowBytes.ts';
 import { fetchFrom, fetchRows } from './fetchRows.ts';
 import { findRowIds } from './findRowIds.ts';
@@ -94,7 +96,7 @@ async function openPruned(
   selection: RowSelection | null = null,
 ): Promise<Relation> {
   const names = [...columns, ...order].map(({ name }) => name);
-  return openRelation(services, keepNamed(at, names), principal, selection);
+  return openRelation(services, await openVisibleTable(services, principal, keepNamed(at, names)), selection);
 }
 
 /** Rows of many columns by their ids, those of others as the engine streams them. */

@@ -6,13 +6,13 @@ import { notFound } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import type { LogRow } from '../../core/table/log.ts';
 import { pairColumns } from '../../core/table/pairColumns.ts';
-import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
-import type { ColumnEffect } from '../../store/duckdb/buildRelation.ts';
+import type { Cells, TableAt } from '../../core/table/table.ts';
+import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import { listColumnsEver } from '../../store/pg/columns.ts';
 import { findMakers, type OpRecord } from '../../store/pg/ops.ts';
 import { findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { columnEffects } from '../governance/columnEffects.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 import { readStoredRows } from './readStoredRows.ts';
 
@@ -42,8 +42,8 @@ export async function readRowHistory(
 ): Promise<{ changes: HistoryChange[]; nextCursor: string | null }> {
   const key = decodeCursor(page.cursor, ['number']);
   const upTo = key === null ? at.editVersion : Math.min(at.editVersion, (key[0] as number) - 1);
-  const columns = await listColumnsEver(services.db.orm, at.table.id);
-  const effects = await columnEffects(services, principal, { ...at, columns });
+  const ever = await listColumnsEver(services.db.orm, at.table.id);
+  const { columns } = await openVisibleColumns(services, principal, { ...at, columns: ever });
   const [logged, unlogged] = await Promise.all([
     readLog(services, at.table.id, { after: 0, upTo, rowIds: [rowId], newestFirst: true, limit: page.limit + 1 }),
     findUnloggedVersions(services, at.table.id, 0, upTo),
@@ -65,7 +65,7 @@ export async function readRowHistory(
     const op = makers.get(version) ?? others.get(version);
     const entry = byVersion.get(version) ?? (await compareVersions(services, at, version, rowId));
     if (!entry || !op) continue;
-    const cells = presentCells(entry, columns, effects);
+    const cells = presentCells(entry, columns);
     // A change of hidden columns alone is not shown: that it happened would be told, too.
     if (entry.op === 'U' && cells.length === 0) continue;
     changes.push({ op, editVersion: version, kind: kinds[entry.op], cells });
@@ -132,13 +132,12 @@ function isShownAlike(oldType: string, oldText: string | null, type: string, tex
   return show(before, oldText) === show(after, text);
 }
 
-function presentCells(entry: ComparedRow, columns: ColumnRecord[], effects: Map<number, ColumnEffect>): HistoryCell[] {
+function presentCells(entry: ComparedRow, columns: VisibleColumn[]): HistoryCell[] {
   const changed = new Set(entry.changed);
   return columns.flatMap((column) => {
-    const effect = effects.get(column.id);
-    if (!changed.has(column.id) || effect === 'deny') return [];
+    if (!changed.has(column.id)) return [];
     // Whether a masked cell was empty is not told either.
-    if (effect === 'mask') return [{ column: column.name, oldJson: 'null', newJson: 'null' }];
+    if (column.masked) return [{ column: column.name, oldJson: 'null', newJson: 'null' }];
     const type = parseColumnType(column.type) as ColumnType;
     const oldType = parseColumnType(entry.typesBefore?.get(column.id) ?? column.type) as ColumnType;
     const oldJson = cellJson(oldType, entry.before?.[column.id] ?? null);

@@ -10,8 +10,8 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { findOp, listCancelledVersions, markUndone, type OpRecord } from '../../store/pg/ops.ts';
 import { type EditedTable, findCurrentTableById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { columnEffects } from '../governance/columnEffects.ts';
 import { applyEdit, type PlannedEdit, type PreparedEdit, requireEditable } from '../tables/editTable.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { listVisibleCells } from './checkVersion.ts';
 import { writeLargeEdit } from './largeEdit.ts';
 import { readLog } from './readLog.ts';
@@ -84,7 +84,7 @@ function undoneAlready(op: OpRecord): DomainError {
 
 /** What one may not write, one may not undo. Rows as a whole come and go without showing what is in them. */
 async function refuseHidden(services: Services, principal: Principal, at: TableAt, entries: LogRow[]): Promise<void> {
-  const effects = await columnEffects(services, principal, at);
+  const { effects } = await openVisibleColumns(services, principal, at);
   if (effects.size === 0 || !entries.some((entry) => entry.op === 'U' && entry.changed.some((id) => effects.has(id)))) return;
   throw new DomainError('insufficient-role', 'The op changed columns that are hidden from you.', 'Ask somebody who may see them.');
 }
@@ -160,11 +160,8 @@ async function refuseConflicts(
 ): Promise<never> {
   // Columns that ended are named, too, unless they would be denied today.
   const columns = await listColumnsEver(services.db.orm, at.table.id);
-  const effects = await columnEffects(services, principal, { ...at, columns });
-  const cells = listVisibleCells(
-    conflicts,
-    columns.filter((column) => effects.get(column.id) !== 'deny'),
-  );
+  const { columns: visible } = await openVisibleColumns(services, principal, { ...at, columns });
+  const cells = listVisibleCells(conflicts, visible);
   throw new DomainError(
     'version-conflict',
     `Op ${op.opId} cannot be undone: cells that it wrote were changed since, or their columns ended.`,

@@ -2,9 +2,9 @@ import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
-import { columnEffects } from '../governance/columnEffects.ts';
 import { type PlannedEdit, type PreparedEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { checkVersion } from './checkVersion.ts';
 import { writeLargeEdit } from './largeEdit.ts';
 import { castRows, planUpsert, touchedCells } from './planUpsert.ts';
@@ -23,11 +23,8 @@ export async function visibleColumns(
   principal: Principal,
   at: Pick<TableAt, 'table' | 'columns'>,
 ): Promise<{ visible: ColumnRecord[]; masked: Set<number> }> {
-  const effects = await columnEffects(services, principal, at);
-  return {
-    visible: at.columns.filter((column) => effects.get(column.id) !== 'deny'),
-    masked: new Set(at.columns.flatMap((column) => (effects.get(column.id) === 'mask' ? [column.id] : []))),
-  };
+  const { columns } = await openVisibleColumns(services, principal, at);
+  return { visible: columns, masked: new Set(columns.flatMap(({ id, masked }) => (masked ? [id] : []))) };
 }
 
 /** Reads, casts and, for a large one, writes the file: all that comes before the transaction. */

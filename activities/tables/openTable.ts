@@ -2,11 +2,12 @@ import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { RowSelection, TableAt } from '../../core/table/table.ts';
-import { buildRelation, type ColumnEffect, noTail } from '../../store/duckdb/buildRelation.ts';
+import { rowIdField, seeEverything, type VisibleColumn, type VisibleTable } from '../../core/table/visibleTable.ts';
+import { buildRelation } from '../../store/duckdb/buildRelation.ts';
 import type { Relation } from '../../store/duckdb/relation.ts';
 import { findCurrentTable, findTableAt, listTables } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { columnEffects } from '../governance/columnEffects.ts';
+import { openVisibleTable } from './openVisibleTable.ts';
 import { readTail } from './readLayers.ts';
 
 /** The table by name or id as it is now, or a 404 that names the nearest one. By name an active one hides archived ones. */
@@ -39,30 +40,16 @@ export async function requireTableAt(services: Services, current: TableAt, editV
 }
 
 /** Everything that reads a table's content reads it through this. */
-export async function openRelation(
-  services: Services,
-  at: TableAt,
-  principal: Principal,
-  selection: RowSelection | null = null,
-): Promise<Relation> {
-  return openWith(services, at, await columnEffects(services, principal, at), selection);
+export async function openRelation(services: Services, visible: VisibleTable, selection: RowSelection | null = null): Promise<Relation> {
+  return buildRelation(visible, await readTail(services, visible, selection), selection);
 }
 
 /** For the service itself: edits and transforms read what is stored, whoever asked for them. */
 export async function openUnmasked(services: Services, at: TableAt, selection: RowSelection | null = null): Promise<Relation> {
-  return openWith(services, at, new Map(), selection);
-}
-
-async function openWith(
-  services: Services,
-  at: TableAt,
-  effects: Map<number, ColumnEffect>,
-  selection: RowSelection | null,
-): Promise<Relation> {
-  return buildRelation(at, await readTail(services, at, selection), effects, selection);
+  return openRelation(services, seeEverything(at), selection);
 }
 
 /** What the principal sees of the columns, in order; the last is the row id. */
-export async function describeRelation(services: Services, at: TableAt, principal: Principal): Promise<Relation['columns']> {
-  return buildRelation(at, noTail, await columnEffects(services, principal, at), null).columns;
+export async function describeRelation(services: Services, at: TableAt, principal: Principal): Promise<VisibleColumn[]> {
+  return [...(await openVisibleTable(services, principal, at)).columns, rowIdField];
 }

@@ -1,6 +1,7 @@
 import { type LogRange, listLogRanges } from '../../core/table/layers.ts';
 import type { LayeredEntry } from '../../core/table/log.ts';
-import type { RowSelection, TableAt } from '../../core/table/table.ts';
+import type { RowSelection, TableVersion } from '../../core/table/table.ts';
+import type { VisibleTable } from '../../core/table/visibleTable.ts';
 import { type LogTail, noTail } from '../../store/duckdb/buildRelation.ts';
 import { readLogFile } from '../../store/duckdb/readLogFile.ts';
 import type { TailFile } from '../../store/duckdb/tailFiles.ts';
@@ -9,20 +10,21 @@ import { listNewestEntries, readNewestEntries } from '../../store/pg/rowLog.ts';
 import type { Services } from '../../store/services.ts';
 
 /** What the log layers of a version say of the rows, in the form that a relation takes. */
-export async function readTail(services: Services, at: TableAt, selection: RowSelection | null): Promise<LogTail> {
+export async function readTail(services: Services, { at, columns }: VisibleTable, selection: RowSelection | null): Promise<LogTail> {
   const ranges = listLogRanges(at);
   if (ranges.length === 0) return noTail;
   if (selection !== null) return { file: null, json: await readLogText(services, at, ranges, selection) };
-  const kept = services.tails.find(at);
+  const read = { ...at, columns: columns.filter(({ masked }) => !masked) };
+  const kept = services.tails.find(read);
   const since = kept && (await readSince(services, at, kept));
   if (kept && since && (since.json?.length ?? 0) <= services.tails.limits.since) return { file: kept.path, json: since.json };
   const json = await readLogText(services, at, ranges, null);
-  if (json !== null) void services.tails.offer(at, json);
+  if (json !== null) void services.tails.offer(read, json);
   return { file: null, json };
 }
 
 /** What the open log says since the version of a file; null when that is not known any more. */
-async function readSince(services: Services, at: TableAt, kept: TailFile): Promise<{ json: string | null } | null> {
+async function readSince(services: Services, at: TableVersion, kept: TailFile): Promise<{ json: string | null } | null> {
   if (kept.versionUid === at.versionUid) return { json: null };
   // Above the layer that is open, which is the last.
   const range = { layer: at.layers.length, after: kept.editVersion, upTo: at.editVersion };
@@ -30,7 +32,12 @@ async function readSince(services: Services, at: TableAt, kept: TailFile): Promi
   return uid === kept.versionUid && floor <= kept.editVersion ? { json } : null;
 }
 
-async function readLogText(services: Services, at: TableAt, ranges: LogRange[], selection: RowSelection | null): Promise<string | null> {
+async function readLogText(
+  services: Services,
+  at: TableVersion,
+  ranges: LogRange[],
+  selection: RowSelection | null,
+): Promise<string | null> {
   const { floor, json } = await readNewestEntries(services.db.keyed, at.table.id, ranges, selection);
   if (ranges.every((range) => range.after >= floor)) return json;
   const entries = await readLogLayers(services, at, selection);
@@ -41,7 +48,7 @@ async function readLogText(services: Services, at: TableAt, ranges: LogRange[], 
  * The newest entry of each row over all log layers of a version, a later layer winning, in row order. Layers of the table
  * as it is lie in the database; those of older versions, and what a restore brought back from them, may lie in files.
  */
-export async function readLogLayers(services: Services, at: TableAt, selection: RowSelection | null): Promise<LayeredEntry[]> {
+export async function readLogLayers(services: Services, at: TableVersion, selection: RowSelection | null): Promise<LayeredEntry[]> {
   const ranges = listLogRanges(at);
   if (ranges.length === 0) return [];
   const { floor, entries } = await listNewestEntries(services.db, at.table.id, ranges, selection);

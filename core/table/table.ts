@@ -34,16 +34,20 @@ export interface ColumnRecord {
   description: string | null;
 }
 
-/** A table at one version: all that is needed to read it. */
-export interface TableAt {
+/** A table at one version, without its columns. */
+export interface TableVersion {
   table: TableRecord;
   editVersion: number;
   versionUid: string;
   manifestId: string;
   schemaVersion: number;
   rowCount: number;
-  columns: ColumnRecord[];
   layers: Layer[];
+}
+
+/** A table at one version: all that is needed to read it. */
+export interface TableAt extends TableVersion {
+  columns: ColumnRecord[];
 }
 
 /**

@@ -1,5 +1,6 @@
 import { mayHold } from '../../core/table/layers.ts';
-import { type ColumnRecord, type RowSelection, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { type ColumnRecord, type RowSelection, rowIdColumn } from '../../core/table/table.ts';
+import { rowIdField, type VisibleColumn, type VisibleTable } from '../../core/table/visibleTable.ts';
 import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';
 
 export const opColumn = '__svc_op';
@@ -19,8 +20,6 @@ export const fieldIds = {
 /** The name of a column inside files and tails: by id, never by the user's name. */
 export const innerName = (columnId: number) => `c${columnId}`;
 
-export type ColumnEffect = 'mask' | 'deny';
-
 /** What the log layers of a version say: in a local file, as `readNewestEntries` gives it, or both, the latter being newer. */
 export interface LogTail {
   file: string | null;
@@ -33,9 +32,8 @@ export const noTail: LogTail = { file: null, json: null };
  * The relation of a table at a version. `log` are the newest entries of its log layers; `selection`, if given, limits it to
  * some row ids and with it the files that are read.
  */
-export function buildRelation(at: TableAt, log: LogTail, effects: Map<number, ColumnEffect>, selection: RowSelection | null): Relation {
-  const visible = at.columns.filter((column) => effects.get(column.id) !== 'deny');
-  const stored = visible.filter((column) => effects.get(column.id) !== 'mask');
+export function buildRelation({ at, columns, effects }: VisibleTable, log: LogTail, selection: RowSelection | null): Relation {
+  const stored = columns.filter(({ masked }) => !masked);
   const segments = at.layers
     .filter((layer) => layer.kind === 'segment')
     .filter((layer) => !selection || mayHold(layer, selection))
@@ -45,10 +43,7 @@ export function buildRelation(at: TableAt, log: LogTail, effects: Map<number, Co
 
   return {
     name: at.table.name,
-    columns: [
-      ...visible.map((column) => ({ name: column.name, type: column.type, masked: effects.get(column.id) === 'mask' })),
-      { name: rowIdColumn, type: 'BIGINT', masked: false },
-    ],
+    columns: [...columns, rowIdField],
     files: [...segments, ...deltas.map((delta) => delta.key)],
     tailFile: log.file,
     tail,
@@ -75,7 +70,7 @@ export function buildRelation(at: TableAt, log: LogTail, effects: Map<number, Co
       // One change alone holds a row but once.
       const isOne = keys.length + (tail ? 1 : 0) === 1;
       const base = segments.length === 0 ? null : `SELECT ${rowIdColumn}${listed} FROM ${files(segments, [])}${limit}`;
-      return finish(visible, effects, combine(base, changes, isOne, stored, listed));
+      return finish(columns, combine(base, changes, isOne, stored, listed));
     },
   };
 }
@@ -147,14 +142,13 @@ function selectNothing(stored: ColumnRecord[]): string {
 }
 
 /** User's names on the outside; what is masked was never read. */
-function finish(visible: ColumnRecord[], effects: Map<number, ColumnEffect>, inner: string): string {
-  const outer = visible.map((column) => {
-    const value =
-      effects.get(column.id) === 'mask'
-        ? `CAST(NULL AS ${column.type})`
-        : column.type === 'JSON'
-          ? `CAST(${innerName(column.id)} AS JSON)`
-          : innerName(column.id);
+function finish(columns: VisibleColumn[], inner: string): string {
+  const outer = columns.map((column) => {
+    const value = column.masked
+      ? `CAST(NULL AS ${column.type})`
+      : column.type === 'JSON'
+        ? `CAST(${innerName(column.id)} AS JSON)`
+        : innerName(column.id);
     return `${value} AS ${quoteName(column.name)}`;
   });
   return `SELECT ${[...outer, rowIdColumn].join(', ')} FROM (${inner})`;

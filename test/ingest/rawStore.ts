@@ -7,7 +7,9 @@ import { formatCell } from '../../core/grid/format/formatCell.ts';
 import { storedText } from '../../core/grid/format/storedText.ts';
 import type { CellKind, Grid } from '../../core/grid/grid.ts';
 import { buildRawTable } from '../../core/structuring/raw.ts';
-import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
+import { seeEverything } from '../../core/table/visibleTable.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { openFolderStore } from '../../store/blobs/folderStore.ts';
 import { buildRelation, noTail } from '../../store/duckdb/buildRelation.ts';
@@ -67,7 +69,7 @@ export async function openRawStore(): Promise<RawStore> {
         rowCount: sheet.rowCount,
       } as unknown as TableAt;
       const names = sheet.columns.map(({ name }) => quoteName(name));
-      return withRelation(engine, blobs, buildRelation(at, noTail, new Map(), null), async (connection, from) => {
+      return withRelation(engine, blobs, buildRelation(seeEverything(at), noTail, null), async (connection, from) => {
         const rows = await readAll(connection, `SELECT ${[`${rowIdColumn}::DOUBLE`, ...names].join(', ')} FROM ${from}`);
         return rows as unknown as Row[];
       });

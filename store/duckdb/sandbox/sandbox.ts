@@ -169,7 +169,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     async validate({ accountId, sql, params, relations }) {
       const given = params === undefined ? null : readParams(params);
       return withProcess(accountId, sql, async (process) => {
-        const tables = relations.map(({ name, columns }) => ({ name, columns }));
+        const tables = relations.map(({ name, columns }) => ({
+          name,
+          columns: columns.map((column) => ({ name: column.name, type: column.type })),
+        }));
         const { reply } = await process.ask(
           { op: 'validate', sql, params: given ?? {}, tables, timeoutMs: bindTimeoutMs },
           bindTimeoutMs + graceMs,

@@ -1,0 +1,16 @@
+import type { Principal } from '../core/access/principal.ts';
+import type { ColumnRecord, TableRecord } from '../core/table/table.ts';
+import type { ColumnEffect } from '../core/table/visibleTable.ts';
+
+/** What the policies of a workbook say. */
+export interface Policies {
+  /** What they do to the columns of a table for a principal, by column id. Asked in one place: `openVisibleTable`. */
+  columnEffects(principal: Principal, of: { table: TableRecord; columns: ColumnRecord[] }): Promise<ReadonlyMap<number, ColumnEffect>>;
+  /** Whether any column policy exists in the workbook. */
+  isGoverned(workbookId: string): Promise<boolean>;
+}
+
+/** Workbooks have no policies yet. */
+export function openPolicies(): Policies {
+  return { columnEffects: async () => new Map(), isGoverned: async () => false };
+}
