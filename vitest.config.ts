@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Folders whose tests need no PostgreSQL and no Temporal: none is started for them. */
-const pure = ['test/{core,structuring,xlsx}/**/*.test.ts'];
-/** Figures over many or large files; as pure, but slow. */
-const measured = ['test/measured/**/*.test.ts'];
+/** Pure functions: they share the modules that were loaded, and need neither files nor services. */
+const core = ['test/{core,structuring}/**/*.test.ts'];
+/** They read and write files, but need no PostgreSQL and no Temporal. */
+const files = ['test/{blobs,formats,measured,parquet,xlsx}/**/*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -18,14 +18,14 @@ export default defineConfig({
     // Within a file in the order written: many tests tell a story.
     sequence: { shuffle: false, concurrent: false },
     projects: [
-      { extends: true, test: { name: 'core', include: pure } },
-      { extends: true, test: { name: 'measured', include: measured } },
+      { extends: true, test: { name: 'core', include: core, isolate: false } },
+      { extends: true, test: { name: 'files', include: files } },
       {
         extends: true,
         test: {
           name: 'services',
           include: ['test/**/*.test.ts'],
-          exclude: [...pure, ...measured],
+          exclude: [...core, ...files],
           globalSetup: ['test/setup/services.ts'],
         },
       },

@@ -6,7 +6,8 @@
  */
 
 import { parseArea } from '../../core/grid/address.ts';
-import { CellKind, type CellStyle, type Grid } from '../../core/grid/grid.ts';
+import { CellKind, type CellStyle, type Grid, type Range } from '../../core/grid/grid.ts';
+import { SheetView } from '../../core/structuring/sheet.ts';
 
 export interface PictureOptions {
   sheet?: string;
@@ -25,6 +26,16 @@ export function drawGrid(picture: string, options: PictureOptions = {}): Grid {
     lines.map((line) => (line.trim() === '' ? [] : line.split('|').map((cell) => cell.trim()))),
     options,
   );
+}
+
+export function drawSheet(picture: string, options?: PictureOptions): SheetView {
+  return new SheetView(drawGrid(picture, options));
+}
+
+/** Everything that is used of a drawn sheet. */
+export function usedRange({ used }: SheetView): Range {
+  if (!used) throw new Error('the picture is blank');
+  return used;
 }
 
 export function makeGrid(rows: string[][], options: PictureOptions = {}): Grid {

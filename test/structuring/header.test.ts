@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import { findHeader, isFilled, placeOfSingle, weighLine } from '../../core/structuring/header.ts';
+import { profileColumns, readLines } from '../../core/structuring/lines.ts';
+import { drawSheet, type PictureOptions, usedRange } from './picture.ts';
+
+function read(picture: string, options?: PictureOptions) {
+  const view = drawSheet(picture, options);
+  const block = usedRange(view);
+  return { view, block, lines: readLines(view, block) };
+}
+
+/** First row of the table, header rows and first row of data, as rows of the sheet. */
+function shapeOf(picture: string, options?: PictureOptions) {
+  const { view, block, lines } = read(picture, options);
+  const { top, header, firstData } = findHeader(view, block, lines);
+  const row = (k: number) => lines[k]?.row;
+  return [row(top), header.map(row), row(firstData)];
+}
+
+describe('findHeader', () => {
+  it.each<[string, string, PictureOptions, unknown[]]>([
+    ['one row of names over numbers', '品名|数量|単価\nりんご|1|100\nみかん|2|50', {}, [1, [1], 2]],
+    ['titles above it', '売上表\n(単位：円)\n品名|数量|単価\nりんご|1|100\nみかん|2|50', {}, [3, [3], 4]],
+    [
+      'two rows with a merged parent',
+      '部門|売上||利益\n|計画|実績|実績\n東|10|11|1\n西|20|19|2',
+      { merges: ['A1:A2', 'B1:C1'] },
+      [1, [1, 2], 3],
+    ],
+    ['years as names', '項目|2021|2022|2023\n売上|10|20|30\n費用|5|6|7', {}, [1, [1], 2]],
+    ['units below the names', '月|石油|ガス\n|(kl)|(m3)\n1月|15|13\n2月|16|14', {}, [1, [1, 2], 3]],
+    ['texts only: the first full line', '氏名|部署|役職\n山田|営業|主任\n鈴木|開発|課長', {}, [1, [1], 2]],
+    ['texts only, two styled rows', '*氏名|*所属|\n*姓名|*部|*課\n山田|営業|一課\n鈴木|開発|二課\n佐藤|開発|三課', {}, [1, [1, 2], 3]],
+    ['no header: numbers from the first row on', '1|2|3\n4|5|6\n7|8|9', {}, [1, [], 1]],
+  ])('finds %s', (_, picture, options, expected) => expect(shapeOf(picture, options)).toEqual(expected));
+});
+
+describe('weighLine', () => {
+  const { view, block, lines } = read('品名|数量|単価\nりんご|1|100\nみかん|2|50\nもも|3|60');
+  const profiles = profileColumns(view, block, lines.slice(1));
+  const weigh = (k: number) => {
+    const line = lines[k];
+    if (!line) throw new Error('no such line');
+    return weighLine(view, block, line, profiles);
+  };
+
+  it('counts texts over numbers for the header, and numbers among numbers for data', () => {
+    const [names, row] = [weigh(0), weigh(1)];
+    expect(names.header).toBeGreaterThan(names.data);
+    expect(row.data).toBeGreaterThan(row.header);
+  });
+
+  it('counts nothing for a rule drawn with dashes', () => {
+    const ruled = read('品名|数量\n---|---\nりんご|1\nみかん|2');
+    const [, line] = ruled.lines;
+    const evidence = line && weighLine(ruled.view, ruled.block, line, profileColumns(ruled.view, ruled.block, ruled.lines.slice(2)));
+    expect(evidence).toEqual({ header: 0, data: 0 });
+  });
+});
+
+describe('isFilled', () => {
+  it.each([
+    ['#a|#b|c', true],
+    ['#a|b', false],
+  ])('of %s is %s: more than half of its cells', (picture, filled) => {
+    const [line] = read(picture).lines;
+    expect(line && isFilled(line)).toBe(filled);
+  });
+});
+
+describe('placeOfSingle', () => {
+  it.each([
+    ['at the left edge', '題\na|b|c|d', [], 'left'],
+    ['merged over the whole width', '題\na|b|c|d', ['A1:D1'], 'whole'],
+    ['above some columns', '||題\na|b|c|d', [], 'inner'],
+  ])('tells a cell %s', (_, picture, merges, place) => {
+    const { view, block, lines } = read(picture, { merges });
+    const [line] = lines;
+    expect(line && placeOfSingle(view, block, line)).toBe(place);
+  });
+});

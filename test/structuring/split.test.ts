@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { formatRange } from '../../core/structuring/a1.ts';
+import { readLines } from '../../core/structuring/lines.ts';
+import { splitSheet } from '../../core/structuring/split.ts';
+import { splitColumns } from '../../core/structuring/splitColumns.ts';
+import { splitRows } from '../../core/structuring/splitRows.ts';
+import { drawSheet, type PictureOptions, usedRange } from './picture.ts';
+
+type Split = typeof splitColumns;
+
+function rangesOf(split: Split, picture: string, options?: PictureOptions): string[] | null {
+  const view = drawSheet(picture, options);
+  const block = usedRange(view);
+  return split(view, block, readLines(view, block))?.map(formatRange) ?? null;
+}
+
+const left = '部門|人数\n営業|12\n開発|20\n総務|3';
+const sideBySide = '部門|人数||職種|人数|採用\n営業|12||設計|5|1\n開発|20||購買|6|2\n総務|3||経理|7|3\n|||法務|8|4';
+
+describe('splitColumns', () => {
+  it.each<[string, string, PictureOptions, string[] | null]>([
+    ['two tables of different length', sideBySide, {}, ['A1:C5', 'D1:F5']],
+    ['two tables with two blank columns between', '部門|人数|||職種|数\n営業|12|||設計|5\n開発|20|||購買|6', {}, ['A1:D3', 'E1:F3']],
+    ['one table where a blank column is all that parts them', '部門|人数||職種|数\n営業|12||設計|5\n開発|20||購買|6', {}, null],
+    ['one table without a gap', left, {}, null],
+    ['one table whose columns are spaced', "品番||品名||在庫\n'A01||ボルト||5\n'A02||ナット||7", {}, null],
+    [
+      'no table where the gap is ruled: cells that nobody filled in',
+      '部門|人数||備考|印\n営業|12||a|b\n開発|20||c|d\n総務|3||e|f',
+      { ruled: ['A1:E4'] },
+      null,
+    ],
+    ['the same header again without a gap', '店|額|店|額\n銀座|1|梅田|5\n新宿|2|難波|6\n池袋|3|天満|7', {}, ['A1:B4', 'C1:D4']],
+  ])('finds %s', (_, picture, options, expected) => expect(rangesOf(splitColumns, picture, options)).toEqual(expected));
+});
+
+describe('splitRows', () => {
+  it.each<[string, string, PictureOptions, string[] | null]>([
+    [
+      'a table with its title below another',
+      '*売上\n#店舗|#金額\n銀座|100\n新宿|200\n\n*在庫\n#品番|#数量|#倉庫\nA1|5|東\nA2|7|西',
+      {},
+      ['A1:C4', 'A6:C9'],
+    ],
+    ['one table with a blank row in it', '店舗|金額\n銀座|100\n新宿|200\n\n池袋|300\n渋谷|400', {}, null],
+    [
+      'one table where lines run down through the blank row',
+      '店舗|金額|数\n銀座|1|2\n\n品番|数量|倉庫\nA1|5|東',
+      { ruled: ['A1:C5'] },
+      null,
+    ],
+    [
+      'a header that comes again under its own title',
+      '東日本\n店舗|金額\n銀座|100\n新宿|200\n西日本\n店舗|金額\n梅田|300\n難波|400',
+      {},
+      ['A1:B4', 'A5:B8'],
+    ],
+  ])('finds %s', (_, picture, options, expected) => expect(rangesOf(splitRows, picture, options)).toEqual(expected));
+});
+
+describe('splitSheet', () => {
+  const splitOf = (picture: string) => splitSheet(drawSheet(picture)).map(formatRange);
+
+  it('cuts columns and rows in turn', () => {
+    expect(splitOf(`${sideBySide}\n\n\n*#品番|*#数量|*#倉庫\nA1|5|東\nA2|7|西`)).toEqual(['A1:B4', 'D1:F5', 'A8:C10']);
+  });
+
+  it('keeps one table whole, and gives nothing for a blank sheet', () => {
+    expect(splitOf(left)).toEqual(['A1:B4']);
+    expect(splitOf('')).toEqual([]);
+  });
+});
