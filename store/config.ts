@@ -119,7 +119,7 @@ export function requireServices(config: Config): ServiceConfig {
   return config as ServiceConfig;
 }
 
-/** The variables a child process needs to load the same config; `undefined` takes an inherited one away. */
+/** The variables with which a child process loads the same config. `undefined` removes one that it would inherit. */
 export function configToEnv(config: Config): Env {
   const { temporal, blobs, oidc } = config;
   const s3 = blobs.kind === 's3' ? blobs : null;
@@ -163,13 +163,13 @@ export function inheritEnv(changes: Env, env: Env = process.env): Record<string,
   return Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }
 
-/** For programs that read variables of their own which must not leak in, such as PGPORT. */
+/** The same without variables that begin with one of the prefixes: other programs read some of their own, such as PGPORT. */
 export function inheritEnvWithout(prefixes: string[], changes: Env, env: Env = process.env): Record<string, string> {
   const kept = Object.entries(env).filter(([name]) => !prefixes.some((prefix) => name.startsWith(prefix)));
   return inheritEnv(changes, Object.fromEntries(kept));
 }
 
-/** Known even when the rest of the configuration is wrong: errors are shown with their stack. */
+/** Whether errors are shown with their stack. Works also when the rest of the configuration is wrong. */
 export function wantsStacks(env: Env = process.env): boolean {
   return env.SVC_LOG_LEVEL === 'debug' || env.SVC_LOG_LEVEL === 'trace';
 }
@@ -238,19 +238,19 @@ function onOff(value: boolean): string {
   return value ? 'on' : 'off';
 }
 
-/** A server that listens everywhere is reached at one address; IPv6 ones are bracketed in URLs. */
+/** The host as it stands in a URL. A server that listens on all addresses is reached at the local one; IPv6 needs brackets. */
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** Reads one variable at a time and collects what is wrong, so that all of it is said at once. */
+/** Reads variables one by one and collects what is wrong with them, so that all of it can be reported at once. */
 class Reader {
   readonly problems: string[] = [];
 
   constructor(private readonly env: Env) {}
 
-  /** Always '', so that it can stand where a value is needed: the config is thrown away. */
+  /** Returns '' so that it can be used where a value is needed; a config with problems is never used. */
   refuse(name: VariableName, why: string): string {
     const { meaning, default: fallback } = variables[name];
     this.problems.push(`${name} ${why} (${meaning}; default: ${fallback})`);
@@ -301,7 +301,7 @@ class Reader {
     const value = this.text(name);
     if (value === null) return null;
     if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
-    // A database address carries a password: say what is wanted, not what was given.
+    // A database address contains a password: say what is expected, not what was given.
     const given = 'secret' in variables[name] ? '' : `, not "${value}"`;
     this.refuse(name, `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}${given}`);
     return null;
