@@ -12,8 +12,18 @@ import { planRestore, type RestorePlan, type TableRestore } from './planRestore.
 export interface Restored {
   /** The editing snapshot: the restored state lies in it. */
   snapshotId: string;
-  restored: { name: string; editVersion: number; rowCount: number }[];
+  restored: WrittenTable[];
+  /** Derived tables that were run again. */
+  recomputed: WrittenTable[];
   archived: string[];
+  /** Derived tables that could not be run again. */
+  failed: { name: string; error: string }[];
+}
+
+export interface WrittenTable {
+  name: string;
+  editVersion: number;
+  rowCount: number;
 }
 
 /** A snapshot that can be restored: the editing one is there, but it is not the past. */
@@ -59,6 +69,9 @@ export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: 
       content ? [{ name: place?.name ?? oldName, editVersion: versions.get(id) ?? 0, rowCount: content.rowCount }] : [],
     ),
     archived: plan.tables.flatMap(({ madeLater, oldName }) => (madeLater ? [oldName] : [])),
+    // No table is derived from another yet. Running those again that are will say here which.
+    recomputed: [],
+    failed: [],
   };
 }
 

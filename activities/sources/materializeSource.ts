@@ -11,6 +11,7 @@ import {
   toContract,
   validateChoice,
 } from '../../core/structuring/index.ts';
+import { numberRows } from '../../core/table/newRows.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';
@@ -52,6 +53,7 @@ export interface MaterializeResult {
   /** With `append`. */
   editVersion: number | null;
   opId: number | null;
+  stale: string[];
 }
 
 /** Inside the transaction: the spec must be there, and the chosen regions in it. */
@@ -138,7 +140,7 @@ async function makeTables(services: Services, job: JobRecord, source: SourceReco
           position: 10_000 + index,
         });
       const tableIds = draft.map(({ tableId }) => tableId);
-      await end(tx, current, now, { sourceId: source.id, tableIds, editVersion: null, opId: null });
+      await end(tx, current, now, { sourceId: source.id, tableIds, editVersion: null, opId: null, stale: [] });
     }),
   );
 }
@@ -180,7 +182,7 @@ async function appendRegions(
     const append = async (tx: Tx, current: JobRecord): Promise<MaterializeResult> => {
       const now = (await lockSource(tx, source.id)) as SourceRecord;
       const edited = await applyEdit(tx, edit.at, edit.plan);
-      const ids = edit.rowIds.map((id) => (id < 0 ? edited.firstRowId - id - 1 : id));
+      const ids = numberRows(edit.rowIds, edited.firstRowId);
       let from = 0;
       for (const [index, table] of tables.entries()) {
         if (table.rows.length === 0) continue;
@@ -205,7 +207,8 @@ async function appendRegions(
         ]);
         from += table.rows.length;
       }
-      const result = { sourceId: source.id, tableIds: [edit.at.table.id], editVersion: edited.editVersion, opId: null };
+      const { editVersion, stale } = edited;
+      const result = { sourceId: source.id, tableIds: [edit.at.table.id], editVersion, opId: null, stale };
       await end(tx, current, now, result);
       return result;
     };

@@ -1,11 +1,13 @@
 import { requireWorkbook } from '../../activities/access.ts';
-import { applyUndo, prepareUndo } from '../../activities/rows/undoOp.ts';
+import { applyUndo, type PreparedUndo, prepareUndo } from '../../activities/rows/undoOp.ts';
+import type { Edit } from '../../activities/tables/commitEdit.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import { listOps } from '../../store/pg/ops.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
+import { presentOutcome } from '../presenters/edits.ts';
 import { presentOp } from '../presenters/ops.ts';
-import { commitEdit } from './commitEdit.ts';
+import { answerEdit } from './answerEdit.ts';
 import { requireOpId } from './pathNumber.ts';
 
 export function makeOpHandlers({ services }: ApiParts): Handlers<'listOps' | 'undoOp'> {
@@ -23,14 +25,14 @@ export function makeOpHandlers({ services }: ApiParts): Handlers<'listOps' | 'un
     async undoOp(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const opId = requireOpId(call.params.op_id);
-      return commitEdit(
-        services,
-        call,
-        null,
-        () => prepareUndo(services, call.principal, workbook.id, opId),
-        (prepared) => (tx) => applyUndo(tx, prepared),
-        ({ at }, numbers) => ({ status: 200, body: { ...numbers, undone_op_id: opId, table: at.table.name, stale: [] } }),
-      );
+      const edit: Edit<PreparedUndo> = {
+        prepare: () => prepareUndo(services, call.principal, workbook.id, opId),
+        change: (prepared) => (tx) => applyUndo(tx, prepared),
+      };
+      return answerEdit(services, call, null, edit, ({ at }, outcome) => ({
+        status: 200,
+        body: { ...presentOutcome(outcome), undone_op_id: opId, table: at.table.name },
+      }));
     },
   };
 }

@@ -1,11 +1,11 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { readRange } from '../../activities/range/readRange.ts';
 import { prepareRangeWrite } from '../../activities/range/writeRange.ts';
-import { commitPlan } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { commitEdit } from './commitEdit.ts';
+import { presentOutcome } from '../presenters/edits.ts';
+import { answerEdit } from './answerEdit.ts';
 
 export function makeRangeHandlers({ services }: ApiParts): Handlers<'readRange' | 'writeRange'> {
   return {
@@ -20,14 +20,11 @@ export function makeRangeHandlers({ services }: ApiParts): Handlers<'readRange' 
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const { range, values, expected_version: expectedVersion, rebase = false, actor } = call.body;
       const request = { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase };
-      return commitEdit(
-        services,
-        call,
-        actor,
-        () => prepareRangeWrite(services, call.principal, request, range, values),
-        commitPlan,
-        (prepared, numbers) => ({ status: 200, body: { range: prepared.range, values: prepared.values, ...numbers, stale: [] } }),
-      );
+      const prepare = () => prepareRangeWrite(services, call.principal, request, range, values);
+      return answerEdit(services, call, actor, { prepare }, (edit, outcome) => ({
+        status: 200,
+        body: { range: edit.range, values: edit.values, ...presentOutcome(outcome) },
+      }));
     },
   };
 }

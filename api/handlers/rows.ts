@@ -3,16 +3,16 @@ import { readRows } from '../../activities/rows/readRows.ts';
 import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { requireTableThen, resolveAt } from '../../activities/snapshots/resolveAt.ts';
-import { commitPlan } from '../../activities/tables/editTable.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
+import { presentOutcome, presentUpsert } from '../presenters/edits.ts';
 import { encodeNames, formatTypes } from '../presenters/formats.ts';
 import { presentColumnDefs } from '../presenters/tables.ts';
-import { commitEdit } from './commitEdit.ts';
+import { answerEdit } from './answerEdit.ts';
 
 export function makeRowHandlers({ services }: ApiParts): Handlers<'readRows' | 'upsertRows' | 'deleteRows'> {
   return {
@@ -44,21 +44,14 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<'readRows' | '
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const { expected_version: expectedVersion, rebase = false, rows, actor } = call.body;
       const request = { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase };
-      return commitEdit(
+      return answerEdit(
         services,
         call,
         actor,
-        () => prepareUpsert(services, call.principal, request, rows),
-        commitPlan,
-        ({ plan, rowIds }, numbers, { firstRowId }) => ({
+        { prepare: () => prepareUpsert(services, call.principal, request, rows) },
+        (edit, outcome) => ({
           status: 200,
-          body: {
-            ...numbers,
-            inserted: plan.inserted,
-            updated: plan.updated,
-            row_ids: rowIds.map((id) => (id < 0 ? firstRowId - id - 1 : id)),
-            stale: [],
-          },
+          body: presentUpsert(edit, outcome),
         }),
       );
     },
@@ -67,13 +60,15 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<'readRows' | '
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const { expected_version: expectedVersion, rebase = false, row_ids: rowIds, actor } = call.body;
       const request = { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase };
-      return commitEdit(
+      return answerEdit(
         services,
         call,
         actor,
-        () => prepareDelete(services, call.principal, request, rowIds),
-        commitPlan,
-        ({ plan }, numbers) => ({ status: 200, body: { ...numbers, deleted: plan.deleted, stale: [] } }),
+        { prepare: () => prepareDelete(services, call.principal, request, rowIds) },
+        (edit, outcome) => ({
+          status: 200,
+          body: { ...presentOutcome(outcome), deleted: edit.plan.deleted },
+        }),
       );
     },
   };

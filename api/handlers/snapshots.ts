@@ -1,15 +1,14 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { checkLabel, commitSnapshot, commitVersion } from '../../activities/snapshots/commitSnapshot.ts';
 import { planRestore } from '../../activities/snapshots/planRestore.ts';
-import { type Restored, requireCommitted, requireVersion, restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
+import { requireCommitted, requireVersion, restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
 import { retryOnMove } from '../../activities/tables/editTable.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
-import type { components } from '../../schema/contract.ts';
 import { findEditingSnapshot, listLabels, listNamedVersions, listSnapshots, listSnapshotTables } from '../../store/pg/snapshots.ts';
 import { listTables } from '../../store/pg/tables.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { presentEditing, presentSnapshot, presentVersion } from '../presenters/snapshots.ts';
+import { presentEditing, presentRestored, presentSnapshot, presentVersion } from '../presenters/snapshots.ts';
 
 type SnapshotOperations =
   | 'listSnapshots'
@@ -131,15 +130,5 @@ export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotO
         );
       });
     },
-  };
-}
-
-function presentRestored(restored: Restored): components['schemas']['RestoreResponse'] {
-  return {
-    snapshot_id: restored.snapshotId,
-    restored: restored.restored.map(({ name, editVersion, rowCount }) => ({ name, edit_version: editVersion, row_count: rowCount })),
-    recomputed: [],
-    archived: restored.archived,
-    failed: [],
   };
 }

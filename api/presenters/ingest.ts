@@ -63,7 +63,7 @@ function presentMaterialized(
   artifacts: Schemas['TableSummary'][],
   result: MaterializeResult,
 ): Schemas['MaterializeResponse'] {
-  return { source: presentSource(described), artifacts, edit_version: result.editVersion, op_id: result.opId, stale: [] };
+  return { source: presentSource(described), artifacts, edit_version: result.editVersion, op_id: result.opId, stale: result.stale ?? [] };
 }
 
 /** The result of a job: the same body as the synchronous form. Null while there is none, or when what it made is gone. */

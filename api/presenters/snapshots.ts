@@ -1,3 +1,4 @@
+import type { Restored, WrittenTable } from '../../activities/snapshots/restoreSnapshot.ts';
 import type { components } from '../../schema/contract.ts';
 import type { EditingSnapshot, NamedVersion, SnapshotRecord, SnapshotTable } from '../../store/pg/snapshots.ts';
 
@@ -47,5 +48,21 @@ export function presentVersion(version: NamedVersion, tables: SnapshotTable[]): 
     tables: presentTables(tables),
     user_id: version.userId ?? '',
     created_at: version.createdAt.toISOString(),
+  };
+}
+
+const presentWritten = ({ name, editVersion, rowCount }: WrittenTable): Schemas['OutputTable'] => ({
+  name,
+  edit_version: editVersion,
+  row_count: rowCount,
+});
+
+export function presentRestored({ snapshotId, restored, recomputed, archived, failed }: Restored): Schemas['RestoreResponse'] {
+  return {
+    snapshot_id: snapshotId,
+    restored: restored.map(presentWritten),
+    recomputed: recomputed.map(presentWritten),
+    archived,
+    failed,
   };
 }

@@ -63,6 +63,12 @@ export interface Committed<T> {
   numbers: Map<string, JournalNumbers>;
 }
 
+/** Commits a change; its answer is made in the same transaction, so that a request can keep it for whoever repeats the request. */
+export type WriteAnswer<Answer> = <T>(
+  change: Change<T>,
+  answer: (result: T, numbers: Map<string, JournalNumbers>) => Answer,
+) => Promise<Answer>;
+
 type Finish<T, R> = (result: T, numbers: Map<string, JournalNumbers>, tx: Tx) => Promise<R>;
 
 /**

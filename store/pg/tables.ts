@@ -279,6 +279,8 @@ export interface EditedTable {
   firstRowId: number;
   rowCount: number;
   tailCount: number;
+  /** Names of derived tables that are behind their inputs since. */
+  stale: string[];
 }
 
 /** The table has moved on since it was read: nothing was changed. */
@@ -312,6 +314,8 @@ export function editTable(edit: TableEdit, scope: string, notes: Notes): WholeCh
       firstRowId: Number(row.first_row_id),
       rowCount: Number(row.row_count),
       tailCount: Number(row.tail_count),
+      // No table is derived from another yet. The statement that marks derived ones will say here which.
+      stale: [],
     }),
     explain: (error) => ((error as { code?: string }).code === movedOn ? new VersionMoved() : error),
   };

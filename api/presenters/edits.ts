@@ -1,0 +1,26 @@
+import type { PreparedColumnChange } from '../../activities/columns/openColumn.ts';
+import type { EditOutcome } from '../../activities/tables/commitEdit.ts';
+import type { PreparedEdit } from '../../activities/tables/editTable.ts';
+import { numberRows } from '../../core/table/newRows.ts';
+import type { components } from '../../schema/contract.ts';
+
+type Schemas = components['schemas'];
+
+/** What the answers to all edits have in common. */
+export function presentOutcome({ editVersion, opId, stale }: EditOutcome) {
+  return { edit_version: editVersion, op_id: opId, stale };
+}
+
+export function presentUpsert({ plan, rowIds }: PreparedEdit, outcome: EditOutcome): Schemas['UpsertRowsResponse'] {
+  return {
+    ...presentOutcome(outcome),
+    inserted: plan.inserted,
+    updated: plan.updated,
+    row_ids: numberRows(rowIds, outcome.firstRowId),
+  };
+}
+
+/** Nothing breaks by a change of columns yet: nothing is derived from them. */
+export function presentColumnChange({ at, column, type }: PreparedColumnChange, outcome: EditOutcome): Schemas['ColumnChange'] {
+  return { name: at.table.name, column, type, ...presentOutcome(outcome), broken: [] };
+}
