@@ -1,7 +1,8 @@
 import { type Actor, commit } from '../../store/pg/commit.ts';
-import { insertGrants, listAccountsWithoutGrant } from '../../store/pg/credits.ts';
+import { listAccountsWithoutGrant } from '../../store/pg/credits.ts';
 import type { Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
+import { grantMonth } from './grantMonth.ts';
 
 export interface GrantLimits {
   /** In one transaction, which holds their locks. */
@@ -34,7 +35,7 @@ export async function grantCredits(services: Services, after: string, pulse: Pul
       await commit(
         services,
         actor,
-        (tx) => insertGrants(tx, ids),
+        (tx) => grantMonth(tx, ids),
         async () => {},
       );
     total.accounts += ids.length;

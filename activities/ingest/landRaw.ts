@@ -1,6 +1,6 @@
+import { priceStructuring } from '../../core/credits/priceList.ts';
 import { DomainError } from '../../core/errors.ts';
 import { MAX_ROWS } from '../../core/grid/address.ts';
-import { priceStructuring } from '../../core/pricing/priceList.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
 import type { SheetExtent } from '../../schema/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';

@@ -1,4 +1,4 @@
-import { plans } from '../../core/pricing/priceList.ts';
+import { plans } from '../../core/credits/priceList.ts';
 
 type Bucket = 'issued' | 'available' | 'reserved' | 'spent' | 'expired';
 type Lot = Record<Bucket, number>;

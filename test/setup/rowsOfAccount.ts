@@ -63,7 +63,12 @@ export async function fillTables(sql: pg.Pool, accountId: string): Promise<void>
     if (postponed.length === left.length) throw new Error(`no rows could be made up for ${postponed.join(', ')}`);
     left = postponed;
   }
-  await sql.query('SELECT svc_grant_credits($1, $2, now())', [[accountId], { free: 200 }]);
+  await sql.query(
+    `WITH granted AS (INSERT INTO credit_movements (account_id, key, kind, at) VALUES ($1, 'grant', 'grant', now()))
+     INSERT INTO credit_entries (account_id, key, source, ends, bucket, amount, at)
+     VALUES ($1, 'grant', 'included', 202611, 'issued', -200, now()), ($1, 'grant', 'included', 202611, 'available', 200, now())`,
+    [accountId],
+  );
 }
 
 const references: Record<string, string> = { owner_id: 'users', input_id: 'tables' };

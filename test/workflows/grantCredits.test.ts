@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAccount } from '../../activities/accounts/createAccount.ts';
 import { grantCredits } from '../../activities/credits/grantCredits.ts';
+import { grantMonth } from '../../activities/credits/grantMonth.ts';
 import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
 import { startWorker } from '../../activities/worker.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
-import { insertGrants, readCredits } from '../../store/pg/credits.ts';
+import { readCredits } from '../../store/pg/credits.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { scheduleId } from '../../store/temporal/schedules.ts';
 import { type Person, startTestApi, type TestApi } from '../setup/api.ts';
@@ -57,7 +58,7 @@ describe('grantCredits', () => {
 
   it('gives the month to accounts that do nothing, and ends the month before', async () => {
     const [idle, fresh, busy, gone] = [await openAccount(), await openAccount(), await openAccount(), await openAccount()];
-    await write((tx) => insertGrants({ ...tx, at: lastMonth }, [idle, gone]));
+    await write((tx) => grantMonth({ ...tx, at: lastMonth }, [idle, gone]));
     await write((tx) => reserveCredits(tx, { accountId: busy, workbookId: null, jobId: 'a', amount: 5 }));
     await api.sql.query('UPDATE accounts SET deleted_at = now() WHERE id = $1', [gone]);
 

@@ -1,0 +1,20 @@
+import { type Bucket, closeKey, type HeldCredits, type Lot, type Movement, monthOfBooks } from './books.ts';
+
+/**
+ * Ends a reservation: `settle` spends it, `release` gives it back to the lots it came from, and lets expire what comes from a
+ * lot that has ended meanwhile. Null when it has ended before.
+ */
+export function planClosing(lots: Lot[], held: HeldCredits, jobId: string, kind: 'settle' | 'release', at: Date): Movement | null {
+  if (held.closed !== null) return null;
+  const month = monthOfBooks(lots, at);
+  const target = (ends: number): Bucket => {
+    if (kind === 'settle') return 'spent';
+    return ends < month ? 'expired' : 'available';
+  };
+  const shifts = held.parts.map(({ source, ends, amount }) => ({ source, ends, from: 'reserved' as const, to: target(ends), amount }));
+  return { key: closeKey(jobId), kind, ref: jobId, workbookId: held.workbookId, shifts };
+}
+
+export function sumHeld(held: HeldCredits): number {
+  return held.parts.reduce((sum, { amount }) => sum + amount, 0);
+}

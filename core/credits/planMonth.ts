@@ -1,0 +1,39 @@
+import { type Books, type Lot, type Movement, monthOfBooks } from './books.ts';
+import { nameMonth } from './month.ts';
+import { plans } from './priceList.ts';
+
+export interface PlannedMonth {
+  month: number;
+  movements: Movement[];
+  /** As they are after the movements. */
+  lots: Lot[];
+}
+
+/** Brings the books to the month: what is left of lots that have ended expires, and the plan's credits come. */
+export function planMonth({ accountId, plan, lots }: Books, at: Date): PlannedMonth {
+  const month = monthOfBooks(lots, at);
+  if (lots.some(({ source, ends }) => source === 'included' && ends === month)) return { month, movements: [], lots };
+  if (plan === null || !(plan in plans)) throw new Error(`no account ${accountId} with a plan of the price list`);
+  const { includedCredits } = plans[plan];
+  const expired = lots
+    .filter(({ ends, available }) => ends < month && available > 0)
+    .map(({ source, ends, available }): Movement => {
+      const shifts: Movement['shifts'] = [{ source, ends, from: 'available', to: 'expired', amount: available }];
+      return { key: `expire:${source}:${nameMonth(ends)}`, kind: 'expire', ref: null, workbookId: null, shifts };
+    });
+  const grant: Movement = {
+    key: `grant:${nameMonth(month)}`,
+    kind: 'grant',
+    ref: null,
+    workbookId: null,
+    shifts: [{ source: 'included', ends: month, from: 'issued', to: 'available', amount: includedCredits }],
+  };
+  return {
+    month,
+    movements: [...expired, grant],
+    lots: [
+      ...lots.map((lot) => (lot.ends < month ? { ...lot, available: 0 } : lot)),
+      { source: 'included', ends: month, available: includedCredits },
+    ],
+  };
+}

@@ -1,0 +1,9 @@
+import { checkAmount, type Movement, purchaseKey } from './books.ts';
+import { never } from './month.ts';
+
+/** Bought credits last until they are spent. */
+export function planPurchase(ref: string, amount: number): Movement {
+  checkAmount(amount);
+  const shifts: Movement['shifts'] = [{ source: 'purchased', ends: never, from: 'issued', to: 'available', amount }];
+  return { key: purchaseKey(ref), kind: 'purchase', ref, workbookId: null, shifts };
+}
