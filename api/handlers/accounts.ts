@@ -32,7 +32,6 @@ export function makeAccountHandlers({ services }: ApiParts): Handlers<'getAccoun
           'Log in with POST /api/auth/login and use the session token.',
         );
       return call.write(
-        call.actor(),
         (tx) => createAccount(tx, call.principal.userId, call.body.name),
         (account) => ({
           status: 201,

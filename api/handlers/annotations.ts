@@ -35,8 +35,7 @@ export function makeAnnotationHandlers({ services }: ApiParts): Handlers<'listAn
     async annotateTable(call) {
       const at = await open(call.principal, call.params, 'editor');
       const prepared = await prepareAnnotations(services, call.principal, at, call.body.annotations);
-      return call.write(
-        call.actor(call.body.actor),
+      return call.writeAs(call.actor(call.body.actor))(
         (tx) => setAnnotations(tx, prepared),
         (annotations) => ({ status: 200, body: { annotations: annotations.map(presentAnnotation) } }),
       );
@@ -46,7 +45,6 @@ export function makeAnnotationHandlers({ services }: ApiParts): Handlers<'listAn
       const at = await open(call.principal, call.params, 'editor');
       const { visible } = await visibleColumns(services, call.principal, at);
       return call.write(
-        call.actor(),
         (tx) => removeAnnotations(tx, at, visible, call.body.targets),
         (deleted) => ({ status: 200, body: { deleted } }),
       );

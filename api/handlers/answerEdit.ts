@@ -12,10 +12,8 @@ export function answerEdit<Id extends OperationId, Prepared extends Pick<Prepare
   edit: Edit<Prepared>,
   present: (prepared: Prepared, outcome: EditOutcome) => Reply<Id>,
 ): Promise<Reply<Id>> {
-  return commitEdit(
-    services,
-    (change, answer) => call.write(call.actor(actorName), change, answer),
-    edit,
-    (prepared, outcome) => ({ ...present(prepared, outcome), headers: { ETag: `"${outcome.editVersion}"` } }),
-  );
+  return commitEdit(services, call.writeAs(call.actor(actorName)), edit, (prepared, outcome) => ({
+    ...present(prepared, outcome),
+    headers: { ETag: `"${outcome.editVersion}"` },
+  }));
 }

@@ -27,8 +27,7 @@ export function makeAuthHandlers({ services }: ApiParts): Handlers<'signUp' | 'l
       const email = call.body.email.toLowerCase();
       call.idempotencyScope(`email ${email}`);
       const passwordHash = await hashPassword(call.body.password);
-      return call.write(
-        call.actor(email),
+      return call.writeAs(call.actor(email))(
         (tx) => signUp(services, tx, { email, passwordHash, name: call.body.name ?? null }),
         (session) => ({ status: 201, body: presentSession(session) }),
       );
@@ -38,8 +37,7 @@ export function makeAuthHandlers({ services }: ApiParts): Handlers<'signUp' | 'l
       const email = call.body.email.toLowerCase();
       call.idempotencyScope(`email ${email}`);
       const user = await checkLogin(services, { email, password: call.body.password, address: call.address });
-      return call.write(
-        call.actor(email),
+      return call.writeAs(call.actor(email))(
         (tx) => startSession(services, tx, user),
         (session) => ({ status: 200, body: presentSession(session) }),
       );
@@ -49,7 +47,6 @@ export function makeAuthHandlers({ services }: ApiParts): Handlers<'signUp' | 'l
       const { principal } = call;
       const session = { jti: principal.credentialId, userId: principal.userId, expiresAt: principal.expiresAt ?? new Date() };
       return call.write(
-        call.actor(),
         (tx) => revokeSession(tx, session),
         () => ({ status: 204 }),
       );

@@ -43,7 +43,6 @@ export function makeCredentialHandlers({
       };
       checkMint(principal, wanted);
       return call.write(
-        call.actor(),
         (tx) => mintCredential(tx, principal, wanted),
         ({ record, text }) => ({
           status: 201,
@@ -63,7 +62,6 @@ export function makeCredentialHandlers({
       if (!token) throw notFound('token');
       requireManages(principal, token);
       return call.write(
-        call.actor(),
         async (tx) => {
           if (await revokeCredential(tx, token.id)) tx.note(token.accountId, credentialRevoked(token));
         },
@@ -96,7 +94,6 @@ export function makeCredentialHandlers({
       };
       checkMint(principal, wanted);
       return call.write(
-        call.actor(),
         (tx) => mintCredential(tx, principal, wanted),
         ({ record, text }) => ({
           status: 201,
@@ -112,7 +109,6 @@ export function makeCredentialHandlers({
       if (!key) throw notFound('key');
       requireManages(principal, key);
       return call.write(
-        call.actor(),
         async (tx) => {
           if (await revokeCredential(tx, key.id)) tx.note(key.accountId, credentialRevoked(key));
         },

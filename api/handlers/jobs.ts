@@ -39,7 +39,6 @@ export function makeJobHandlers({ services }: ApiParts): Handlers<'listJobs' | '
       const cancelled = isNews ? await cancelJob(services, call.principal, job) : job;
       const result = await answerJob(services, call.principal, cancelled);
       return call.write(
-        call.actor(),
         async (tx) => {
           if (isNews) tx.note(job.workbookId ?? job.accountId, jobCancelled(job.id));
         },

@@ -57,7 +57,6 @@ export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotO
       const wanted = { summary: call.body.summary, eventType: call.body.event_type ?? 'transform' };
       return retryOnMove(() =>
         call.write(
-          call.actor(),
           (tx) => commitSnapshot(tx, workbook, wanted),
           ({ snapshot, tables }) => ({ status: 201, body: presentSnapshot(snapshot, tables, []) }),
         ),
@@ -70,7 +69,6 @@ export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotO
       return retryOnMove(async () => {
         const plan = await planRestore(services.db, snapshot);
         return call.write(
-          call.actor(),
           (tx) => restoreSnapshot(tx, workbook, plan, null),
           (restored) => ({ status: 200, body: presentRestored(restored) }),
         );
@@ -100,7 +98,6 @@ export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotO
       const wanted = { label: checkLabel(call.body.label), summary: call.body.summary ?? null };
       return retryOnMove(() =>
         call.write(
-          call.actor(),
           (tx) => commitVersion(tx, workbook, wanted),
           ({ version, tables }) => ({
             status: 201,
@@ -124,7 +121,6 @@ export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotO
       return retryOnMove(async () => {
         const plan = await planRestore(services.db, snapshot);
         return call.write(
-          call.actor(),
           (tx) => restoreSnapshot(tx, workbook, plan, version.label),
           (restored) => ({ status: 200, body: presentRestored(restored) }),
         );

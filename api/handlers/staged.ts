@@ -54,7 +54,6 @@ export function makeStagedHandlers({
       const { source } = await requireSource(services, call.principal, call.params, 'editor');
       if (!source.spec) throw notAnalyzed();
       return call.write(
-        call.actor(),
         (tx) => correctSpec(tx, source.id, call.body),
         (corrected) => ({ status: 200, body: presentSpec(corrected) }),
       );

@@ -95,7 +95,6 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const columns = checkColumns(call.body.columns, '/columns');
       return call.write(
-        call.actor(),
         (tx) => createTable(tx, workbook, { name: call.body.name, columns }),
         ({ name, editVersion }) => ({
           status: 201,
@@ -121,8 +120,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
         const at = await openNamed(call.principal, call.params, 'editor');
         const { visible } = await visibleColumns(services, call.principal, at);
         await checkVersion(services, at, parseExpectedVersion(call.query.expected_version), visible, null);
-        return call.write(
-          call.actor(call.query.actor),
+        return call.writeAs(call.actor(call.query.actor))(
           (tx) => deleteTable(tx, at),
           () => ({ status: 204 }),
         );
@@ -155,7 +153,6 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
       const { table } = await openNamed(call.principal, call.params, 'editor');
       const description = call.body.description ?? null;
       return call.write(
-        call.actor(),
         (tx) => setTableDescription(tx, table, description),
         () => ({ status: 200, body: { name: table.name, description } }),
       );
@@ -167,7 +164,6 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
       const column = requireVisibleColumn(visible, call.params.column);
       const description = call.body.description ?? null;
       return call.write(
-        call.actor(),
         (tx) => setColumnDescription(tx, at.table, column, description),
         () => ({ status: 200, body: { name: at.table.name, column: column.name, description } }),
       );
@@ -176,7 +172,6 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     async archiveArtifact(call) {
       const { table } = await openNamed(call.principal, call.params, 'editor');
       return call.write(
-        call.actor(),
         (tx) => setTableState(tx, table, 'archived'),
         ({ state }) => ({ status: 200, body: { name: table.name, state, table_name: table.name, type: table.type } }),
       );
@@ -186,7 +181,6 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const { table } = await requireTable(services, workbook.id, call.params.name, 'archived');
       return call.write(
-        call.actor(),
         (tx) => setTableState(tx, table, 'active'),
         ({ state }) => ({ status: 200, body: { name: table.name, state, table_name: table.name, type: table.type } }),
       );

@@ -40,8 +40,7 @@ export function makeUploadHandlers({ services }: ApiParts): Handlers<'createUplo
   const fill = async (call: Call<'putUpload'>, upload: UploadRecord, workbook: WorkbookRecord) => {
     const file = await receiveFile(services, workbook, await call.saveBody(upload.filename));
     let begun: JobRecord | null = null;
-    const reply = await call.write(
-      slotActor(upload, call.requestId),
+    const reply = await call.writeAs(slotActor(upload, call.requestId))(
       async (tx) => {
         const filled = await fillSlot(tx, upload.id, file);
         begun = filled.job;
@@ -76,8 +75,7 @@ export function makeUploadHandlers({ services }: ApiParts): Handlers<'createUplo
         expiresAt: new Date(Math.floor((Date.now() + openMs) / 1000) * 1000),
       };
       const body = await present(services.db.orm, { upload, job: null, source: null });
-      return call.write(
-        actor,
+      return call.writeAs(actor)(
         async (tx) => {
           await insertUpload(tx, upload);
           tx.note(workbook.id, uploadOpened(upload.id, upload.filename));

@@ -26,7 +26,6 @@ export function makeWorkbookHandlers({
     async createWorkbook(call) {
       const workspace = await chooseWorkspace(services, call.principal, call.body.workspace_id);
       return call.write(
-        call.actor(),
         async (tx) => {
           const workbook = await createWorkbook(tx, call.principal, {
             title: call.body.title,
@@ -54,7 +53,6 @@ export function makeWorkbookHandlers({
       const { title, visibility } = call.body;
       const fields = { ...(title === undefined ? {} : { title }), ...(visibility === undefined ? {} : { visibility }) };
       return call.write(
-        call.actor(),
         async (tx) => {
           const changed = await configureWorkbook(tx, workbook, fields, call.principal.userId);
           return { changed, detail: await describeWorkbooks(tx.orm, [changed]) };
@@ -66,7 +64,6 @@ export function makeWorkbookHandlers({
     async deleteWorkbook(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'viewer');
       return call.write(
-        call.actor(),
         (tx) => deleteWorkbook(tx, workbook, call.principal.userId),
         () => ({ status: 204 }),
       );

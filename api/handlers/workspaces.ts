@@ -43,7 +43,6 @@ export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<Workspac
       requireAccountReach(call.principal);
       const account = await requireAccount(services, call.principal, call.body.account_id);
       return call.write(
-        call.actor(),
         async (tx) => {
           const workspace = await createWorkspace(tx, account, { name: call.body.name, residency: call.body.residency ?? null });
           const oldest = await findOldestWorkspace(tx.orm, account.id);
@@ -71,7 +70,6 @@ export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<Workspac
         ...(idpConfig === undefined ? {} : { idpConfig }),
       };
       return call.write(
-        call.actor(),
         (tx) => configureWorkspace(tx, workspace, fields),
         (changed) => ({ status: 200, body: presentWorkspace({ ...changed, isDefault: workspace.isDefault }) }),
       );
@@ -82,7 +80,6 @@ export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<Workspac
       if (workspace.ownerId !== call.principal.userId)
         throw new DomainError('insufficient-role', 'Only the owner of the account may delete its workspaces.', 'Ask the owner.');
       return call.write(
-        call.actor(),
         (tx) => deleteWorkspace(tx, workspace),
         () => ({ status: 204 }),
       );
@@ -105,7 +102,6 @@ export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<Workspac
     async addWorkspaceUser(call) {
       const workspace = await requireWorkspace(services, call.principal, call.params.workspace_id, 'admin');
       return call.write(
-        call.actor(),
         (tx) => addMember(tx, workspace, call.body),
         ({ member, added }) => {
           const body = presentMember(member, workspace.ownerId);
@@ -117,7 +113,6 @@ export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<Workspac
     async removeWorkspaceUser(call) {
       const workspace = await requireWorkspace(services, call.principal, call.params.workspace_id, 'admin');
       return call.write(
-        call.actor(),
         (tx) => removeMember(tx, workspace, call.params.user_id),
         () => ({ status: 204 }),
       );
@@ -126,7 +121,6 @@ export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<Workspac
     async setUserRoles(call) {
       const workspace = await requireWorkspace(services, call.principal, call.params.workspace_id, 'admin');
       return call.write(
-        call.actor(),
         (tx) => replaceRoles(tx, workspace, call.params.user_id, call.body.roles),
         (member) => ({ status: 200, body: presentMember(member, workspace.ownerId) }),
       );

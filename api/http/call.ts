@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
 import type { operations } from '../../schema/contract.ts';
-import type { Actor, Change, JournalNumbers, Tx } from '../../store/pg/commit.ts';
+import type { Actor, Tx, WriteAnswer } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import type { OperationId } from './contract.ts';
 import type { SentFile } from './form.ts';
@@ -55,10 +55,12 @@ export interface Call<Id extends OperationId> {
   /** Who is written down as having done it. */
   actor(name?: string | null): Actor;
   /**
-   * The one way for a handler to change something: one transaction for the change, its journal and the answer that a
-   * repeated request gets. `present` runs inside it and must be pure.
+   * The one way to change something: one transaction for the change, its journal and the answer that a repeated request
+   * gets. The answer is made inside it and must be pure.
    */
-  write<T>(actor: Actor, change: Change<T>, present: (result: T, numbers: Map<string, JournalNumbers>) => Reply<Id>): Promise<Reply<Id>>;
+  write: WriteAnswer<Reply<Id>>;
+  /** The same in another name than the caller's own. */
+  writeAs(actor: Actor): WriteAnswer<Reply<Id>>;
   /** The file of a form; one that is missing is refused. */
   file: SentFile;
   /** The body as a file, for operations that take any bytes. */

@@ -197,6 +197,8 @@ class BegunBefore extends Error {
   }
 }
 
+type Numbers = Map<string, JournalNumbers>;
+
 interface Input {
   query: Record<string, unknown>;
   body: ReadBody | undefined;
@@ -225,6 +227,23 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
       if (before && !(job && mayFareBetter(job))) throw new BegunBefore(before.jobId);
       return typeof change === 'function' ? change(tx) : applyWhole(tx, change);
     };
+  const actor = (name?: string | null): Actor => {
+    const { principal } = trace;
+    return {
+      name: name?.trim() || principal?.userName || principal?.email || 'anonymous',
+      userId: principal?.userId ?? null,
+      credential: principal?.credentialId ?? 'none',
+      requestId: trace.requestId,
+    };
+  };
+  const writeAs =
+    (who: Actor) =>
+    async <T>(change: Change<T>, answer: (result: T, numbers: Numbers) => AnyReply): Promise<AnyReply> => {
+      if (repeatable)
+        return commit(parts.services, who, guard(change), (result, numbers, tx) => keep(tx, repeatable, answer(result, numbers)));
+      const { result, numbers } = await commit(parts.services, who, change);
+      return answer(result, numbers);
+    };
   const call = {
     get principal(): Principal {
       if (!trace.principal) throw new Error('a public operation asked for its principal');
@@ -242,25 +261,9 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
     idempotencyScope(scope: string) {
       if (repeatable) repeatable.scope = scope;
     },
-    actor(name?: string | null): Actor {
-      const { principal } = trace;
-      return {
-        name: name?.trim() || principal?.userName || principal?.email || 'anonymous',
-        userId: principal?.userId ?? null,
-        credential: principal?.credentialId ?? 'none',
-        requestId: trace.requestId,
-      };
-    },
-    async write<T>(
-      actor: Actor,
-      change: Change<T>,
-      present: (result: T, numbers: Map<string, JournalNumbers>) => AnyReply,
-    ): Promise<AnyReply> {
-      if (repeatable)
-        return commit(parts.services, actor, guard(change), (result, numbers, tx) => keep(tx, repeatable, present(result, numbers)));
-      const { result, numbers } = await commit(parts.services, actor, change);
-      return present(result, numbers);
-    },
+    actor,
+    write: <T>(change: Change<T>, answer: (result: T, numbers: Numbers) => AnyReply) => writeAs(actor())(change, answer),
+    writeAs,
     get file(): SentFile {
       if (input.body?.file) return input.body.file;
       throw new DomainError('validation-failed', '/file: is required.', 'Send the file in the field `file` of the form.', {
