@@ -6,16 +6,16 @@ import { sweepTables } from './compaction/startCompaction.ts';
 import { concealErrors } from './concealErrors.ts';
 import { grantCredits } from './credits/grantCredits.ts';
 import { forEverybody, inAccountOf } from './forWhom.ts';
+import { analyzeSource } from './ingest/analyzeSource.ts';
 import { abandonIngest, failIngest, fallBackIngest } from './ingest/endIngest.ts';
+import { failSourceJob } from './ingest/failSourceJob.ts';
 import { landRaw } from './ingest/landRaw.ts';
+import { materializeSource } from './ingest/materializeSource.ts';
 import { promote } from './ingest/promote.ts';
 import { structure } from './ingest/structure.ts';
 import { sweepJobs } from './jobs/sweepJobs.ts';
 import { collectBlobs, collectVersions, sweepDrafts } from './maintenance/collectGarbage.ts';
 import { expireThings } from './maintenance/expireThings.ts';
-import { analyzeSource } from './sources/analyzeSource.ts';
-import { failSourceJob } from './sources/failSourceJob.ts';
-import { materializeSource } from './sources/materializeSource.ts';
 
 /** The activities that workflows call, over one process's services. */
 export function makeActivities(services: Services) {

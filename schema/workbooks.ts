@@ -1,5 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, jsonb, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
+import type { JobProblem } from '../core/jobs/endings.ts';
+import type { JobKind } from '../core/jobs/kinds.ts';
 import { accounts, users, workspaces } from './identity.ts';
 
 const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
@@ -39,21 +41,12 @@ export interface JobActor {
   requestId: string;
 }
 
-export interface JobProblem {
-  code: string;
-  detail: string;
-  suggestedFix: string;
-  errors?: { pointer?: string; detail: string }[];
-  /** Members of the problem document beyond the common ones, such as `current_version`. */
-  members?: Record<string, unknown>;
-}
-
 /** Handles of asynchronous operations. The work itself is the workflow named here. */
 export const jobs = pgTable(
   'jobs',
   {
     id: text('id').primaryKey(),
-    kind: text('kind').notNull(),
+    kind: text('kind').$type<JobKind>().notNull(),
     status: text('status', { enum: ['pending', 'running', 'succeeded', 'failed'] })
       .notNull()
       .default('pending'),
@@ -65,14 +58,14 @@ export const jobs = pgTable(
       .notNull()
       .references(() => users.id),
     workflowId: text('workflow_id').notNull(),
-    /** What the work is about: ids and choices, never content. */
-    input: jsonb('input').$type<Record<string, unknown>>().notNull().default({}),
+    /** What the work is about: see `core/jobs/kinds.ts`. */
+    input: jsonb('input').$type<object>().notNull().default({}),
     /** Whom its changes are written down for. */
     actor: jsonb('actor').$type<JobActor>(),
     stage: text('stage'),
     done: integer('done').notNull().default(0),
     total: integer('total'),
-    result: jsonb('result').$type<Record<string, unknown>>(),
+    result: jsonb('result').$type<object>(),
     error: text('error'),
     /** The refusal as a problem, for those who wait for the answer. */
     problem: jsonb('problem').$type<JobProblem>(),

@@ -2,7 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { parseReach } from '../../core/access/reach.ts';
 import { scopes as allScopes, type Scope } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
-import { findKnownCredential } from '../../store/pg/credentials.ts';
+import { findKnownCredential, type KnownCredential } from '../../store/pg/credentials.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findSessionUser, type SessionUser } from '../../store/pg/users.ts';
 import { equalInConstantTime } from '../../store/secrets.ts';
@@ -41,6 +41,10 @@ async function byCredential(services: Services, bearer: string): Promise<Princip
   if (!known || !equalInConstantTime(known.secretHash, parsed.secretHash)) throw unauthenticated('The token is not known.');
   if (known.revokedAt) throw unauthenticated('The token was revoked.');
   if (known.expiresAt && known.expiresAt <= new Date()) throw tokenExpired('token');
+  return credentialPrincipal(known);
+}
+
+export function credentialPrincipal(known: KnownCredential): Principal {
   const reach = parseReach(known.resource);
   if (!reach) throw new Error(`credential ${known.id} has an unreadable resource`);
   return {
@@ -78,7 +82,7 @@ async function bySession(services: Services, bearer: string): Promise<Principal>
 }
 
 /** A session carries every scope and reaches all that its user owns or is a member of. */
-function sessionPrincipal(user: SessionUser, jti: string, expiresAt: Date): Principal {
+export function sessionPrincipal(user: SessionUser, jti: string, expiresAt: Date | null): Principal {
   return {
     kind: 'session',
     credentialId: jti,

@@ -1,15 +1,15 @@
-import { asSentence, DomainError } from '../../core/errors.ts';
+import { asSentence } from '../../core/errors.ts';
+import { type Ending, endings, type JobProblem } from '../../core/jobs/endings.ts';
+import type { IngestResult } from '../../core/jobs/sourceJobs.ts';
 import { sourceIngested, sourceRefused } from '../../core/journal/sourceNotes.ts';
-import type { JobProblem } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { deleteSource, dropClaim, listLanded, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import { findWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import { releaseCredits } from '../credits/releaseCredits.ts';
-import { type Ending, endings } from '../jobs/endings.ts';
-import { commitForJob, fail, openJob, succeed } from '../jobs/runJob.ts';
-import { type IngestResult, inputOf } from './ingestJob.ts';
+import { commitForJob, openJob } from '../jobs/commitForJob.ts';
+import { failJob, succeedJob } from '../jobs/endJob.ts';
 
 export interface Outcome {
   structuring: NonNullable<SourceRecord['structuring']>;
@@ -20,8 +20,8 @@ export interface Outcome {
 }
 
 /** Inside the transaction: the ingest is done, with structured tables or without. */
-export async function endIngest(tx: Tx, job: JobRecord, source: SourceRecord, outcome: Outcome): Promise<void> {
-  const input = inputOf(job);
+export async function endIngest(tx: Tx, job: JobRecord<'ingest'>, source: SourceRecord, outcome: Outcome): Promise<void> {
+  const { input } = job;
   await updateSource(tx, source.id, {
     ...outcome.fields,
     status: 'materialized',
@@ -32,14 +32,14 @@ export async function endIngest(tx: Tx, job: JobRecord, source: SourceRecord, ou
   });
   const result: IngestResult = { sourceId: source.id, creditsCharged: outcome.creditsCharged ?? 0 };
   tx.note(source.workbookId, sourceIngested(source, outcome.structuring, outcome.reason));
-  await succeed(tx, job, result, input.announce);
+  await succeedJob(tx, job, result, input.announce);
 }
 
 /** Inside the transaction: the raw tables stay, and structuring is not charged for. A revision is all or nothing. */
-export async function fallBack(tx: Tx, job: JobRecord, reason: string): Promise<void> {
-  const source = (await lockSource(tx, inputOf(job).sourceId)) as SourceRecord;
+export async function fallBack(tx: Tx, job: JobRecord<'ingest'>, reason: string): Promise<void> {
+  const source = (await lockSource(tx, job.input.sourceId)) as SourceRecord;
   await giveBack(tx, job);
-  if (inputOf(job).revise) return refuseIngest(tx, job, explainReason(reason));
+  if (job.input.revise) return refuseIngest(tx, job, explainReason(reason));
   await endIngest(tx, job, source, { structuring: 'raw_fallback', reason });
 }
 
@@ -60,14 +60,14 @@ function explainReason(reason: string): JobProblem {
 }
 
 /** Inside the transaction: the file is refused. A source that came with it goes; one that was there stays as it was. */
-export async function refuseIngest(tx: Tx, job: JobRecord, problem: JobProblem): Promise<void> {
-  const input = inputOf(job);
+export async function refuseIngest(tx: Tx, job: JobRecord<'ingest'>, problem: JobProblem): Promise<void> {
+  const { input } = job;
   const source = await lockSource(tx, input.sourceId);
   await giveBack(tx, job);
   if (source && !input.existed) await deleteSource(tx, source.id);
   else if (source) await updateSource(tx, source.id, { status: await settledStatus(tx, source), jobId: null });
   if (source) tx.note(source.workbookId, sourceRefused(source, problem.code));
-  await fail(tx, job, problem, input.announce);
+  await failJob(tx, job, problem, input.announce);
 }
 
 async function settledStatus(tx: Tx, source: SourceRecord): Promise<SourceRecord['status']> {
@@ -91,23 +91,26 @@ export async function abandonIngest(services: Services, jobId: string, why: Endi
   await endJob(services, jobId, (tx, job) => abandon(tx, job, why));
 }
 
-async function endJob(services: Services, jobId: string, end: (tx: Tx, job: JobRecord) => Promise<void>): Promise<void> {
-  const job = await openJob(services, jobId);
+async function endJob(services: Services, jobId: string, end: (tx: Tx, job: JobRecord<'ingest'>) => Promise<void>): Promise<void> {
+  const job = await openJob(services, jobId, 'ingest');
   if (job) await commitForJob(services, job, end);
 }
 
 /** Inside the transaction: a workbook that was deleted meanwhile needs no tables, and nobody pays for them. */
-export async function abandonIfGone(tx: Tx, job: JobRecord, source: SourceRecord): Promise<boolean> {
+export async function abandonIfGone(tx: Tx, job: JobRecord<'ingest'>, source: SourceRecord): Promise<boolean> {
   if (await findWorkbook(tx.orm, source.workbookId)) return false;
   await abandon(tx, job, 'cancelled');
   return true;
 }
 
-/** Inside the transaction: what has landed stays, what has not goes. */
-async function abandon(tx: Tx, job: JobRecord, why: Ending): Promise<void> {
-  const input = inputOf(job);
+async function abandon(tx: Tx, job: JobRecord<'ingest'>, why: Ending): Promise<void> {
+  await giveUp(tx, job, endings[why], why);
+}
+
+/** Inside the transaction: what has landed stays, what has not goes; the job fails. */
+export async function giveUp(tx: Tx, job: JobRecord<'ingest'>, problem: JobProblem, why: string): Promise<void> {
+  const { input } = job;
   const hasRaw = (await listLanded(tx.orm, [input.sourceId])).some(({ landing }) => landing.role === 'raw');
-  const problem = endings[why];
   if (input.revise || !hasRaw) return refuseIngest(tx, job, problem);
   await giveBack(tx, job);
   await updateSource(tx, input.sourceId, {
@@ -116,15 +119,10 @@ async function abandon(tx: Tx, job: JobRecord, why: Ending): Promise<void> {
     structuringReason: `failed:${why}`,
     jobId: null,
   });
-  await fail(tx, job, problem, input.announce);
+  await failJob(tx, job, problem, input.announce);
 }
 
-async function giveBack(tx: Tx, job: JobRecord): Promise<void> {
+async function giveBack(tx: Tx, job: JobRecord<'ingest'>): Promise<void> {
   await releaseCredits(tx, job.id, job.accountId);
   await dropClaim(tx, job.id);
-}
-
-/** For callers that find a source busy. */
-export function sourceBusy(): DomainError {
-  return new DomainError('in-use', 'An ingest of this source is running.', 'Wait for its job to end, or cancel it.');
 }

@@ -1,6 +1,7 @@
 import { priceStructuring } from '../../core/credits/priceList.ts';
 import { DomainError } from '../../core/errors.ts';
 import { MAX_ROWS } from '../../core/grid/address.ts';
+import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
 import type { SheetExtent } from '../../schema/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
@@ -22,13 +23,14 @@ import { reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 import { reserveCredits } from '../credits/reserveCredits.ts';
-import { asProblem, commitForJob, isFinal, openJob, reporter } from '../jobs/runJob.ts';
+import { commitForJob, openJob } from '../jobs/commitForJob.ts';
+import { reportProgress } from '../jobs/reportProgress.ts';
+import { requireAsker } from '../jobs/requireAsker.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
-import { heavyWork } from './heavyWork.ts';
-import { inputOf } from './ingestJob.ts';
 import { landTable, type WrittenTable } from './landTables.ts';
-import { openNames, retryOnNames } from './names.ts';
-import { describeFile, withFile } from './sourceFile.ts';
+import { fileOfIngest, withSourceFile } from './readSourceFile.ts';
+import { openTableNames, retryOnTakenName } from './tableNames.ts';
+import { withMemorySlot } from './withMemorySlot.ts';
 import { writeRaw } from './writeRaw.ts';
 
 /** The raw copy of a file: written, and not yet part of any table. */
@@ -42,34 +44,41 @@ export interface RawDraft {
  * What cannot be read is refused here, and leaves nothing behind.
  */
 export async function landRaw(services: Services, jobId: string, pulse: Pulse): Promise<'structure' | 'over'> {
-  const job = await openJob(services, jobId);
+  const job = await openJob(services, jobId, 'ingest');
   if (!job) return 'over';
   await updateJob(services.db.orm, jobId, { status: 'running', ...(job.stage === null ? { stage: 'read' } : {}) });
   try {
     const draft = await prepareRaw(services, job, pulse);
-    return (await retryOnNames(() => commitForJob(services, job, (tx, current) => land(services, tx, current, draft)))) ?? 'over';
+    await requireAsker(services, job, 'editor');
+    return (await retryOnTakenName(() => commitForJob(services, job, (tx, current) => land(services, tx, current, draft)))) ?? 'over';
   } catch (error) {
-    if (!(error instanceof DomainError && isFinal(error))) throw error;
-    await commitForJob(services, job, (tx, current) => refuseIngest(tx, current, asProblem(error)));
+    if (!isFinal(error)) throw error;
+    await commitForJob(services, job, (tx, current) => refuseIngest(tx, current, toProblem(error)));
     return 'over';
   }
 }
 
-async function prepareRaw(services: Services, job: JobRecord, pulse: Pulse): Promise<RawDraft | null> {
-  const input = inputOf(job);
+async function prepareRaw(services: Services, job: JobRecord<'ingest'>, pulse: Pulse): Promise<RawDraft | null> {
+  const { input } = job;
   const source = await findSourceById(services.db.orm, input.sourceId);
   if (!source) throw new Error(`job ${job.id} is about a source that is gone`);
   const landed = (await listLanded(services.db.orm, [source.id])).filter(({ landing }) => landing.role === 'raw');
   if (landed.length > 0 && !input.revise) return null;
   const before = await findDraft<RawDraft>(services.db.orm, job.id, 'raw');
   if (before) return before;
-  const draft = await heavyWork(pulse, () => scanFile(services, job, source, landed, pulse));
+  const draft = await withMemorySlot(pulse, () => scanFile(services, job, source, landed, pulse));
   await saveDraft(services.db.orm, job.id, 'raw', draft);
   return draft;
 }
 
-async function scanFile(services: Services, job: JobRecord, source: SourceRecord, landed: LandedTable[], pulse: Pulse): Promise<RawDraft> {
-  const file = describeFile(source, inputOf(job));
+async function scanFile(
+  services: Services,
+  job: JobRecord<'ingest'>,
+  source: SourceRecord,
+  landed: LandedTable[],
+  pulse: Pulse,
+): Promise<RawDraft> {
+  const file = fileOfIngest(source, job.input);
   // A revision goes into the tables that are there, under row ids of its own.
   const places = new Map<string, { tableId: string; rowBase: number }>();
   for (const { landing, table } of landed)
@@ -79,7 +88,7 @@ async function scanFile(services: Services, job: JobRecord, source: SourceRecord
     places.set(sheet, place);
     return place;
   };
-  const { sheets } = await withFile(services, file, (path) =>
+  const { sheets } = await withSourceFile(services, file, (path) =>
     writeRaw(
       services,
       { path, format: file.format, filename: file.filename },
@@ -87,7 +96,7 @@ async function scanFile(services: Services, job: JobRecord, source: SourceRecord
         const { tableId, rowBase } = placeOf(sheet);
         return { prefix: tablePrefix({ ...source, id: tableId }), rowBase };
       },
-      { step: reporter(services, job.id, 'read'), signal: pulse.signal },
+      { step: reportProgress(services, job.id, 'read'), signal: pulse.signal },
     ),
   );
   if (sheets.length === 0)
@@ -120,14 +129,14 @@ async function scanFile(services: Services, job: JobRecord, source: SourceRecord
   return { tables, extents };
 }
 
-async function land(services: Services, tx: Tx, job: JobRecord, draft: RawDraft | null): Promise<'structure' | 'over'> {
-  const input = inputOf(job);
+async function land(services: Services, tx: Tx, job: JobRecord<'ingest'>, draft: RawDraft | null): Promise<'structure' | 'over'> {
+  const { input } = job;
   // Landed before, by a run of this activity that could not say so.
   if (input.landed) return 'structure';
   let source = (await lockSource(tx, input.sourceId)) as SourceRecord;
   if (await abandonIfGone(tx, job, source)) return 'over';
   if (draft && !input.revise) {
-    const names = await openNames(tx, source.workbookId);
+    const names = await openTableNames(tx, source.workbookId);
     for (const [position, table] of draft.tables.entries())
       await landTable(tx, { source, revision: input.revision, table, name: names.claim(table.name, table.sheet), position });
     source = await updateSource(tx, source.id, { extents: draft.extents, mode: 'auto' });
@@ -153,11 +162,11 @@ async function land(services: Services, tx: Tx, job: JobRecord, draft: RawDraft 
 /** Content that was paid for before is free; content that somebody is structuring right now is not structured twice. */
 async function payAhead(
   tx: Tx,
-  job: JobRecord,
+  job: JobRecord<'ingest'>,
   source: SourceRecord,
   extents: SheetExtent[],
 ): Promise<'building' | 'no_credits' | 'free' | 'reserved'> {
-  const { sha256: contentHash } = describeFile(source, inputOf(job));
+  const { sha256: contentHash } = fileOfIngest(source, job.input);
   const standing = await claimStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name });
   if (standing) return standing.state === 'building' ? 'building' : 'free';
   const amount = priceStructuring(extents.reduce((sum, sheet) => sum + sheet.cells, 0));
@@ -171,8 +180,8 @@ async function payAhead(
   return reserved;
 }
 
-async function goOn(tx: Tx, job: JobRecord, source: SourceRecord): Promise<'structure'> {
-  const input = inputOf(job);
+async function goOn(tx: Tx, job: JobRecord<'ingest'>, source: SourceRecord): Promise<'structure'> {
+  const { input } = job;
   await moveJob(tx, job.id, { stage: 'structure', done: 0, total: null, input: { ...input, landed: true } });
   if (input.structuring === 'defer' && !input.revise)
     await updateSource(tx, source.id, { status: 'materialized', structuring: 'deferred', structuringReason: null });

@@ -11,9 +11,9 @@ import type { IntegerColumn, TextColumn } from '../../store/parquet/columns.ts';
 import { EncodedTexts } from '../../store/parquet/encodedTexts.ts';
 import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
 import { DateTexts } from './dateTexts.ts';
-import type { FileSet } from './fileSet.ts';
-import { type Kept, KeptCells } from './keptCells.ts';
-import type { RawLimits } from './limits.ts';
+import type { DraftFiles } from './draftFiles.ts';
+import { type Kept, KeptCellsWriter } from './keptCellsWriter.ts';
+import type { RawLimits } from './rawLimits.ts';
 
 export interface WrittenSheet {
   /** The last column that is used. */
@@ -40,7 +40,7 @@ type SegmentLayer = Extract<Layer, { kind: 'segment' }>;
 /** Batches of one sheet become segments: texts as shown, sorted by row id, with what they do not tell beside them. */
 export class RawSheetWriter {
   private readonly layers: SegmentLayer[] = [];
-  private readonly kept: KeptCells;
+  private readonly kept: KeptCellsWriter;
   private readonly texts = new EncodedTexts();
   private readonly dates = new DateTexts();
   private file: ParquetFile | null = null;
@@ -56,13 +56,13 @@ export class RawSheetWriter {
   private width = 0;
 
   constructor(
-    private readonly files: FileSet,
+    private readonly files: DraftFiles,
     private readonly place: { prefix: string; rowBase: number },
     private readonly styles: CellStyle[],
     private readonly limits: RawLimits,
     private readonly budget: TextBudget,
   ) {
-    this.kept = new KeptCells(files, limits);
+    this.kept = new KeptCellsWriter(files, limits);
   }
 
   async add(batch: RowBatch): Promise<void> {

@@ -1,4 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
+import { isFinal } from '../../core/jobs/endings.ts';
 import { analyze, type BuildResult, build, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
 import type { TableAt } from '../../core/table/table.ts';
@@ -16,12 +17,12 @@ import {
 import { listTablesById, reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
-import { commitForJob, isFinal, openJob, reporter } from '../jobs/runJob.ts';
+import { commitForJob, openJob } from '../jobs/commitForJob.ts';
+import { reportProgress } from '../jobs/reportProgress.ts';
 import { fallBack } from './endIngest.ts';
-import { heavyWork } from './heavyWork.ts';
-import { inputOf } from './ingestJob.ts';
 import type { WrittenTable } from './landTables.ts';
-import { describeFile, readGrids } from './sourceFile.ts';
+import { fileOfIngest, readGrids } from './readSourceFile.ts';
+import { withMemorySlot } from './withMemorySlot.ts';
 import { type TablePlace, writeTables } from './writeTables.ts';
 
 /** Structured tables: written, and not yet part of the workbook. */
@@ -34,23 +35,23 @@ export interface StructuredDraft {
 
 /** The second half of an ingest: the tables of each sheet, written and waiting to be promoted. */
 export async function structure(services: Services, jobId: string, pulse: Pulse): Promise<'promote' | 'over'> {
-  const job = await openJob(services, jobId);
+  const job = await openJob(services, jobId, 'ingest');
   if (!job) return 'over';
-  if (inputOf(job).structuring === 'skip' || (await findDraft(services.db.orm, jobId, 'tables'))) return 'promote';
+  if (job.input.structuring === 'skip' || (await findDraft(services.db.orm, jobId, 'tables'))) return 'promote';
   try {
-    const draft = await heavyWork(pulse, () => structureFile(services, job, pulse));
+    const draft = await withMemorySlot(pulse, () => structureFile(services, job, pulse));
     await saveDraft(services.db.orm, jobId, 'tables', draft);
     return 'promote';
   } catch (error) {
-    if (!(error instanceof DomainError && isFinal(error))) throw error;
+    if (!isFinal(error)) throw error;
     await commitForJob(services, job, (tx, current) => fallBack(tx, current, `failed:${error.detail}`));
     return 'over';
   }
 }
 
-async function structureFile(services: Services, job: JobRecord, pulse: Pulse): Promise<StructuredDraft> {
-  const source = (await findSourceById(services.db.orm, inputOf(job).sourceId)) as SourceRecord;
-  const file = describeFile(source, inputOf(job));
+async function structureFile(services: Services, job: JobRecord<'ingest'>, pulse: Pulse): Promise<StructuredDraft> {
+  const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
+  const file = fileOfIngest(source, job.input);
   const { grids, reader } = await readGrids(services, file, { signal: pulse.signal });
   const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
   const isKnown = known?.state === 'ready' && known.spec !== null && baseOfFile(known.filename) === baseOfFile(source.name);
@@ -60,7 +61,7 @@ async function structureFile(services: Services, job: JobRecord, pulse: Pulse): 
   const made = result.tables.filter((table) => understood.has(table.sheet));
   const places = await placeTables(services, job, source, made);
   const tables = await writeTables(services, grids, made, places, {
-    step: reporter(services, job.id, 'structure'),
+    step: reportProgress(services, job.id, 'structure'),
     signal: pulse.signal,
   });
   return { tables, spec, understood: [...understood] };
@@ -80,8 +81,8 @@ function listUnderstood(result: BuildResult): Set<string> {
 }
 
 /** New tables get ids of their own; those that a revision brings anew keep theirs, and those of their columns. */
-async function placeTables(services: Services, job: JobRecord, source: SourceRecord, made: OutputTable[]): Promise<TablePlace[]> {
-  const landed = inputOf(job).revise ? await listLanded(services.db.orm, [source.id]) : [];
+async function placeTables(services: Services, job: JobRecord<'ingest'>, source: SourceRecord, made: OutputTable[]): Promise<TablePlace[]> {
+  const landed = job.input.revise ? await listLanded(services.db.orm, [source.id]) : [];
   const ids = landed.map(({ table }) => table.id);
   const before = new Map((await listTablesById(services.db.pool, ids)).map((at) => [at.table.id, at]));
   const twins = matchTables(landed, made);

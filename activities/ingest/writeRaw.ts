@@ -7,9 +7,9 @@ import { type CsvEncoding, type Delimiter, openCsv, PLAIN_STYLE, scanCsvFile } f
 import type { Services } from '../../store/services.ts';
 import { WorkbookFile } from '../../store/xlsx/index.ts';
 import { makeBatches } from '../../store/xlsx/makeBatches.ts';
-import { FileSet } from './fileSet.ts';
-import type { Kept } from './keptCells.ts';
-import { type RawLimits, rawLimits } from './limits.ts';
+import { DraftFiles } from './draftFiles.ts';
+import type { Kept } from './keptCellsWriter.ts';
+import { type RawLimits, rawLimits } from './rawLimits.ts';
 import { RawSheetWriter, RowsOutOfOrder, type TextBudget } from './rawSheetWriter.ts';
 
 export interface RawFile {
@@ -74,7 +74,7 @@ export async function writeRaw(
 }
 
 class RawWork {
-  private readonly sets: FileSet[] = [];
+  private readonly sets: DraftFiles[] = [];
   private readonly sheets: RawSheet[] = [];
   private readonly budget: TextBudget;
   private rowsDone = 0;
@@ -141,7 +141,7 @@ class RawWork {
     styles: CellStyle[],
     batches: AsyncIterable<RowBatch> | Iterable<RowBatch>,
   ): Promise<void> {
-    const files = new FileSet(this.blobs);
+    const files = new DraftFiles(this.blobs);
     this.sets.push(files);
     const writer = new RawSheetWriter(files, this.place(index, sheet), styles, this.limits, this.budget);
     for await (const batch of batches) {

@@ -7,8 +7,8 @@ import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import { csvField, type FileColumn, type LineForm, type Storage, type WrittenFile, writeLines } from '../../store/duckdb/writeFile.ts';
 import { keptColumns, provenanceColumns, provenanceRuns } from '../../store/tables/sourceCells.ts';
 import { compactionLimits } from '../compaction/limits.ts';
-import { findKept, type KeptCell } from './findKept.ts';
 import type { WrittenTable } from './landTables.ts';
+import { type FormulaCell, listFormulas } from './listFormulas.ts';
 
 export interface TablesWatch {
   /** Rows so far, and how many there are. */
@@ -202,7 +202,7 @@ class TableWork {
   }
 
   private async writeKept(): Promise<WrittenTable['kept']> {
-    const cells = findKept(this.grid, this.table);
+    const cells = listFormulas(this.grid, this.table);
     const first = cells.next();
     if (first.done) return null;
     const counts = { formulas: 0, values: 0 };
@@ -210,8 +210,8 @@ class TableWork {
     return { key, ...counts };
   }
 
-  private *keptLines(first: KeptCell, rest: Iterable<KeptCell>, counts: { formulas: number; values: number }): Generator<string> {
-    const lineOf = ({ row, column, stored, formula }: KeptCell) => {
+  private *keptLines(first: FormulaCell, rest: Iterable<FormulaCell>, counts: { formulas: number; values: number }): Generator<string> {
+    const lineOf = ({ row, column, stored, formula }: FormulaCell) => {
       counts.formulas += 1;
       if (stored !== null) counts.values += 1;
       return `${row + 1},${this.idOf(column)},${csvField(stored)},${csvField(formula)}`;

@@ -3,17 +3,15 @@ import { describeError } from '../../store/log.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
-
-/** The workflow of each kind of job. Its one argument is the job's id. */
-const workflows: Record<string, string> = { ingest: 'ingest', analyze: 'analyze', materialize: 'materialize' };
+import { kindOf } from './jobKinds.ts';
 
 /** Starts a registered job's workflow. When that fails the job stays registered, and the sweep starts it. */
 export async function startJob(services: Services, job: JobRecord): Promise<void> {
   try {
     const { client } = await services.temporal();
-    const type = workflows[job.kind];
-    if (!type) throw new Error(`jobs of kind ${job.kind} have no workflow`);
-    await client.workflow.start(type, {
+    const { workflow } = kindOf(job);
+    if (workflow === null) throw new Error(`jobs of kind ${job.kind} have no workflow`);
+    await client.workflow.start(workflow, {
       workflowId: job.workflowId,
       workflowIdConflictPolicy: 'USE_EXISTING',
       workflowIdReusePolicy: 'REJECT_DUPLICATE',

@@ -4,7 +4,7 @@ import { type JobRecord, listForgottenJobs, listLastingJobs } from '../../store/
 import { inAccount } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
-import { abandonJob } from './abandonJob.ts';
+import { kindOf } from './jobKinds.ts';
 import { startJob } from './startJob.ts';
 
 /** Starts jobs that nobody has started, and ends those whose workflow is over. Says how many there were. */
@@ -28,7 +28,7 @@ export async function sweepJobs(services: Services, pulse: Pulse): Promise<numbe
 async function endIfStopped(services: Services, job: JobRecord): Promise<boolean> {
   try {
     if (await isAtWork(services, job)) return false;
-    await inAccount(job.accountId, () => abandonJob(services, job, 'stopped'));
+    await inAccount(job.accountId, () => kindOf(job).abandon(services, job.id, 'stopped'));
     services.log.warn({ jobId: job.id }, 'job ended whose workflow was stopped');
     return true;
   } catch (error) {

@@ -3,7 +3,7 @@ import { specCorrected } from '../../core/journal/sourceNotes.ts';
 import { fromContract, type SpecJson, validateSpec } from '../../core/structuring/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
-import { requireIdle } from './analyzeSource.ts';
+import { requireIdle } from './beginSourceJob.ts';
 
 /** Inside the transaction: people's own idea of the file takes the place of the one before, if it fits the file. */
 export async function correctSpec(tx: Tx, sourceId: string, given: SpecJson): Promise<SourceRecord> {

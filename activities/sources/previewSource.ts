@@ -11,7 +11,7 @@ import { scanCsv } from '../../store/csv/index.ts';
 import type { SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { WorkbookFile } from '../../store/xlsx/index.ts';
-import { withFile } from '../ingest/sourceFile.ts';
+import { withSourceFile } from '../ingest/readSourceFile.ts';
 
 type Shown = string | number | boolean | null;
 
@@ -36,7 +36,7 @@ export async function previewSource(
 ): Promise<Preview> {
   const range = readWanted(wanted.range);
   return gate(() =>
-    withFile(services, source, async (path) => {
+    withSourceFile(services, source, async (path) => {
       if (source.format !== 'xlsx') {
         const name = basename(source.filename, extname(source.filename));
         if (wanted.sheet !== undefined && wanted.sheet !== name) throw noSheet(wanted.sheet, [name]);

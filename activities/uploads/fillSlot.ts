@@ -6,8 +6,8 @@ import { findSourceById, type SourceRecord } from '../../store/pg/sources.ts';
 import { findUpload, lockUpload, type UploadRecord, updateUpload } from '../../store/pg/uploads.ts';
 import { findWorkbook, type WorkbookRecord } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
-import type { receiveFile } from '../ingest/receiveFile.ts';
-import { registerSource } from '../ingest/registerSource.ts';
+import type { receiveFile } from '../sources/receiveFile.ts';
+import { registerSource } from '../sources/registerSource.ts';
 
 /** A slot, and what came of the bytes that were sent to it. */
 export interface DescribedUpload {

@@ -1,6 +1,7 @@
 import { requireWorkbook } from '../../activities/access.ts';
-import { cancelJob, isOver } from '../../activities/jobs/cancelJob.ts';
-import { requireJob } from '../../activities/jobs/findJob.ts';
+import { cancelJob } from '../../activities/jobs/cancelJob.ts';
+import { requireJob } from '../../activities/jobs/requireJob.ts';
+import { isOver } from '../../core/jobs/endings.ts';
 import { jobCancelled } from '../../core/journal/jobNotes.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { listVisibleJobs } from '../../store/pg/jobs.ts';

@@ -1,13 +1,13 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { refuseGoverned } from '../../activities/governance/refuseGoverned.ts';
-import { type IngestInput, inputOf } from '../../activities/ingest/ingestJob.ts';
-import { receiveFile } from '../../activities/ingest/receiveFile.ts';
-import { registerSource } from '../../activities/ingest/registerSource.ts';
-import { reviseSource } from '../../activities/ingest/reviseSource.ts';
 import { describeSources } from '../../activities/sources/describeSources.ts';
-import { requireSource } from '../../activities/sources/findSource.ts';
 import { previewSource } from '../../activities/sources/previewSource.ts';
+import { receiveFile } from '../../activities/sources/receiveFile.ts';
+import { registerSource } from '../../activities/sources/registerSource.ts';
+import { requireSource } from '../../activities/sources/requireSource.ts';
+import { reviseSource } from '../../activities/sources/reviseSource.ts';
 import { DomainError } from '../../core/errors.ts';
+import type { IngestInput } from '../../core/jobs/sourceJobs.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { listSources } from '../../store/pg/sources.ts';
@@ -19,7 +19,7 @@ import { presentSource } from '../presenters/sources.ts';
 type SourceOperations = 'listSources' | 'uploadSource' | 'getSource' | 'downloadSource' | 'previewSource' | 'reviseSource';
 
 /** A deferred ingest is answered when the raw tables are there. */
-export const hasLanded = (job: JobRecord) => inputOf(job).structuring === 'defer' && inputOf(job).landed === true;
+export const hasLanded = (job: JobRecord) => job.kind === 'ingest' && job.input.structuring === 'defer' && job.input.landed === true;
 
 export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOperations> {
   const { orm } = services.db;
@@ -56,7 +56,9 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
           isReady: hasLanded,
           answer: async (job) => {
             const body = await answerIngest(services, call.principal, job);
-            return inputOf(job).existed ? { status: 200, body } : { status: 201, headers: locate(workbook.id, body.source.name), body };
+            return job.kind === 'ingest' && job.input.existed
+              ? { status: 200, body }
+              : { status: 201, headers: locate(workbook.id, body.source.name), body };
           },
         },
       );

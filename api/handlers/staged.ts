@@ -1,13 +1,14 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { checkVersion } from '../../activities/rows/checkVersion.ts';
 import { visibleColumns } from '../../activities/rows/upsertRows.ts';
-import { beginAnalysis } from '../../activities/sources/analyzeSource.ts';
+import { beginAnalysis } from '../../activities/sources/beginAnalysis.ts';
+import { beginMaterialize } from '../../activities/sources/beginMaterialize.ts';
 import { correctSpec } from '../../activities/sources/correctSpec.ts';
-import { requireSource } from '../../activities/sources/findSource.ts';
-import { beginMaterialize, type MaterializeInput } from '../../activities/sources/materializeSource.ts';
+import { requireSource } from '../../activities/sources/requireSource.ts';
 import { requireEditable } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import { notFound } from '../../core/errors.ts';
+import type { AppendTarget } from '../../core/jobs/sourceJobs.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { findSourceById, type SourceRecord } from '../../store/pg/sources.ts';
 import type { Call, Handlers } from '../http/call.ts';
@@ -22,7 +23,7 @@ export function makeStagedHandlers({
   const notAnalyzed = () => notFound('parse spec yet', 'Analyze the source first with POST …/sources/{source_name}/analyze.');
 
   /** Looked at before the work begins, so that what is plainly wrong is said at once; the work itself looks again. */
-  const checkTarget = async (call: Call<'materializeSource'>, workbookId: string): Promise<MaterializeInput['append']> => {
+  const checkTarget = async (call: Call<'materializeSource'>, workbookId: string): Promise<AppendTarget | null> => {
     const { target, column_mapping: mapping } = call.body ?? {};
     if (target?.mode !== 'append') return null;
     const at = await requireTable(services, workbookId, target.table as string);
@@ -30,7 +31,7 @@ export function makeStagedHandlers({
     const { visible } = await visibleColumns(services, call.principal, at);
     const expectedVersion = target.expected_version ?? null;
     await checkVersion(services, at, expectedVersion, visible, null);
-    return { table: at.table.name, expectedVersion, mapping: mapping ?? {}, principal: call.principal };
+    return { table: at.table.name, expectedVersion, mapping: mapping ?? {} };
   };
 
   return {

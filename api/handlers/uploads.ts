@@ -1,7 +1,7 @@
 import { requireWorkbook } from '../../activities/access.ts';
-import { cleanFilename, receiveFile } from '../../activities/ingest/receiveFile.ts';
 import { startJob } from '../../activities/jobs/startJob.ts';
 import { describeSources } from '../../activities/sources/describeSources.ts';
+import { cleanFilename, receiveFile } from '../../activities/sources/receiveFile.ts';
 import { type DescribedUpload, describeSlot, fillSlot, openSlot, slotActor, slotStatus } from '../../activities/uploads/fillSlot.ts';
 import { checkSignature, slotAddress } from '../../activities/uploads/signSlot.ts';
 import { uploadOpened } from '../../core/journal/sourceNotes.ts';

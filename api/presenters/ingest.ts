@@ -1,8 +1,7 @@
-import { type IngestResult, inputOf } from '../../activities/ingest/ingestJob.ts';
 import { type DescribedSource, describeLanded, describeSources } from '../../activities/sources/describeSources.ts';
-import type { MaterializeResult } from '../../activities/sources/materializeSource.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { notFound } from '../../core/errors.ts';
+import type { IngestInput, IngestResult, MaterializeResult } from '../../core/jobs/sourceJobs.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
@@ -16,7 +15,7 @@ type Schemas = components['schemas'];
 
 /** What an ingest answers: made when it is asked for, so that it shows each caller what they may see. */
 export async function answerIngest(services: Services, principal: Principal, job: JobRecord): Promise<Schemas['SourceUploadResponse']> {
-  const { sourceId, structuring } = inputOf(job);
+  const { sourceId, structuring } = job.input as IngestInput;
   const source = await findSourceById(services.db.orm, sourceId);
   if (!source) throw notFound('source in this workbook');
   if (structuring === 'defer' && job.result === null) {
@@ -78,11 +77,11 @@ const aboutSources = new Set(['ingest', 'analyze', 'materialize']);
 export async function answerJobs(services: Services, principal: Principal, jobs: JobRecord[]): Promise<(object | null)[]> {
   const { orm, pool } = services.db;
   const done = jobs.filter((job) => job.status === 'succeeded' && job.result !== null && aboutSources.has(job.kind));
-  const sources = await listSourcesById(orm, [...new Set(done.map((job) => job.input.sourceId as string))]);
+  const sources = await listSourcesById(orm, [...new Set(done.map((job) => (job.input as IngestInput).sourceId))]);
   const bySource = new Map((await describeSources(orm, sources)).map((described) => [described.source.id, described]));
   const tableIds = done.flatMap((job) => (job.kind === 'materialize' ? asMaterialized(job).tableIds : []));
   const made = (await listTablesById(pool, tableIds)).map(({ table }) => table);
-  const ingested = done.flatMap((job) => (job.kind === 'ingest' ? (bySource.get(job.input.sourceId as string)?.tables ?? []) : []));
+  const ingested = done.flatMap((job) => (job.kind === 'ingest' ? (bySource.get((job.input as IngestInput).sourceId)?.tables ?? []) : []));
   const tables = [...new Map([...made, ...ingested].map((table) => [table.id, table])).values()];
   const summaries = await summarizeTables(services, principal, orm, tables);
   const byTable = new Map(tables.map((table, i) => [table.id, summaries[i] as Schemas['TableSummary']]));
@@ -90,7 +89,7 @@ export async function answerJobs(services: Services, principal: Principal, jobs:
   return jobs.map((job) => {
     if (job.status !== 'succeeded' || job.result === null) return null;
     if (!aboutSources.has(job.kind)) return job.result;
-    const described = bySource.get(job.input.sourceId as string);
+    const described = bySource.get((job.input as IngestInput).sourceId);
     if (!described) return null;
     if (job.kind === 'analyze') return described.source.spec ? presentSpec(described.source) : null;
     if (job.kind === 'materialize') return presentMaterialized(described, summariesOf(asMaterialized(job).tableIds), asMaterialized(job));

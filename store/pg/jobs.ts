@@ -1,14 +1,22 @@
 import { and, desc, eq, inArray, isNull, lt, or, sql } from 'drizzle-orm';
 import type { Reach } from '../../core/access/reach.ts';
+import type { JobKind, JobTypes } from '../../core/jobs/kinds.ts';
 import { accounts, jobs, members, workbooks } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
 
-export type JobRecord = typeof jobs.$inferSelect;
+type JobRow = typeof jobs.$inferSelect;
 
-export interface VisibleJob extends JobRecord {
-  workspaceId: string | null;
-}
+/** A job with the input and result of its kind. */
+export type JobRecord<Kind extends JobKind = JobKind> = {
+  [Each in Kind]: Omit<JobRow, 'kind' | 'input' | 'result'> & {
+    kind: Each;
+    input: JobTypes[Each]['input'];
+    result: JobTypes[Each]['result'] | null;
+  };
+}[Kind];
+
+export type VisibleJob = JobRecord & { workspaceId: string | null };
 
 export interface JobFilter {
   userId: string;
@@ -46,12 +54,17 @@ export async function listVisibleJobs(orm: Orm, filter: JobFilter): Promise<Visi
     )
     .orderBy(desc(jobs.id))
     .limit(filter.limit ?? 1000);
-  return rows.map(({ job, workspaceId }) => ({ ...job, workspaceId }));
+  return rows.map(({ job, workspaceId }) => ({ ...(job as JobRecord), workspaceId }));
 }
 
-export async function insertJob(tx: Tx, job: typeof jobs.$inferInsert): Promise<JobRecord> {
+type NewJob<Kind extends JobKind> = Omit<typeof jobs.$inferInsert, 'kind' | 'input'> & {
+  kind: Kind;
+  input?: JobTypes[Kind]['input'];
+};
+
+export async function insertJob<Kind extends JobKind>(tx: Tx, job: NewJob<Kind>): Promise<JobRecord<Kind>> {
   const [row] = await tx.orm.insert(jobs).values(job).returning();
-  return row as JobRecord;
+  return row as unknown as JobRecord<Kind>;
 }
 
 /** Moves a job on; one that has ended stays as it ended. */
@@ -64,32 +77,34 @@ export async function updateJob(orm: Orm, id: string, fields: Partial<typeof job
 
 export async function findJob(orm: Orm, id: string): Promise<JobRecord | null> {
   const [job] = await orm.select().from(jobs).where(eq(jobs.id, id));
-  return job ?? null;
+  return (job as JobRecord | undefined) ?? null;
 }
 
 /** Registered a while ago, and nobody has begun with them. */
 export async function listForgottenJobs(orm: Orm): Promise<JobRecord[]> {
-  return orm
+  const rows = await orm
     .select()
     .from(jobs)
     .where(and(eq(jobs.status, 'pending'), lt(jobs.createdAt, sql`now() - interval '10 seconds'`)))
     .orderBy(jobs.createdAt)
     .limit(500);
+  return rows as JobRecord[];
 }
 
 /** Not over, and begun or registered so long ago that something may have happened to them. */
 export async function listLastingJobs(orm: Orm): Promise<JobRecord[]> {
-  return orm
+  const rows = await orm
     .select()
     .from(jobs)
     .where(and(isNull(jobs.finishedAt), lt(jobs.createdAt, sql`now() - interval '10 minutes'`)))
     .orderBy(jobs.createdAt)
     .limit(500);
+  return rows as JobRecord[];
 }
 
 export async function lockJob(tx: Tx, id: string): Promise<JobRecord | null> {
   const [job] = await tx.orm.select().from(jobs).where(eq(jobs.id, id)).for('update');
-  return job ?? null;
+  return (job as JobRecord | undefined) ?? null;
 }
 
 export async function moveJob(tx: Tx, id: string, fields: Partial<typeof jobs.$inferInsert>): Promise<void> {

@@ -3,6 +3,7 @@ import { type PendingOperation, pendingOperations } from '../../api/handlers/pen
 import type { Operation, OperationId } from '../../api/http/contract.ts';
 import { type Scope, scopes } from '../../core/access/scopes.ts';
 import type { IdPrefix } from '../../core/ids/ids.ts';
+import type { JobKind } from '../../core/jobs/kinds.ts';
 import type { Actor } from '../../store/pg/commit.ts';
 import { commit } from '../../store/pg/commit.ts';
 import { insertJob } from '../../store/pg/jobs.ts';
@@ -94,7 +95,7 @@ export interface JobSeed {
   accountId: string;
   userId: string;
   workbookId: string | null;
-  kind?: string;
+  kind?: JobKind;
   status?: 'pending' | 'running' | 'succeeded' | 'failed';
   workflowId?: string;
   result?: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rawLimits } from '../../activities/ingest/limits.ts';
+import { rawLimits } from '../../activities/ingest/rawLimits.ts';
 import { type RawFile, type RawResult, type RawSheet, type RawWatch, writeRaw } from '../../activities/ingest/writeRaw.ts';
 import { formatCell } from '../../core/grid/format/formatCell.ts';
 import { storedText } from '../../core/grid/format/storedText.ts';

@@ -1,12 +1,10 @@
-import { notFound } from '../../core/errors.ts';
 import { sourceRevised } from '../../core/journal/sourceNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { findJob, type JobRecord } from '../../store/pg/jobs.ts';
-import { lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
-import { sourceBusy } from './endIngest.ts';
-import { listMade, refuseEdited } from './promote.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
+import { listMade, refuseEdited } from '../ingest/listMade.ts';
+import { beginSourceJob, requireIdle } from './beginSourceJob.ts';
 import type { receiveFile } from './receiveFile.ts';
-import { beginIngest } from './registerSource.ts';
 
 type Received = Awaited<ReturnType<typeof receiveFile>>;
 
@@ -15,10 +13,7 @@ type Received = Awaited<ReturnType<typeof receiveFile>>;
  * others an ingest begins that gives their tables the next version.
  */
 export async function reviseSource(tx: Tx, sourceId: string, file: Received): Promise<{ source: SourceRecord; job: JobRecord | null }> {
-  const source = await lockSource(tx, sourceId);
-  if (!source) throw notFound('source in this workbook');
-  const running = source.jobId === null ? null : await findJob(tx.orm, source.jobId);
-  if (running && running.finishedAt === null) throw sourceBusy();
+  const source = await requireIdle(tx, sourceId);
   if (file.sha256 === source.sha256) return { source, job: null };
   const bytes = {
     blobKey: file.blobKey,
@@ -35,7 +30,7 @@ export async function reviseSource(tx: Tx, sourceId: string, file: Received): Pr
     return { source: await updateSource(tx, source.id, fields), job: null };
   }
   refuseEdited(await listMade(tx, source.id));
-  const job = await beginIngest(tx, source, {
+  const job = await beginSourceJob(tx, 'ingest', source, {
     sourceId: source.id,
     revision: source.revision + 1,
     structuring: source.structuring === 'structured' || source.structuring === 'deferred' ? 'auto' : 'skip',

@@ -1,8 +1,8 @@
 import type { IntegerColumn, TextColumn } from '../../store/parquet/columns.ts';
 import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
 import { keptColumns } from '../../store/tables/sourceCells.ts';
-import type { FileSet } from './fileSet.ts';
-import type { RawLimits } from './limits.ts';
+import type { DraftFiles } from './draftFiles.ts';
+import type { RawLimits } from './rawLimits.ts';
 
 export interface Kept {
   key: string;
@@ -14,14 +14,14 @@ export interface Kept {
 const GROUP_CELLS = 131_072;
 
 /** What the texts of a raw table do not tell: formulas, and values that are shown in another form than they are stored. */
-export class KeptCells {
+export class KeptCellsWriter {
   private readonly counts = { formulas: 0, values: 0 };
   private file: ParquetFile | null = null;
   private group = openGroup();
   private cells = 0;
 
   constructor(
-    private readonly files: FileSet,
+    private readonly files: DraftFiles,
     private readonly limits: RawLimits,
   ) {}
 

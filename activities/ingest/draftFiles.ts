@@ -4,7 +4,7 @@ import { ParquetFile } from '../../store/parquet/parquetFile.ts';
 import type { Services } from '../../store/services.ts';
 
 /** The files of one piece of work: either all of them are kept, or none remains. */
-export class FileSet {
+export class DraftFiles {
   private readonly open = new Map<ParquetFile, string>();
   private readonly keys: string[] = [];
 

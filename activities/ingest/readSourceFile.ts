@@ -1,18 +1,18 @@
 import type { Grid } from '../../core/grid/grid.ts';
+import type { IngestInput } from '../../core/jobs/sourceJobs.ts';
 import { type CsvEncoding, type Delimiter, readCsv } from '../../store/csv/index.ts';
 import type { SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
-import type { IngestInput } from './ingestJob.ts';
 
 export type SourceFile = Pick<SourceRecord, 'blobKey' | 'format' | 'filename' | 'sha256' | 'size' | 'contentType'>;
 
 /** The bytes that an ingest is about: the source's own, or those that are to follow them. */
-export function describeFile(source: SourceRecord, input: IngestInput): SourceFile {
+export function fileOfIngest(source: SourceRecord, input: IngestInput): SourceFile {
   return input.revise ?? source;
 }
 
-export async function withFile<T>(services: Services, file: SourceFile, work: (path: string) => Promise<T>): Promise<T> {
+export async function withSourceFile<T>(services: Services, file: SourceFile, work: (path: string) => Promise<T>): Promise<T> {
   const opened = await services.blobs.open([file.blobKey]);
   try {
     return await work(opened.pathOf(file.blobKey));
@@ -38,7 +38,7 @@ export async function readGrids(
   options: { reader?: Reader; signal?: AbortSignal } = {},
 ): Promise<{ grids: Grid[]; reader: Reader }> {
   const { signal, reader } = options;
-  return withFile(services, file, async (path) => {
+  return withSourceFile(services, file, async (path) => {
     if (file.format === 'xlsx') return { grids: (await readWorkbook(path, { signal, limits })).sheets, reader: { format: 'xlsx' } };
     const { encoding, delimiter } = reader ?? {};
     const text = await readCsv(path, { filename: file.filename, encoding, delimiter, signal, limits });

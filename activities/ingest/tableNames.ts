@@ -4,21 +4,21 @@ import { brokenConstraint } from '../../store/pg/database.ts';
 import { listTakenNames } from '../../store/pg/sources.ts';
 
 /** Gives out names that no active table of the workbook has. */
-export async function openNames(tx: Tx, workbookId: string): Promise<NameRegistry> {
+export async function openTableNames(tx: Tx, workbookId: string): Promise<NameRegistry> {
   const registry = new NameRegistry();
   for (const name of await listTakenNames(tx, workbookId)) registry.take(name);
   return registry;
 }
 
-const triesOnNames = 5;
+const mostTries = 5;
 
 /** Somebody may take a name between the look and the insert: then all of it is tried again. */
-export async function retryOnNames<T>(attempt: () => Promise<T>): Promise<T> {
+export async function retryOnTakenName<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
       return await attempt();
     } catch (error) {
-      if (tries >= triesOnNames || brokenConstraint(error) !== 'tables_name') throw error;
+      if (tries >= mostTries || brokenConstraint(error) !== 'tables_name') throw error;
     }
   }
 }

@@ -4,7 +4,7 @@ import type { OutputTable } from '../../core/structuring/index.ts';
 import type { StoredValue } from '../../core/types/index.ts';
 
 /** A cell of an output table that came from a formula; row and column count from 0. */
-export interface KeptCell {
+export interface FormulaCell {
   row: number;
   column: number;
   /** What the sheet stores, where the table says something else. */
@@ -16,7 +16,7 @@ export interface KeptCell {
  * The formulas behind a table's values, in the order of its rows. Only where one cell stands for the value: what was put
  * together from several, or made from headers, has no formula of its own.
  */
-export function* findKept(grid: Grid, { rows, made, provenance }: OutputTable): Generator<KeptCell> {
+export function* listFormulas(grid: Grid, { rows, made, provenance }: OutputTable): Generator<FormulaCell> {
   if (grid.formulas.length === 0) return;
   const { offsets, cells, columns } = provenance;
   const skipped = new Set(made);

@@ -1,8 +1,9 @@
 import { extname } from 'node:path';
+import type { IngestInput } from '../../core/jobs/sourceJobs.ts';
 import { sourceRegistered, sourceUpgraded } from '../../core/journal/sourceNotes.ts';
 import type { SourceProvenance } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { insertJob, type JobRecord, lockJob, moveJob } from '../../store/pg/jobs.ts';
+import { type JobRecord, lockJob, moveJob } from '../../store/pg/jobs.ts';
 import {
   findSourceByContent,
   insertSource,
@@ -14,8 +15,7 @@ import {
 } from '../../store/pg/sources.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId } from '../../store/services.ts';
-import { sourceBusy } from './endIngest.ts';
-import { type IngestInput, inputOf } from './ingestJob.ts';
+import { beginSourceJob, sourceBusy } from './beginSourceJob.ts';
 import type { RecognisedFile } from './recogniseFile.ts';
 
 /** A file that has arrived and lies in the blob store. */
@@ -70,7 +70,7 @@ export async function registerSource(tx: Tx, arrival: Arrival): Promise<Register
   });
   tx.note(workbook.id, sourceRegistered(source));
   if (arrival.mode === 'staged') return { source, job: null, existed: false };
-  const job = await beginIngest(tx, source, {
+  const job = await beginSourceJob(tx, 'ingest', source, {
     sourceId: source.id,
     revision: 1,
     structuring: arrival.structuring,
@@ -96,14 +96,14 @@ async function lockTwin(tx: Tx, workbookId: string, sha256: string): Promise<{ s
 async function joinJob(tx: Tx, source: SourceRecord, job: JobRecord, arrival: Arrival): Promise<Registered> {
   if (arrival.mode === 'staged') return { source, job: null, existed: true };
   if (job.kind !== 'ingest') throw sourceBusy();
-  const input = inputOf(job);
+  const { input } = job;
   const structuring = input.structuring === 'skip' && !input.revise ? arrival.structuring : input.structuring;
   await moveJob(tx, job.id, { input: { ...input, structuring, announce: input.announce || arrival.announce } });
   return { source, job, existed: true };
 }
 
 async function upgradeSource(tx: Tx, source: SourceRecord, arrival: Arrival): Promise<Registered> {
-  const job = await beginIngest(tx, source, {
+  const job = await beginSourceJob(tx, 'ingest', source, {
     sourceId: source.id,
     revision: source.revision,
     structuring: arrival.structuring,
@@ -121,31 +121,6 @@ function asksForMore(source: SourceRecord, { mode, structuring }: Arrival): bool
   return (
     structuring !== 'skip' && (source.structuring === 'skipped' || source.structuring === 'raw_fallback' || source.structuring === 'off')
   );
-}
-
-export async function beginIngest(tx: Tx, source: SourceRecord, input: IngestInput): Promise<JobRecord> {
-  return beginSourceJob(tx, 'ingest', source, input);
-}
-
-/** A job about a source, registered with whom its changes are written down for. */
-export async function beginSourceJob(
-  tx: Tx,
-  kind: 'ingest' | 'analyze' | 'materialize',
-  source: SourceRecord,
-  input: object,
-): Promise<JobRecord> {
-  const id = makeId('job');
-  return insertJob(tx, {
-    id,
-    kind,
-    accountId: source.accountId,
-    workbookId: source.workbookId,
-    userId: tx.actor.userId as string,
-    workflowId: `${kind}-${source.id}-${id}`,
-    input: { ...input },
-    actor: { ...tx.actor },
-    createdAt: tx.at,
-  });
 }
 
 /** `損益.xlsx`, then `損益_2.xlsx`. */

@@ -1,0 +1,38 @@
+import { isFinal, toProblem } from '../../core/jobs/endings.ts';
+import { sourceAnalyzed } from '../../core/journal/sourceNotes.ts';
+import { analyze, summarizeSheets } from '../../core/structuring/index.ts';
+import { updateJob } from '../../store/pg/jobs.ts';
+import { findSourceById, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
+import type { Services } from '../../store/services.ts';
+import type { Pulse } from '../compaction/compactTable.ts';
+import { commitForJob, openJob } from '../jobs/commitForJob.ts';
+import { succeedJob } from '../jobs/endJob.ts';
+import { requireAsker } from '../jobs/requireAsker.ts';
+import { refuseSourceJob } from './failSourceJob.ts';
+import { readGrids } from './readSourceFile.ts';
+import { withMemorySlot } from './withMemorySlot.ts';
+
+/** Reads the file and keeps a proposal of its regions; what people corrected in an earlier one is discarded. */
+export async function analyzeSource(services: Services, jobId: string, pulse: Pulse): Promise<void> {
+  const job = await openJob(services, jobId, 'analyze');
+  if (!job) return;
+  await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read' });
+  try {
+    const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
+    const found = await withMemorySlot(pulse, async () => {
+      const { grids, reader } = await readGrids(services, source, { signal: pulse.signal });
+      return { spec: { ...analyze(grids, source.name), reader }, extents: summarizeSheets(grids) };
+    });
+    await requireAsker(services, job, 'editor');
+    await commitForJob(services, job, async (tx, current) => {
+      const now = (await lockSource(tx, source.id)) as SourceRecord;
+      const specVersion = now.specVersion + 1;
+      await updateSource(tx, source.id, { ...found, specVersion, status: 'analyzed', error: null, jobId: null });
+      tx.note(source.workbookId, sourceAnalyzed(source, specVersion));
+      await succeedJob(tx, current, { sourceId: source.id }, false);
+    });
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    await refuseSourceJob(services, job, toProblem(error));
+  }
+}

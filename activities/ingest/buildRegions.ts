@@ -1,0 +1,29 @@
+import { asSentence, DomainError } from '../../core/errors.ts';
+import type { Grid } from '../../core/grid/grid.ts';
+import { buildSelected, describeMisfit, type OutputTable, type ParseSpec, toContract } from '../../core/structuring/index.ts';
+import type { SourceRecord } from '../../store/pg/sources.ts';
+import type { Services } from '../../store/services.ts';
+import type { Pulse } from '../compaction/compactTable.ts';
+import { type Reader, readGrids } from './readSourceFile.ts';
+
+/** The chosen regions, built. A value that its column's wanted type cannot hold is refused, with its cell. */
+export async function buildRegions(
+  services: Services,
+  source: SourceRecord,
+  regionIds: string[] | null,
+  pulse: Pulse,
+): Promise<{ grids: Grid[]; tables: OutputTable[] }> {
+  const spec = source.spec as ParseSpec;
+  const { grids } = await readGrids(services, source, { reader: spec.reader as Reader, signal: pulse.signal });
+  const { tables, misfits } = buildSelected(grids, spec, regionIds);
+  const problems = misfits.map((misfit) => describeMisfit(toContract(spec), misfit));
+  if (problems.length === 0) return { grids, tables };
+  throw new DomainError(
+    'uncastable-value',
+    asSentence(problems[0]?.message ?? ''),
+    'Correct the type in the parse spec, or the cell in the file.',
+    {
+      errors: problems.map(({ pointer, message }) => ({ pointer, detail: message })),
+    },
+  );
+}

@@ -1,0 +1,64 @@
+import { isFinal, toProblem } from '../../core/jobs/endings.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
+import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
+import { findDraft, findSourceById, lockSource, type SourceRecord, saveDraft } from '../../store/pg/sources.ts';
+import { makeId, type Services } from '../../store/services.ts';
+import type { Pulse } from '../compaction/compactTable.ts';
+import { commitForJob, openJob } from '../jobs/commitForJob.ts';
+import { reportProgress } from '../jobs/reportProgress.ts';
+import { requireAsker } from '../jobs/requireAsker.ts';
+import { appendRegions } from './appendRegions.ts';
+import { buildRegions } from './buildRegions.ts';
+import { endMaterialize } from './endMaterialize.ts';
+import { refuseSourceJob } from './failSourceJob.ts';
+import { landTable, type WrittenTable } from './landTables.ts';
+import { openTableNames, retryOnTakenName } from './tableNames.ts';
+import { withMemorySlot } from './withMemorySlot.ts';
+import { writeTables } from './writeTables.ts';
+
+/** Makes tables from regions of a source, or appends their rows to one. */
+export async function materializeSource(services: Services, jobId: string, pulse: Pulse): Promise<void> {
+  const job = await openJob(services, jobId, 'materialize');
+  if (!job) return;
+  await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read' });
+  try {
+    const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
+    if (job.input.append) await appendRegions(services, job, source, job.input.append, pulse);
+    else await makeTables(services, job, source, pulse);
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    await refuseSourceJob(services, job, toProblem(error));
+  }
+}
+
+async function makeTables(services: Services, job: JobRecord<'materialize'>, source: SourceRecord, pulse: Pulse): Promise<void> {
+  const draft =
+    (await findDraft<WrittenTable[]>(services.db.orm, job.id, 'tables')) ??
+    (await withMemorySlot(pulse, async () => {
+      const { grids, tables } = await buildRegions(services, source, job.input.regions, pulse);
+      const places = tables.map((table) => {
+        const tableId = makeId('tbl');
+        const prefix = tablePrefix({ ...source, id: tableId });
+        return { tableId, prefix, rowBase: 0, columnIds: table.columns.map((_, i) => i + 1) };
+      });
+      return writeTables(services, grids, tables, places, { step: reportProgress(services, job.id, 'write'), signal: pulse.signal });
+    }));
+  await saveDraft(services.db.orm, job.id, 'tables', draft);
+  await requireAsker(services, job, 'editor');
+  await retryOnTakenName(() =>
+    commitForJob(services, job, async (tx, current) => {
+      const now = (await lockSource(tx, source.id)) as SourceRecord;
+      const names = await openTableNames(tx, source.workbookId);
+      for (const [index, table] of draft.entries())
+        await landTable(tx, {
+          source: now,
+          revision: now.revision,
+          table,
+          name: names.claim(table.name, table.sheet),
+          position: 10_000 + index,
+        });
+      const tableIds = draft.map(({ tableId }) => tableId);
+      await endMaterialize(tx, current, now, { sourceId: source.id, tableIds, editVersion: null, opId: null, stale: [] });
+    }),
+  );
+}

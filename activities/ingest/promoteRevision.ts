@@ -1,0 +1,102 @@
+import { type NameRegistry, nameArchivedRaw } from '../../core/structuring/names.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import { placeTable } from '../../store/pg/restore.ts';
+import type { SourceRecord } from '../../store/pg/sources.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
+import { abandonIfGone, endIngest } from './endIngest.ts';
+import type { RawDraft } from './landRaw.ts';
+import { landTable, relandTable, type WrittenTable } from './landTables.ts';
+import { listMade, refuseEdited } from './listMade.ts';
+import { archiveTable, endStructured, landAll, lockAll } from './promoteTables.ts';
+import type { StructuredDraft } from './structure.ts';
+import { openTableNames } from './tableNames.ts';
+
+/** New bytes for a source: its tables get their next version, new ones come, those that nothing fills any more are archived. */
+export async function promoteRevision(
+  tx: Tx,
+  job: JobRecord<'ingest'>,
+  raw: RawDraft | null,
+  structured: StructuredDraft | null,
+): Promise<void> {
+  if (!raw) throw new Error(`job ${job.id} has nothing to promote`);
+  const source = await lockAll(tx, job);
+  if (await abandonIfGone(tx, job, source)) return;
+  const landed = await listMade(tx, source.id);
+  refuseEdited(landed);
+  const current = await listTablesById(
+    tx.client,
+    landed.map(({ table }) => table.id),
+  );
+  const before = new Map(current.map((at) => [at.table.id, at]));
+  const made = new Set([...raw.tables, ...(structured?.tables ?? [])].map((table) => table.tableId));
+  for (const { table } of landed) if (!made.has(table.id) && table.state === 'active') await archiveTable(tx, source, table, table.name);
+  const names = await openTableNames(tx, source.workbookId);
+  const structuredBefore = landed.flatMap(({ landing }) => (landing.role === 'raw' ? [] : [landing.sheet]));
+  const sheets = { before: new Set(structuredBefore), now: new Set(structured?.understood), tables: before };
+  await relandRaw(tx, job, source, raw.tables, sheets, names);
+  const rawBySheet = new Map(raw.tables.map((table) => [table.sheet, table.tableId]));
+  await landAll(tx, job, source, structured?.tables ?? [], names, rawBySheet, before);
+  const { revision, revise: bytes } = job.input;
+  const fields = { ...bytes, revision, extents: raw.extents };
+  if (structured) await endStructured(tx, job, source, structured, fields);
+  else await endIngest(tx, job, source, { structuring: 'skipped', fields });
+}
+
+/**
+ * The raw tables of a revision. One gives way when its sheet is made into tables for the first time, and comes back when its
+ * sheet is not understood any more; otherwise it stays in the state that it has.
+ */
+async function relandRaw(
+  tx: Tx,
+  job: JobRecord<'ingest'>,
+  source: SourceRecord,
+  tables: WrittenTable[],
+  sheets: Sheets,
+  names: NameRegistry,
+) {
+  const { revision } = job.input;
+  for (const [position, table] of tables.entries()) {
+    const landing = { source, revision, table, position };
+    const at = sheets.tables.get(table.tableId);
+    const isUnderstood = sheets.now.has(table.sheet);
+    if (at) {
+      const name =
+        isUnderstood === sheets.before.has(table.sheet) ? at.table.name : await swapRaw(tx, source, table, at, isUnderstood, names);
+      await relandTable(tx, { ...landing, name }, at);
+      continue;
+    }
+    const name = names.claim(table.name, table.sheet);
+    await landTable(tx, { ...landing, name });
+    if (!isUnderstood) continue;
+    names.free(name);
+    await placeTable(tx, table.tableId, { name: nameArchivedRaw(name), state: 'archived', description: null });
+  }
+}
+
+async function swapRaw(
+  tx: Tx,
+  source: SourceRecord,
+  written: WrittenTable,
+  { table }: TableAt,
+  isUnderstood: boolean,
+  names: NameRegistry,
+) {
+  if (isUnderstood && table.state === 'archived') return table.name;
+  if (isUnderstood) {
+    names.free(table.name);
+    await archiveTable(tx, source, table, nameArchivedRaw(table.name));
+    return nameArchivedRaw(table.name);
+  }
+  const name = table.state === 'active' ? table.name : names.claim(written.name, written.sheet);
+  await placeTable(tx, table.id, { name, state: 'active', description: table.description });
+  return name;
+}
+
+/** Which sheets were made into tables, before and now, and the tables that are there. */
+interface Sheets {
+  before: Set<string>;
+  now: Set<string>;
+  tables: Map<string, TableAt>;
+}

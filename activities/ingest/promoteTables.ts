@@ -1,0 +1,61 @@
+import { rawTableArchived } from '../../core/journal/sourceNotes.ts';
+import type { NameRegistry } from '../../core/structuring/names.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import { lockTables, placeTable } from '../../store/pg/restore.ts';
+import { finishStructuring, insertTableInputs, type LandedTable, lockSource, type SourceRecord } from '../../store/pg/sources.ts';
+import { settleCredits } from '../credits/settleCredits.ts';
+import { endIngest } from './endIngest.ts';
+import { landTable, relandTable, type WrittenTable } from './landTables.ts';
+import type { StructuredDraft } from './structure.ts';
+
+/** The source, then the workbook's tables in ascending id: the order of every change. */
+export async function lockAll(tx: Tx, job: JobRecord<'ingest'>): Promise<SourceRecord> {
+  const source = (await lockSource(tx, job.input.sourceId)) as SourceRecord;
+  await lockTables(tx, source.workbookId, []);
+  return source;
+}
+
+export async function archiveTable(tx: Tx, source: SourceRecord, table: LandedTable['table'], name: string): Promise<void> {
+  await placeTable(tx, table.id, { name, state: 'archived', description: table.description });
+  tx.note(source.workbookId, rawTableArchived(source, { id: table.id, name }, table.editVersion, table.name));
+}
+
+export async function landAll(
+  tx: Tx,
+  job: JobRecord<'ingest'>,
+  source: SourceRecord,
+  tables: WrittenTable[],
+  names: NameRegistry,
+  rawBySheet: Map<string, string>,
+  before: Map<string, TableAt> = new Map(),
+): Promise<void> {
+  const { revision } = job.input;
+  for (const [index, table] of tables.entries()) {
+    const at = before.get(table.tableId);
+    // The raw tables of the source come first.
+    const landing = { source, revision, table, position: 10_000 + index };
+    if (at) await relandTable(tx, { ...landing, name: at.table.name }, at);
+    else await landTable(tx, { ...landing, name: names.claim(table.name, table.sheet) });
+    const inputId = rawBySheet.get(table.sheet);
+    if (inputId && inputId !== table.tableId) await insertTableInputs(tx, [{ tableId: table.tableId, inputId, kind: 'structuring' }]);
+  }
+}
+
+export async function endStructured(
+  tx: Tx,
+  job: JobRecord<'ingest'>,
+  source: SourceRecord,
+  { spec }: StructuredDraft,
+  fields: Partial<SourceRecord>,
+): Promise<void> {
+  const contentHash = fields.sha256 ?? source.sha256;
+  const isNew = await finishStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name, spec });
+  const creditsCharged = isNew ? await settleCredits(tx, job.id, source.accountId) : 0;
+  await endIngest(tx, job, source, {
+    structuring: 'structured',
+    creditsCharged,
+    fields: { ...fields, spec, specVersion: source.specVersion + 1 },
+  });
+}

@@ -1,0 +1,30 @@
+import type { JobProblem } from '../../core/jobs/endings.ts';
+import type { JobKind, JobTypes } from '../../core/jobs/kinds.ts';
+import { jobCompleted } from '../../core/journal/jobNotes.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { finishJob, type JobRecord } from '../../store/pg/jobs.ts';
+import { deleteDrafts } from '../../store/pg/sources.ts';
+
+/** Inside the transaction: the job is done. `announce`: its end is an event. */
+export async function succeedJob<Kind extends JobKind>(
+  tx: Tx,
+  job: JobRecord<Kind>,
+  result: JobTypes[Kind]['result'],
+  announce: boolean,
+): Promise<void> {
+  const ended = job as JobRecord;
+  await finishJob(tx, ended.id, { status: 'succeeded', result, stage: 'done' });
+  await deleteDrafts(tx, ended.id);
+  if (announce) noteEnd(tx, ended, 'succeeded');
+}
+
+/** Inside the transaction: the job ends without having done its work. */
+export async function failJob(tx: Tx, job: JobRecord, problem: JobProblem, announce: boolean): Promise<void> {
+  await finishJob(tx, job.id, { status: 'failed', error: problem.detail, problem });
+  await deleteDrafts(tx, job.id);
+  if (announce) noteEnd(tx, job, 'failed');
+}
+
+function noteEnd(tx: Tx, job: JobRecord, status: 'succeeded' | 'failed'): void {
+  tx.note(job.workbookId ?? job.accountId, jobCompleted(job, status));
+}

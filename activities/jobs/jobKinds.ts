@@ -1,0 +1,41 @@
+import type { Ending } from '../../core/jobs/endings.ts';
+import { endings } from '../../core/jobs/endings.ts';
+import type { JobKind } from '../../core/jobs/kinds.ts';
+import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
+import type { Services } from '../../store/services.ts';
+import { abandonIngest } from '../ingest/endIngest.ts';
+import { failSourceJob } from '../ingest/failSourceJob.ts';
+
+interface KindOfJob {
+  /** The workflow that does the work; its one argument is the job's id. Null: nothing starts jobs of this kind yet. */
+  workflow: string | null;
+  /** Why it cannot be broken off; null where it can. */
+  uncancellable: string | null;
+  /** Ends a job that no workflow is going to end. One that has ended meanwhile stays as it ended. */
+  abandon(services: Services, jobId: string, why: Ending): Promise<void>;
+}
+
+/** Work without a workflow has left nothing behind: only the job itself ends. */
+const planned: KindOfJob = { workflow: null, uncancellable: null, abandon: endRow };
+
+/** Every kind of job. What its result looks like is said in `api/presenters/jobs.ts`. */
+const jobKinds: Record<JobKind, KindOfJob> = {
+  ingest: { workflow: 'ingest', uncancellable: null, abandon: abandonIngest },
+  analyze: { workflow: 'analyze', uncancellable: null, abandon: failSourceJob },
+  materialize: { workflow: 'materialize', uncancellable: null, abandon: failSourceJob },
+  recompute: planned,
+  transform: planned,
+  review: planned,
+  restore: planned,
+  file_link: planned,
+  delete_account: { ...planned, uncancellable: 'The deletion of an account cannot be cancelled.' },
+};
+
+export function kindOf(job: JobRecord): KindOfJob {
+  return jobKinds[job.kind];
+}
+
+async function endRow(services: Services, jobId: string, why: Ending): Promise<void> {
+  const problem = endings[why];
+  await updateJob(services.db.orm, jobId, { status: 'failed', error: problem.detail, problem, finishedAt: new Date() });
+}

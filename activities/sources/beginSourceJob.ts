@@ -1,0 +1,40 @@
+import { DomainError, notFound } from '../../core/errors.ts';
+import type { JobTypes } from '../../core/jobs/kinds.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { findJob, insertJob, type JobRecord } from '../../store/pg/jobs.ts';
+import { lockSource, type SourceRecord } from '../../store/pg/sources.ts';
+import { makeId } from '../../store/services.ts';
+
+/** Inside the transaction: nobody else works on the source while its job does. */
+export async function requireIdle(tx: Tx, sourceId: string): Promise<SourceRecord> {
+  const source = await lockSource(tx, sourceId);
+  if (!source) throw notFound('source in this workbook');
+  const running = source.jobId === null ? null : await findJob(tx.orm, source.jobId);
+  if (running && running.finishedAt === null) throw sourceBusy();
+  return source;
+}
+
+export function sourceBusy(): DomainError {
+  return new DomainError('in-use', 'An ingest of this source is running.', 'Wait for its job to end, or cancel it.');
+}
+
+/** Inside the transaction: a job about a source, registered with whom its changes are written down for. */
+export async function beginSourceJob<Kind extends 'ingest' | 'analyze' | 'materialize'>(
+  tx: Tx,
+  kind: Kind,
+  source: SourceRecord,
+  input: JobTypes[Kind]['input'],
+): Promise<JobRecord<Kind>> {
+  const id = makeId('job');
+  return insertJob(tx, {
+    id,
+    kind,
+    accountId: source.accountId,
+    workbookId: source.workbookId,
+    userId: tx.actor.userId as string,
+    workflowId: `${kind}-${source.id}-${id}`,
+    input,
+    actor: { ...tx.actor },
+    createdAt: tx.at,
+  });
+}
