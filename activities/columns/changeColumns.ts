@@ -2,16 +2,10 @@ import type { Principal } from '../../core/access/principal.ts';
 import { castValue, Refusal } from '../../core/cells/castValue.ts';
 import { type ColumnType, formatColumnType, parseColumnType, typeNames } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
+import { planColumnEdit } from '../../core/table/edit.ts';
 import { addColumnAt, endColumnAt, renameColumnAt } from '../../store/pg/columns.ts';
 import type { Services } from '../../store/services.ts';
-import {
-  type ColumnRequest,
-  checkColumnName,
-  openForColumns,
-  type PreparedColumnChange,
-  planColumnChange,
-  requireColumn,
-} from './openColumn.ts';
+import { type ColumnRequest, checkColumnName, openForColumns, type PreparedColumnChange, requireColumn } from './openColumn.ts';
 
 /** As many as a sheet has. */
 const mostColumns = 16_384;
@@ -45,7 +39,7 @@ export async function prepareAddColumn(
   const column = { id: at.table.nextColumnId, name, type: formatColumnType(type), defaultText: cast };
   return {
     at,
-    plan: planColumnChange('column.add', name),
+    plan: planColumnEdit('column.add', { column: name }),
     column: name,
     type: column.type,
     change: (tx, version) => addColumnAt(tx, at.table.id, version, column),
@@ -68,10 +62,9 @@ export async function prepareRenameColumn(
     '/new_name',
     at.columns.filter((each) => each.id !== column.id),
   );
-  const plan = planColumnChange('column.rename', name);
   return {
     at,
-    plan: { ...plan, detail: { column: name, old_name: column.name } },
+    plan: planColumnEdit('column.rename', { column: name, old_name: column.name }),
     column: name,
     type: column.type,
     change: (tx, version) => renameColumnAt(tx, at.table.id, version, column.id, name),
@@ -92,7 +85,7 @@ export async function prepareDropColumn(
     throw new DomainError('in-use', 'The last column of a table cannot be dropped.', 'Add another column first, or delete the table.');
   return {
     at,
-    plan: planColumnChange('column.drop', column.name),
+    plan: planColumnEdit('column.drop', { column: column.name }),
     column: column.name,
     type: null,
     async change(tx, version) {

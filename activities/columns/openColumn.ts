@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
-import type { OpKind } from '../../core/journal/opKinds.ts';
+import type { PlannedEdit } from '../../core/table/edit.ts';
 import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { EditedTable } from '../../store/pg/tables.ts';
@@ -9,7 +9,7 @@ import type { Services } from '../../store/services.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
 import { visibleColumns } from '../rows/upsertRows.ts';
 import { dotsRefused, isDots } from '../tables/createTable.ts';
-import { applyEdit, type PlannedEdit, requireEditable } from '../tables/editTable.ts';
+import { applyEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 
 export interface ColumnRequest {
@@ -34,19 +34,6 @@ export async function applyColumnChange(tx: Tx, prepared: PreparedColumnChange):
   const edited = await applyEdit(tx, prepared.at, prepared.plan);
   await prepared.change(tx, edited.editVersion);
   return edited;
-}
-
-export function planColumnChange(kind: OpKind, column: string): PlannedEdit {
-  return {
-    kind,
-    inserted: 0,
-    updated: 0,
-    deleted: 0,
-    entries: [],
-    layers: null,
-    schemaChanged: true,
-    detail: { column },
-  };
 }
 
 export async function openForColumns(

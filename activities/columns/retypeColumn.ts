@@ -1,6 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { type ColumnType, formatColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
+import { planColumnEdit } from '../../core/table/edit.ts';
 import { type ColumnRecord, newVersion, type PlannedLayer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { type CleanCast, cleanCast } from '../../store/duckdb/cleanCast.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
@@ -13,7 +14,7 @@ import { keepColumns, writeSegments } from '../compaction/writeSegments.ts';
 import { keepNamed } from '../tables/narrowTable.ts';
 import { openUnmasked } from '../tables/openTable.ts';
 import { requireColumnType } from './changeColumns.ts';
-import { type ColumnRequest, openForColumns, type PreparedColumnChange, planColumnChange, requireColumn } from './openColumn.ts';
+import { type ColumnRequest, openForColumns, type PreparedColumnChange, requireColumn } from './openColumn.ts';
 
 /**
  * The column goes on under a new id. Its values are cast once, into new segments, so that reading never casts and the
@@ -30,7 +31,7 @@ export async function prepareRetypeColumn(
   const opened = await openForColumns(services, principal, request);
   const { at } = opened;
   const column = requireColumn(opened, columnName);
-  const plan = { ...planColumnChange('column.retype', column.name), detail: { column: column.name, old_type: column.type } };
+  const plan = planColumnEdit('column.retype', { column: column.name, old_type: column.type });
   const changed = { column: column.name, type: formatColumnType(type) };
   if (changed.type === column.type) return { at, plan, ...changed, async change() {} };
 

@@ -1,14 +1,20 @@
 import type { Principal } from '../../core/access/principal.ts';
-import { DomainError } from '../../core/errors.ts';
-import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
+import { DomainError, describeFirst } from '../../core/errors.ts';
+import type { Casting, CastRow } from '../../core/table/casting.ts';
+import { type CellFault, castRows } from '../../core/table/castRows.ts';
+import { touchedCells } from '../../core/table/changes.ts';
+import type { PlannedEdit, PreparedEdit } from '../../core/table/edit.ts';
+import { planDelete, planUpsert, type RowPlan } from '../../core/table/planRows.ts';
+import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
-import { type PlannedEdit, type PreparedEdit, requireEditable } from '../tables/editTable.ts';
+import { requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { checkVersion } from './checkVersion.ts';
-import { writeLargeEdit } from './largeEdit.ts';
-import { castRows, planUpsert, touchedCells } from './planUpsert.ts';
 import { readStoredRows } from './readStoredRows.ts';
+import { writeLargeEdit } from './writeLargeEdit.ts';
+
+const mostErrors = 100;
 
 export interface EditRequest {
   workbookId: string;
@@ -37,9 +43,44 @@ export async function prepareUpsert(
   const at = await requireTable(services, request.workbookId, request.name);
   requireEditable(at);
   const { visible, masked } = await visibleColumns(services, principal, at);
-  const cast = castRows(visible, masked, rows);
+  const cast = requireCast(castRows(visible, masked, rows));
   await checkVersion(services, at, request.expectedVersion, visible, request.rebase ? { touched: touchedCells(cast) } : null);
-  return writeLargeEdit(services, await planUpsert(services, at, cast));
+  return writeLargeEdit(services, await planOnStored(services, at, cast));
+}
+
+function requireCast(casting: Casting<CellFault>): CastRow[] {
+  if (casting.kind === 'cast') return casting.rows;
+  if (casting.kind === 'masked') throw refuseMasked(casting.column, 'Leave it out, or ask for a role that may see it.');
+  const errors = casting.faults.map(({ row, name, why }) => ({
+    pointer: `/rows/${row}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    detail: why,
+  }));
+  throw new DomainError('validation-failed', describeFirst(errors), 'Correct the cells that `errors` lists; nothing was changed.', {
+    errors,
+  });
+}
+
+export function refuseMasked(column: ColumnRecord, suggestedFix: string): DomainError {
+  return new DomainError('insufficient-role', `The column ${column.name} is masked for you and cannot be written.`, suggestedFix);
+}
+
+/** An upsert on top of the rows that are stored. */
+export async function planOnStored(
+  services: Services,
+  at: TableAt,
+  rows: CastRow[],
+  detail?: PlannedEdit['detail'],
+): Promise<PreparedEdit> {
+  const stored = await readStoredRows(
+    services,
+    at,
+    rows.flatMap((row) => row.rowId ?? []),
+  );
+  return requireRows(
+    planUpsert(at, rows, stored, detail),
+    (place) => `/rows/${place}/${rowIdColumn}`,
+    'Leave __svc_row_id out to insert; read the rows again to get their ids.',
+  );
 }
 
 export async function prepareDelete(
@@ -51,34 +92,19 @@ export async function prepareDelete(
   const at = await requireTable(services, request.workbookId, request.name);
   requireEditable(at);
   const { visible } = await visibleColumns(services, principal, at);
-  const wanted = [...new Set(rowIds)];
-  await checkVersion(
-    services,
-    at,
-    request.expectedVersion,
-    visible,
-    request.rebase ? { touched: new Map(wanted.map((id) => [id, 'row'])) } : null,
+  const touched = new Map(rowIds.map((id) => [id, 'row' as const]));
+  await checkVersion(services, at, request.expectedVersion, visible, request.rebase ? { touched } : null);
+  const stored = await readStoredRows(services, at, [...touched.keys()]);
+  const edit = requireRows(
+    planDelete(at, rowIds, stored),
+    (place) => `/row_ids/${place}`,
+    'Read the rows again to get their ids; nothing was changed.',
   );
-  const stored = await readStoredRows(services, at, wanted);
-  requireRows(rowIds, stored);
-  const changed = at.columns.map((column) => column.id);
-  const entries = wanted.map((rowId) => ({ rowId, op: 'D' as const, changed, cells: null, before: stored.get(rowId) ?? null }));
-  const plan: PlannedEdit = {
-    kind: 'rows.delete',
-    inserted: 0,
-    updated: 0,
-    deleted: wanted.length,
-    entries,
-    layers: null,
-    schemaChanged: false,
-  };
-  return writeLargeEdit(services, { at, plan, rowIds: wanted });
+  return writeLargeEdit(services, edit);
 }
 
-function requireRows(rowIds: number[], stored: Map<number, unknown>): void {
-  const errors = rowIds.flatMap((id, i) => (stored.has(id) ? [] : [{ pointer: `/row_ids/${i}`, detail: 'names no row of this table' }]));
-  if (errors.length === 0) return;
-  throw new DomainError('validation-failed', 'Some rows do not exist.', 'Read the rows again to get their ids; nothing was changed.', {
-    errors: errors.slice(0, 100),
-  });
+function requireRows(plan: RowPlan, pointerOf: (place: number) => string, suggestedFix: string): PreparedEdit {
+  if (plan.kind === 'planned') return plan.edit;
+  const errors = plan.places.slice(0, mostErrors).map((place) => ({ pointer: pointerOf(place), detail: 'names no row of this table' }));
+  throw new DomainError('validation-failed', 'Some rows do not exist.', suggestedFix, { errors });
 }

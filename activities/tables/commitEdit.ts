@@ -1,8 +1,9 @@
+import type { PreparedEdit } from '../../core/table/edit.ts';
 import type { Change, WriteAnswer } from '../../store/pg/commit.ts';
 import { type EditedTable, VersionMoved } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { compactWhenLong } from '../compaction/startCompaction.ts';
-import { commitPlan, type PreparedEdit, retryOnMove } from './editTable.ts';
+import { commitPlan, retryOnMove } from './editTable.ts';
 
 type Planned = Pick<PreparedEdit, 'at' | 'plan'>;
 

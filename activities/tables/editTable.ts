@@ -1,35 +1,11 @@
 import { DomainError } from '../../core/errors.ts';
-import type { OpKind } from '../../core/journal/opKinds.ts';
 import { tableEdited } from '../../core/journal/tableNotes.ts';
-import type { LogEntry } from '../../core/table/log.ts';
-import type { Layer, PlannedLayer, TableAt } from '../../core/table/table.ts';
+import type { PlannedEdit, PreparedEdit } from '../../core/table/edit.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import { applyWhole, type Change, type Tx, type WholeChange } from '../../store/pg/commit.ts';
-import { insertLogFiles, type WrittenLogFile } from '../../store/pg/logFiles.ts';
+import { insertLogFiles } from '../../store/pg/logFiles.ts';
 import { appendLayer, type EditedTable, editTable, VersionMoved } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
-
-/** What an edit does to a table, worked out before the transaction begins. */
-export interface PlannedEdit {
-  kind: OpKind;
-  inserted: number;
-  updated: number;
-  deleted: number;
-  entries: LogEntry[];
-  /** New layers for an edit that changes what the table is made of. */
-  layers: PlannedLayer[] | null;
-  schemaChanged: boolean;
-  /** Written as a file instead of `entries`: one more layer of the table, and what history reads. */
-  appended?: { layer: Layer; file: WrittenLogFile };
-  detail?: Record<string, unknown>;
-}
-
-/** An edit that is ready for its transaction. */
-export interface PreparedEdit {
-  at: TableAt;
-  plan: PlannedEdit;
-  /** In the order of the request; negative ones are new rows, counted from -1. */
-  rowIds: number[];
-}
 
 const triesOnCurrent = 5;
 

@@ -1,5 +1,5 @@
 import { commitEdit, type Edit, type EditOutcome } from '../../activities/tables/commitEdit.ts';
-import type { PreparedEdit } from '../../activities/tables/editTable.ts';
+import type { PreparedEdit } from '../../core/table/edit.ts';
 import type { Services } from '../../store/services.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { OperationId } from '../http/contract.ts';

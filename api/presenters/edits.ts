@@ -1,6 +1,6 @@
 import type { PreparedColumnChange } from '../../activities/columns/openColumn.ts';
 import type { EditOutcome } from '../../activities/tables/commitEdit.ts';
-import type { PreparedEdit } from '../../activities/tables/editTable.ts';
+import type { PreparedEdit } from '../../core/table/edit.ts';
 import { numberRows } from '../../core/table/newRows.ts';
 import type { components } from '../../schema/contract.ts';
 

@@ -1,12 +1,10 @@
 import { and, asc, eq, gt, gte, lt, lte } from 'drizzle-orm';
+import type { WrittenLogFile } from '../../core/table/edit.ts';
 import { logFiles } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
 
 export type LogFile = typeof logFiles.$inferSelect;
-
-/** What an edit has written as a file, before the number of its version is known. */
-export type WrittenLogFile = Pick<LogFile, 'key' | 'kind' | 'rows' | 'minRow' | 'maxRow' | 'bytes'>;
 
 export async function insertLogFiles(tx: Tx, tableId: string, editVersion: number, files: WrittenLogFile[]): Promise<void> {
   await tx.orm.insert(logFiles).values(files.map((file) => ({ ...file, tableId, after: editVersion - 1, upTo: editVersion })));

@@ -1,0 +1,56 @@
+import type { PreparedEdit } from './edit.ts';
+import type { LogEntry } from './log.ts';
+import type { Layer } from './table.ts';
+
+/** The last one is for an entry, on average: as many as a tail has are read at once, and must fit. */
+const mostLogged = { rows: 1000, bytes: 1_000_000, bytesEach: 16_384 };
+
+/** Beyond a thousand rows, a megabyte, or with very long rows an edit becomes a file and one more layer; others stay in the log. */
+export function isLargeEdit(entries: LogEntry[]): boolean {
+  return entries.length > mostLogged.rows || isHeavy(entries);
+}
+
+function isHeavy(entries: LogEntry[]): boolean {
+  const most = Math.min(mostLogged.bytes, mostLogged.bytesEach * entries.length);
+  let bytes = 0;
+  for (const { cells, before } of entries) {
+    for (const values of [cells, before]) for (const value of Object.values(values ?? {})) bytes += value?.length ?? 4;
+    if (bytes > most) return true;
+  }
+  return false;
+}
+
+export function countNewRows(entries: LogEntry[]): number {
+  return entries.reduce((sum, entry) => sum + (entry.rowId < 0 ? 1 : 0), 0);
+}
+
+/** An edit as it goes into a file. */
+export interface FileEdit {
+  edit: PreparedEdit;
+  /** In the order of their ids, which are final. */
+  entries: LogEntry[];
+  /** A segment can only hold rows that no earlier layer has: one that comes back under its old id needs a delta. */
+  kind: 'segment' | 'delta';
+}
+
+/** Gives the new rows of an edit their ids, from the first of those that were reserved for it. */
+export function numberRows({ at, plan, rowIds }: PreparedEdit, firstId: number): FileEdit {
+  const numberRow = (id: number) => (id < 0 ? firstId - id - 1 : id);
+  const onlyNew = plan.entries.every((entry) => entry.op === 'I' && entry.rowId < 0);
+  const entries = plan.entries
+    .map((entry) => (entry.rowId < 0 ? { ...entry, rowId: numberRow(entry.rowId) } : entry))
+    .sort((a, b) => a.rowId - b.rowId);
+  return { edit: { at, plan, rowIds: rowIds.map(numberRow) }, entries, kind: onlyNew ? 'segment' : 'delta' };
+}
+
+/** The edit with its file in the place of its entries. */
+export function appendFile({ edit, entries, kind }: FileEdit, written: { key: string; bytes: number }): PreparedEdit {
+  const { at, plan, rowIds } = edit;
+  const rows = entries.length;
+  const span = { rows, minRow: entries[0]?.rowId ?? 0, maxRow: entries.at(-1)?.rowId ?? 0 };
+  // It goes through only as the version after the one that was read.
+  const layer: Layer =
+    kind === 'segment' ? { kind, ...span, ...written } : { kind, rows, after: at.editVersion, upTo: at.editVersion + 1, ...written };
+  const file = { kind: kind === 'segment' ? ('insert' as const) : kind, ...span, ...written };
+  return { at, plan: { ...plan, entries: [], appended: { layer, file } }, rowIds };
+}
