@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /** Pure functions: they share the modules that were loaded, and need neither files nor services. */
-const core = ['test/{core,structuring}/**/*.test.ts'];
+const core = ['test/{core,corpus,structuring}/**/*.test.ts'];
 /** They read and write files, but need no PostgreSQL and no Temporal. */
 const files = ['test/{blobs,formats,measured,parquet,xlsx}/**/*.test.ts'];
 
