@@ -24,6 +24,7 @@ const vitest = spawn(
     'run',
     '--reporter=default',
     '--reporter=json',
+    '--reporter=./test/setup/fileTimes.ts',
     `--outputFile.json=${outputFile}`,
     ...process.argv.slice(2),
   ],

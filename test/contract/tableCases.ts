@@ -2,6 +2,7 @@ import { pendingOperations } from '../../api/handlers/pending.ts';
 import type { OperationId } from '../../api/http/contract.ts';
 import type { ProblemCode } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
+import { editRows, makeTable } from '../setup/tables.ts';
 import type { Case } from './genericCases.ts';
 import type { Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
@@ -61,7 +62,7 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
     'name-taken': changed(async (sample, { owner, workbook }) => {
       const path = { workbook_id: workbook, name: tableName(sample.path) };
       ok(await owner.client.POST(`${base}/artifacts/{name}/archive`, { params: { path } }));
-      ok(await owner.client.POST(`${base}/tables`, { params: { path }, body: { name: path.name, columns: [{ name: 'a' }] } }));
+      await makeTable(owner.client, workbook, path.name, [{ name: 'a' }]);
       return {};
     }),
   },
@@ -90,13 +91,7 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
   diffTable: { expired: forgottenVersion(({ table }) => `${table}/diff?from=1&to=2`) },
   undoOp: {
     'version-conflict': withTable(async ({ name, workbook: address, opId }, { owner, workbook }) => {
-      const path = { workbook_id: workbook, name };
-      ok(
-        await owner.client.POST(`${base}/tables/{name}/rows`, {
-          params: { path },
-          body: { expected_version: 2, rows: [{ __svc_row_id: 1, 数: 7 }] },
-        }),
-      );
+      await editRows(owner.client, workbook, name, [{ __svc_row_id: 1, 数: 7 }], 2);
       return { path: `${address}/ops/${opId}/undo` };
     }),
     'in-use': withTable(async ({ workbook: address, opId }, { owner, workbook }) => {

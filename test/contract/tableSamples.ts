@@ -1,5 +1,6 @@
 import { makeId } from '../../store/services.ts';
 import { ok } from '../setup/api.ts';
+import { editRows, makeTable } from '../setup/tables.ts';
 import type { MakeSample } from './sample.ts';
 import type { ImplementedOperation, World } from './world.ts';
 
@@ -17,16 +18,12 @@ export interface SampleTable {
 
 export async function makeSampleTable({ owner, workbook }: World): Promise<SampleTable> {
   const name = `表 ${makeId('tbl').slice(-12)}`;
-  const path = { workbook_id: workbook };
-  const columns = [{ name: '品目' }, { name: '数', type: 'BIGINT' }];
-  ok(await owner.client.POST(`${base}/tables`, { params: { path }, body: { name, columns } }));
+  await makeTable(owner.client, workbook, name, [{ name: '品目' }, { name: '数', type: 'BIGINT' }]);
   const rows = [
     { 品目: 'りんご', 数: 1 },
     { 品目: 'みかん', 数: 2 },
   ];
-  const { op_id } = ok(
-    await owner.client.POST(`${base}/tables/{name}/rows`, { params: { path: { ...path, name } }, body: { expected_version: 1, rows } }),
-  );
+  const { op_id } = await editRows(owner.client, workbook, name, rows, 1);
   const address = `/api/v1/workbooks/${workbook}`;
   const encoded = encodeURIComponent(name);
   return { name, workbook: address, table: `${address}/tables/${encoded}`, artifact: `${address}/artifacts/${encoded}`, opId: op_id };

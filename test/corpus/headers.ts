@@ -10,9 +10,7 @@ export const headers: CorpusSheet[] = [
       みかん | 21  | 19  | 25  | 65
       もも   | 3   | 8   | 14  | 25
     `,
-    tables: [
-      { range: 'A1:E4', headerRows: [1], columns: ['品目 VARCHAR', '4月 BIGINT', '5月 BIGINT', '6月 BIGINT', '合計 BIGINT'] },
-    ],
+    tables: [{ range: 'A1:E4', headerRows: [1], columns: ['品目 VARCHAR', '4月 BIGINT', '5月 BIGINT', '6月 BIGINT', '合計 BIGINT'] }],
   },
   {
     name: 'months below their fiscal year',
@@ -65,9 +63,7 @@ export const headers: CorpusSheet[] = [
       @2024-06-02 | 23.4 | 58   | 0
       @2024-06-03 | 19.8 | 90   | 31.5
     `,
-    tables: [
-      { range: 'A1:D5', headerRows: [1, 2], columns: ['測定日 DATE', '気温_(℃) DOUBLE', '湿度_(%) BIGINT', '降水量_(mm) DOUBLE'] },
-    ],
+    tables: [{ range: 'A1:D5', headerRows: [1, 2], columns: ['測定日 DATE', '気温_(℃) DOUBLE', '湿度_(%) BIGINT', '降水量_(mm) DOUBLE'] }],
   },
   {
     name: 'years as numbers over the columns',

@@ -104,15 +104,18 @@ describe('a worker that is killed', () => {
     expect(await world.readCredits()).toMatchObject({ used: credits.used + 3, remaining: credits.remaining - 3 });
   });
 
-  it.each([1, 2])('at any moment, over larger files, loses nothing and does nothing twice (%d)', async () => {
+  it('twice, at any moment, over larger files, loses nothing and does nothing twice', async () => {
     const credits = await world.readCredits();
-    const begun = await Promise.all(Array.from({ length: 4 }, () => begin(4_000)));
-    await delay(randomInt(100, 2_500));
-    await killWorker();
-    await startWorker();
+    const begun: Awaited<ReturnType<typeof begin>>[] = [];
+    for (let kills = 0; kills < 2; kills += 1) {
+      begun.push(...(await Promise.all(Array.from({ length: 4 }, () => begin(4_000)))));
+      await delay(randomInt(100, 2_500));
+      await killWorker();
+      await startWorker();
+    }
     for (const { workbookId, jobId } of begun) await expectOnce(workbookId, jobId, 4_001);
     // 12,006 cells each: every started twenty thousand are one credit.
-    expect((await world.readCredits()).used).toBe(credits.used + 4);
+    expect((await world.readCredits()).used).toBe(credits.used + begun.length);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ok, refused } from '../setup/api.ts';
+import { makeTable } from '../setup/tables.ts';
 import { bare, makeIncomeStatement, makeXlsx, namesOf, scattered, useWorld } from './world.ts';
 
 const world = await useWorld();
@@ -135,8 +136,7 @@ describe('a plain table', () => {
 
   it('whose name is taken gets a number', async () => {
     const workbookId = await world.newWorkbook();
-    const body = { name: '売上', columns: [{ name: 'a', type: 'VARCHAR' }] };
-    ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: { path: { workbook_id: workbookId } }, body }));
+    await makeTable(world.owner.client, workbookId, '売上', [{ name: 'a' }]);
     const answer = await world.upload('売上.xlsx', await makeXlsx({ S: bare(2) }), { workbookId });
     expect(namesOf(answer)).toEqual(['売上_2']);
     expect(await world.listNames('active', workbookId)).toEqual(['売上', '売上_2']);
@@ -148,8 +148,7 @@ describe('a plain table', () => {
     ['straße', 'STRAẞE'],
   ])('whose name is taken but for its case gets a number: %s and %s', async (taken, name) => {
     const workbookId = await world.newWorkbook();
-    const body = { name: taken, columns: [{ name: 'a', type: 'VARCHAR' }] };
-    ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: { path: { workbook_id: workbookId } }, body }));
+    await makeTable(world.owner.client, workbookId, taken, [{ name: 'a' }]);
     expect(namesOf(await world.upload(`${name}.csv`, 'a,b\n1,2\n', { workbookId }))).toEqual([`${name}_2`]);
   });
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { ok, refused } from '../setup/api.ts';
+import { makeTable } from '../setup/tables.ts';
 import { bare, makeIncomeStatement, makeXlsx, useWorld } from './world.ts';
 
 type Schemas = components['schemas'];
@@ -135,19 +136,8 @@ describe('lineage', () => {
     const path = { workbook_id: workbookId, source_name: '在庫.xlsx' };
     ok(await client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/analyze', { params: { path } }));
     const columns = ['数', 'コード', '品名'].map((name) => ({ name, type: 'VARCHAR' }));
-    ok(
-      await client.POST('/api/v1/workbooks/{workbook_id}/tables', {
-        params: { path: { workbook_id: workbookId } },
-        body: { name: '台帳', columns },
-      }),
-    );
+    await makeTable(client, workbookId, '台帳', columns, [{ コード: '手で' }]);
     const params = { path: { workbook_id: workbookId, name: '台帳' } };
-    ok(
-      await client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
-        params,
-        body: { expected_version: 1, rows: [{ コード: '手で' }] },
-      }),
-    );
     const body = {
       target: { mode: 'append' as const, table: '台帳', expected_version: 2 },
       column_mapping: { 品番: 'コード', 数量: '数' },

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
+import { editRows, makeTable } from '../setup/tables.ts';
 import { holdDraft, holdTables } from './hold.ts';
 import { bare, makeIncomeStatement, makeNewFile, makeXlsx, namesOf, openWorld, type UploadAnswer, useWorld } from './world.ts';
 
@@ -81,10 +82,7 @@ describe('structuring=defer', () => {
   it('leaves a raw table that something was derived from', async () => {
     const credits = await world.readCredits();
     const { workbookId, job } = await defer('在庫.xlsx', await makeNewFile(), async (id) => {
-      const { client } = world.owner;
-      const path = { workbook_id: id };
-      const body = { name: '派生', columns: [{ name: 'a', type: 'VARCHAR' }] };
-      ok(await client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: { path }, body }));
+      await makeTable(world.owner.client, id, '派生', [{ name: 'a' }]);
       await world.api.sql.query(
         `INSERT INTO table_inputs (table_id, input_id, kind) SELECT d.id, r.id, 'transform' FROM tables d, tables r
          WHERE d.workbook_id = $1 AND d.name = '派生' AND r.workbook_id = $1 AND r.name = '在庫'`,
@@ -100,9 +98,7 @@ describe('structuring=defer', () => {
 
   it('leaves a raw table that was edited', async () => {
     const { workbookId, job } = await defer('在庫.xlsx', await makeNewFile(), async (id) => {
-      const params = { path: { workbook_id: id, name: '在庫' } };
-      const body = { expected_version: 1, rows: [{ __svc_row_id: 2, C: '1000' }] };
-      ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params, body }));
+      await editRows(world.owner.client, id, '在庫', [{ __svc_row_id: 2, C: '1000' }], 1);
     });
     expect((job.result as unknown as UploadAnswer).structuring_reason).toMatch(/^failed:a raw table was edited/);
     expect(await world.listNames('active', workbookId)).toEqual(['在庫']);

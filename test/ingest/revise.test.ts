@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '../setup/api.ts';
+import { editRows, makeTable } from '../setup/tables.ts';
 import { bare, makeIncomeStatement, makeXlsx, namesOf, scattered, type UploadAnswer, useWorld } from './world.ts';
 
 const world = await useWorld();
@@ -22,13 +23,8 @@ const readAt = async (workbookId: string, name: string, version: number) => {
   const page = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params }));
   return (page as unknown as { rows: Record<string, unknown>[] }).rows;
 };
-const editRow = async (workbookId: string, name: string, cells: Record<string, unknown>, version: number | null = null) =>
-  ok(
-    await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
-      params: { path: at(workbookId, name) },
-      body: { expected_version: version, rows: [cells as never] },
-    }),
-  );
+const editRow = (workbookId: string, name: string, cells: Record<string, unknown>, version: number | null = null) =>
+  editRows(world.owner.client, workbookId, name, [cells], version);
 const columnIds = async (workbookId: string, name: string) =>
   (
     await world.api.sql.query<{ name: string; column_id: number }>(
@@ -199,12 +195,7 @@ describe('new bytes for a source', () => {
     await world.upload('在庫.xlsx', await makeXlsx({ S: bare(2) }), { workbookId });
     const columns = ['品番', '品名', '数量'].map((name) => ({ name, type: 'VARCHAR' }));
     const { client } = world.owner;
-    ok(
-      await client.POST('/api/v1/workbooks/{workbook_id}/tables', {
-        params: { path: { workbook_id: workbookId } },
-        body: { name: '台帳', columns },
-      }),
-    );
+    await makeTable(client, workbookId, '台帳', columns);
     const path = { workbook_id: workbookId, source_name: '在庫.xlsx' };
     const body = { target: { mode: 'append' as const, table: '台帳', expected_version: 1 } };
     ok(await client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/materialize', { params: { path }, body }));

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { listSources } from '../../store/pg/sources.ts';
 import { ok, refused } from '../setup/api.ts';
+import { editRows, makeTable } from '../setup/tables.ts';
 import { bare, type Cell, makeXlsx, type UploadAnswer, useWorld } from './world.ts';
 
 type Schemas = components['schemas'];
@@ -33,14 +34,8 @@ async function stage(sheets: Record<string, Cell[][]>, spoil = (bytes: Uint8Arra
 
 /** A table to append to. */
 async function createTable(workbookId: string, columns: { name: string; type: string }[]) {
-  const params = { path: { workbook_id: workbookId } };
-  ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params, body: { name: '台帳', columns } }));
-  return ok(
-    await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
-      params: { path: { workbook_id: workbookId, name: '台帳' } },
-      body: { expected_version: 1, rows: [{ [columns[0]?.name ?? '']: '前から' }] },
-    }),
-  ).edit_version;
+  await makeTable(world.owner.client, workbookId, '台帳', columns);
+  return (await editRows(world.owner.client, workbookId, '台帳', [{ [columns[0]?.name ?? '']: '前から' }])).edit_version;
 }
 
 const withTitle = { 一覧: [['在庫一覧'], [], ...bare(3)] };

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
 import { ensureBubblewrap } from '../../scripts/embedded/bubblewrap.ts';
 import { startPostgres } from '../../scripts/embedded/postgres.ts';
@@ -30,8 +31,29 @@ declare module 'vitest' {
 /** Nothing here outlives the run, so nothing needs to survive a power cut. */
 const fastSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
+interface StartedServices extends ProvidedContext {
+  stop(): Promise<void>;
+}
+
+/** Each project of the configuration loads this file anew, but all of them use what the first has started. */
+const shared = globalThis as { testServices?: { started: Promise<StartedServices>; users: number } };
+
+export default async function useServices(project: TestProject): Promise<() => Promise<void>> {
+  shared.testServices ??= { started: startServices(), users: 0 };
+  const own = shared.testServices;
+  own.users += 1;
+  const { stop, ...provided } = await own.started;
+  for (const [name, value] of Object.entries(provided)) project.provide(name as keyof ProvidedContext, value);
+  return async () => {
+    own.users -= 1;
+    if (own.users > 0) return;
+    delete shared.testServices;
+    await stop();
+  };
+}
+
 /** One PostgreSQL and one Temporal for all tests, in a folder that is removed, however the run ends. */
-export default async function startServices(project: TestProject): Promise<() => Promise<void>> {
+async function startServices(): Promise<StartedServices> {
   const config = loadConfig();
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-test-services-'));
   const report = createReport(process.stderr);
@@ -72,10 +94,12 @@ export default async function startServices(project: TestProject): Promise<() =>
     prepareWorkflowBundle(),
     prepareChildBundle(),
   ]);
-  project.provide('postgresUrl', postgres.url);
-  project.provide('templateUrl', postgres.template.url);
-  project.provide('dataDir', join(dataDir, 'data'));
-  project.provide('temporalAddress', temporal?.address ?? config.temporal.address ?? '');
-  project.provide('temporalCli', temporal?.program ?? config.temporal.cliPath ?? '');
-  return stopAll;
+  return {
+    postgresUrl: postgres.url,
+    templateUrl: postgres.template.url,
+    dataDir: join(dataDir, 'data'),
+    temporalAddress: temporal?.address ?? config.temporal.address ?? '',
+    temporalCli: temporal?.program ?? config.temporal.cliPath ?? '',
+    stop: stopAll,
+  };
 }

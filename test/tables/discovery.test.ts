@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { crowdTables } from '../setup/crowd.ts';
+import { makeTable } from '../setup/tables.ts';
 
 let api: TestApi;
 let owner: Person;
@@ -12,22 +13,15 @@ beforeAll(async () => {
   api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
   [owner, stranger] = [await api.signUp(), await api.signUp()];
   workbookId = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '決算' } })).id;
-  const make = (name: string, columns: { name: string; type?: string }[]) =>
-    owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: { path: { workbook_id: workbookId } }, body: { name, columns } });
-  ok(await make('月次売上明細', [{ name: '品目' }, { name: '金額', type: 'DOUBLE' }, { name: '日付', type: 'DATE' }]));
-  ok(await make('仕入', [{ name: '売上原価', type: 'BIGINT' }]));
-  ok(await make('100%_odd\\name', [{ name: 'x' }]));
   const rows = Array.from({ length: 100 }, (_, i) => ({
     品目: i % 4 === 0 ? null : `品${i % 3}`,
     金額: i,
     日付: `2024-01-${String((i % 28) + 1).padStart(2, '0')}`,
   }));
-  ok(
-    await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
-      params: { path: { workbook_id: workbookId, name: '月次売上明細' } },
-      body: { expected_version: 1, rows },
-    }),
-  );
+  const columns = [{ name: '品目' }, { name: '金額', type: 'DOUBLE' }, { name: '日付', type: 'DATE' }];
+  await makeTable(owner.client, workbookId, '月次売上明細', columns, rows);
+  await makeTable(owner.client, workbookId, '仕入', [{ name: '売上原価', type: 'BIGINT' }]);
+  await makeTable(owner.client, workbookId, '100%_odd\\name', [{ name: 'x' }]);
 });
 afterAll(() => api.stop());
 
@@ -68,16 +62,12 @@ describe('search', () => {
   });
 
   it('finds what is written in other widths, and in either', async () => {
-    const make = (name: string, column: string) =>
-      owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
-        params: { path: { workbook_id: workbookId } },
-        body: { name, columns: [{ name: column }] },
-      });
-    ok(await make('ｶﾞｽ料金', '㈱会社'));
-    ok(await make('ＡＢＣ表', 'か\u3099く'));
+    const make = (name: string, column: string) => makeTable(owner.client, workbookId, name, [{ name: column }]);
+    await make('ｶﾞｽ料金', '㈱会社');
+    await make('ＡＢＣ表', 'か\u3099く');
     const found = async (q: string) => (await search(owner, q)).results.map((hit) => hit.name);
     for (const q of ['ｶﾞｽ', 'ガス', 'ガス料金 株', '(株)会社', '㈱']) expect(await found(q)).toEqual(['ｶﾞｽ料金']);
-    ok(await make('ΟΔΟΣ', 'İstanbul'));
+    await make('ΟΔΟΣ', 'İstanbul');
     for (const q of ['İstanbul', 'ΟΔΟΣ']) expect(await found(q)).toEqual(['ΟΔΟΣ']);
     for (const q of ['ＡＢＣ', 'abc', 'ＡＢＣ表', 'がく', 'か\u3099く']) expect(await found(q)).toEqual(['ＡＢＣ表']);
     for (const name of ['ｶﾞｽ料金', 'ＡＢＣ表', 'ΟΔΟΣ'])
@@ -91,12 +81,7 @@ describe('search', () => {
   it('reaches as far as the credential, and into no private workbook of others', async () => {
     const other = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '私' } }));
     const path = { workbook_id: other.id };
-    ok(
-      await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
-        params: { path },
-        body: { name: '売上極秘', columns: [{ name: 'a' }] },
-      }),
-    );
+    await makeTable(owner.client, other.id, '売上極秘', [{ name: 'a' }]);
     const member = await api.signUp();
     ok(
       await owner.client.POST('/api/control/workspaces/{workspace_id}/users', {
@@ -168,15 +153,13 @@ describe('profile', () => {
 
   const profileOf = async (name: string, type: string, values: unknown[]) => {
     const path = { workbook_id: workbookId, name };
-    ok(
-      await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
-        params: { path: { workbook_id: workbookId } },
-        body: { name, columns: [{ name: 'v', type }] },
-      }),
+    await makeTable(
+      owner.client,
+      workbookId,
+      name,
+      [{ name: 'v', type }],
+      values.map((v) => ({ v })),
     );
-    const rows = values.map((v) => ({ v }));
-    const body = { expected_version: 1, rows };
-    ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params: { path }, body }));
     const { columns } = ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/profile', { params: { path } }));
     return columns[0] as (typeof columns)[number];
   };
@@ -257,14 +240,7 @@ describe('more tables than are looked at together', () => {
   it('are all searched, the best comes first wherever it lay, and pages go through all of them', async () => {
     const person = await api.signUp();
     const { id } = ok(await person.client.POST('/api/v1/workbooks', { body: { title: 'crowded' } }));
-    const path = { workbook_id: id };
-    const make = async (name: string, column: string) =>
-      ok(
-        await person.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
-          params: { path },
-          body: { name, columns: [{ name: column }] },
-        }),
-      );
+    const make = (name: string, column: string) => makeTable(person.client, id, name, [{ name: column }]);
     // In the order in which the database gives them, the one that fits best is the last.
     await make('first', 'sought');
     await make('ｚｚ Sought', 'other');

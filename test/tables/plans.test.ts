@@ -72,12 +72,7 @@ it('is found by keys, however much lies beside it', async () => {
         body: { sql: 'SELECT * FROM plain' },
       }),
     );
-    ok(
-      await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
-        params: { path },
-        body: { name: 'b', columns: [{ name: 'a' }] },
-      }),
-    );
+    await world.makeTable('b', [{ name: 'a' }]);
     const id = { ...path, name: 'b' };
     ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/archive', { params: { path: id } }));
     ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/unarchive', { params: { path: id } }));

@@ -2,6 +2,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { ok, type Person, refused, startTestApi, type TestApi } from '../setup/api.ts';
+import { makeTable } from '../setup/tables.ts';
 
 let api: TestApi;
 let owner: Person;
@@ -16,16 +17,8 @@ beforeAll(async () => {
   [owner, stranger] = [await api.signUp(), await api.signUp()];
   workbookId = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '決算' } })).id;
   const columns = [{ name: '品目' }, { name: '金額', type: 'DECIMAL(18,2)' }, { name: '数', type: 'BIGINT' }];
-  ok(
-    await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', {
-      params: { path: { workbook_id: workbookId } },
-      body: { name: '売上', columns },
-    }),
-  );
   const rows = Array.from({ length: 3000 }, (_, i) => ({ 品目: `品${i % 7}`, 金額: `${i}.50`, 数: i === 0 ? '9223372036854775807' : i }));
-  ok(
-    await owner.client.POST(rowsPath, { params: { path: { workbook_id: workbookId, name: '売上' } }, body: { expected_version: 1, rows } }),
-  );
+  await makeTable(owner.client, workbookId, '売上', columns, rows);
 });
 afterAll(() => api.stop());
 
@@ -169,10 +162,7 @@ describe('query', () => {
 
   it('reads columns that are meant without being named by themselves', async () => {
     const columns = [{ name: 'k' }, { name: 'n', type: 'DECIMAL(2,2)' }];
-    const at = { path: { workbook_id: workbookId } };
-    ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: at, body: { name: 'meant', columns } }));
-    const rows = [{ k: 'a', n: '0.50' }];
-    ok(await owner.client.POST(rowsPath, { params: { path: { ...at.path, name: 'meant' } }, body: { expected_version: 1, rows } }));
+    await makeTable(owner.client, workbookId, 'meant', columns, [{ k: 'a', n: '0.50' }]);
     expect(read(await run({ sql: 'SELECT k.upper() AS x, t.k.upper() AS y, #2 AS z FROM meant t' })).rows).toEqual([
       { x: 'A', y: 'A', z: '0.50' },
     ]);
@@ -182,8 +172,7 @@ describe('query', () => {
     const inWorkbook = { params: { path: { workbook_id: workbookId } } };
     const validate = async (sql: string) =>
       ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/query/validate', { ...inWorkbook, body: { sql } }));
-    const odd = { name: `It's "Odd"`, columns: [{ name: 'a' }] };
-    ok(await owner.client.POST('/api/v1/workbooks/{workbook_id}/tables', { ...inWorkbook, body: odd }));
+    await makeTable(owner.client, workbookId, `It's "Odd"`, [{ name: 'a' }]);
     const many = Array.from({ length: 1_500 }, (_, i) => `1 AS c${i}`).join(', ');
     for (const [sql, rows] of [
       [`SELECT count(*) AS n FROM "IT'S ""odd"""`, 1],
@@ -228,10 +217,8 @@ describe('query', () => {
     const { id } = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: 'at' } }));
     const params = { path: { workbook_id: id } };
     const table = (name: string) => ({ path: { workbook_id: id, name } });
-    const make = async (name: string, column: string, value: string) => {
-      ok(await owner.client.POST(`${base}/tables`, { params, body: { name, columns: [{ name: column }] } }));
-      ok(await owner.client.POST(rowsPath, { params: table(name), body: { expected_version: 1, rows: [{ [column]: value }] } }));
-    };
+    const make = (name: string, column: string, value: string) =>
+      makeTable(owner.client, id, name, [{ name: column }], [{ [column]: value }]);
     await make('kept', 'a', 'old');
     await make('gone', 'b', 'gone');
     const { snapshot_id } = ok(await owner.client.POST(`${base}/versions`, { params, body: { label: '締め 1/2' } }));

@@ -1,32 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { components } from '../../schema/contract.ts';
-import { ok, type Person, refused, startTestApi, type TestApi } from '../setup/api.ts';
+import { describe, expect, it } from 'vitest';
+import { ok, refused } from '../setup/api.ts';
+import { useWorkbook } from './tableDriver.ts';
 
-let api: TestApi;
-let owner: Person;
-let workbookId: string;
-
-beforeAll(async () => {
-  api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  owner = await api.signUp();
-  workbookId = ok(await owner.client.POST('/api/v1/workbooks', { body: { title: '決算' } })).id;
-});
-afterAll(() => api.stop());
-
-const tablesPath = '/api/v1/workbooks/{workbook_id}/tables' as const;
+const { api, world } = await useWorkbook();
+const { owner, workbookId, makeTable } = world;
 const rowsPath = '/api/v1/workbooks/{workbook_id}/tables/{name}/rows' as const;
-
-async function makeTable(name: string, columns: { name: string; type?: string }[]) {
-  ok(await owner.client.POST(tablesPath, { params: { path: { workbook_id: workbookId } }, body: { name, columns } }));
-  const path = { workbook_id: workbookId, name };
-  return {
-    path,
-    upsert: (rows: Record<string, unknown>[], expected_version: number | null = null) =>
-      owner.client.POST(rowsPath, { params: { path }, body: { rows, expected_version } }),
-    read: async (query: Record<string, unknown> = {}) =>
-      ok(await owner.client.GET(rowsPath, { params: { path, query } })) as components['schemas']['RowsPage'],
-  };
-}
 
 describe('rows', () => {
   it('come back as they were written, every digit kept', async () => {

@@ -10,6 +10,7 @@ import { withRelation } from '../../store/duckdb/engine.ts';
 import { ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { watchStatements } from '../setup/statements.ts';
+import { editRows, makeTable, type WantedColumn } from '../setup/tables.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 let store: TestStore;
@@ -28,10 +29,8 @@ async function makeBook(title: string) {
   const table = (name: string) => ({ path: { workbook_id: id, name } });
   return {
     id,
-    create: async (name: string, columns: { name: string; type?: string }[] = [{ name: 'a' }]) =>
-      ok(await client.POST(`${base}/tables`, { params: { path: book }, body: { name, columns } })),
-    upsert: async (name: string, rows: Record<string, unknown>[]) =>
-      ok(await client.POST(`${base}/tables/{name}/rows`, { params: table(name), body: { rows, expected_version: null } })),
+    create: (name: string, columns: WantedColumn[] = [{ name: 'a' }]) => makeTable(client, id, name, columns),
+    upsert: (name: string, rows: Record<string, unknown>[]) => editRows(client, id, name, rows),
     read: async (name: string, query: { at_version?: number; at?: string; filter?: string; sort?: string[] } = {}) => {
       const page = ok(await client.GET(`${base}/tables/{name}/rows`, { params: { ...table(name), query } }));
       if (typeof page === 'string') throw new Error('not JSON');

@@ -1,5 +1,6 @@
 import { afterAll } from 'vitest';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
+import { makeTable, type WantedColumn } from '../setup/tables.ts';
 
 type Row = Record<string, unknown> & { __svc_row_id: number };
 
@@ -78,8 +79,8 @@ export async function makeWorkbookWith(api: TestApi) {
   return {
     owner,
     workbookId,
-    async makeTable(name: string, columns: { name: string; type?: string }[]): Promise<DrivenTable> {
-      ok(await owner.client.POST(`${base}/tables`, { params: { path: { workbook_id: workbookId } }, body: { name, columns } }));
+    async makeTable(name: string, columns: WantedColumn[]): Promise<DrivenTable> {
+      await makeTable(owner.client, workbookId, name, columns);
       return driveTable(owner, workbookId, name);
     },
     undo: (op_id: number) =>

@@ -8,6 +8,7 @@ import { startWorker } from '../../activities/worker.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { ok, refused } from '../setup/api.ts';
+import { editRows } from '../setup/tables.ts';
 import { openTestStore, type TestStore } from '../tables/store.ts';
 import { keepHistory, replayHistory } from './replay.ts';
 
@@ -182,12 +183,7 @@ describe('garbage', () => {
     const gone = await own.makeLargeTable('gone', 5);
     await own.upsert('kept', [{ n: 1 }]);
     const large = Array.from({ length: 1100 }, (_, n) => ({ n }));
-    const { row_ids } = ok(
-      await client.POST(`${base}/tables/{name}/rows`, {
-        params: { path: { ...path, name: 'gone' } },
-        body: { expected_version: null, rows: large },
-      }),
-    );
+    const { row_ids } = await editRows(client, own.workbook.id, 'gone', large);
     const rows = row_ids.map((__svc_row_id) => ({ __svc_row_id, n: 1 }));
     for (const edit of [rows, rows.slice(0, 1)]) await own.upsert('gone', edit);
     for (const name of ['kept', 'gone'])

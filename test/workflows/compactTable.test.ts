@@ -4,7 +4,7 @@ import { startWorker } from '../../activities/worker.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import { scheduleId } from '../../store/temporal/schedules.ts';
-import { ok } from '../setup/api.ts';
+import { editRows } from '../setup/tables.ts';
 import { openTestStore, type TestStore } from '../tables/store.ts';
 import { keepHistory, replayHistory } from './replay.ts';
 
@@ -33,14 +33,7 @@ describe('compactTable', () => {
   it('is started by an edit that leaves a long tail, and folds it', async () => {
     const id = await store.makeTable('long', [{ name: 'a', type: 'BIGINT' }]);
     const { client } = await store.services.temporal();
-    const path = { workbook_id: store.workbook.id, name: 'long' };
-    const upsert = async (rows: { a: number }[]) =>
-      ok(
-        await store.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
-          params: { path },
-          body: { rows, expected_version: null },
-        }),
-      );
+    const upsert = (rows: { a: number }[]) => editRows(store.owner.client, store.workbook.id, 'long', rows);
     for (let i = 0; i < 2; i += 1) await upsert(Array.from({ length: 450 }, (_, n) => ({ a: n })));
     expect(await layersOf(id)).toEqual(['log']);
     await upsert(Array.from({ length: 200 }, (_, n) => ({ a: n })));
@@ -67,14 +60,7 @@ describe('compactTable', () => {
       { name: 'text', type: 'VARCHAR' },
       { name: 'n', type: 'BIGINT' },
     ]);
-    const path = { workbook_id: store.workbook.id, name: 'filed' };
-    const upsert = async (row: Record<string, unknown>) =>
-      ok(
-        await store.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
-          params: { path },
-          body: { rows: [row], expected_version: null },
-        }),
-      );
+    const upsert = (row: Record<string, unknown>) => editRows(store.owner.client, store.workbook.id, 'filed', [row]);
     await upsert({ text: 'x'.repeat(50_000) });
     for (let n = 1; n <= 20; n += 1) await upsert({ __svc_row_id: 1, n });
     expect(
@@ -91,7 +77,6 @@ describe('compactTable', () => {
       { name: 'text', type: 'VARCHAR' },
       { name: 'n', type: 'BIGINT' },
     ]);
-    const path = { workbook_id: store.workbook.id, name: 'steady' };
     const edits = 400;
     const model = new Map<number, [string, number]>();
     let [most, before, folded] = [0, 0, 0];
@@ -99,12 +84,8 @@ describe('compactTable', () => {
       // Ten rows, edited in turn.
       const rowId = n > 10 ? ((n * 7) % 10) + 1 : undefined;
       const text = String(n).repeat(20_000).slice(0, 20_000);
-      const { row_ids: rowIds } = ok(
-        await store.owner.client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
-          params: { path },
-          body: { rows: [{ ...(rowId ? { __svc_row_id: rowId } : {}), text, n }], expected_version: null },
-        }),
-      );
+      const row = { ...(rowId ? { __svc_row_id: rowId } : {}), text, n };
+      const { row_ids: rowIds } = await editRows(store.owner.client, store.workbook.id, 'steady', [row]);
       model.set(rowIds[0] as number, [text, n]);
       const layers = (await layersOf(id))?.length ?? 0;
       if (layers < before) folded += 1;
