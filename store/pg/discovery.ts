@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import type { Reach } from '../../core/access/reach.ts';
-import type { ColumnRecord, TableRecord } from '../../core/table/table.ts';
+import type { ColumnRecord } from '../../core/table/table.ts';
+import { aggregateColumns, type TableRow, tableFields } from './tables.ts';
 
-export interface FoundTable extends TableRecord {
+export interface FoundTable extends TableRow {
   workbookTitle: string;
   columns: ColumnRecord[];
   /** File name of the source it came from. */
@@ -32,19 +33,14 @@ const likeSpecial = /[\\%_]/g;
 export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promise<FoundTable[]> {
   const toPattern = (text: string) => `%${text.replace(likeSpecial, '\\$&')}%`;
   const { rows } = await pool.query<FoundTable>(
-    `SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name, t.type, t.layer, t.state, t.description,
-            t.edit_version::float8 AS "editVersion", t.version_uid AS "versionUid", t.manifest_id AS "manifestId", t.schema_version::float8 AS "schemaVersion",
-            t.row_count::float8 AS "rowCount", t.next_row_id::float8 AS "nextRowId", t.next_column_id AS "nextColumnId", t.tail_count AS "tailCount",
-            t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.deleted_at AS "deletedAt", w.title AS "workbookTitle", c.columns, f.source
+    `SELECT ${tableFields}, w.title AS "workbookTitle", c.columns, f.source
      FROM tables t
      JOIN workbooks w ON w.id = t.workbook_id AND w.deleted_at IS NULL
      JOIN accounts a ON a.id = w.account_id AND a.deleted_at IS NULL
      LEFT JOIN members m ON m.workspace_id = w.workspace_id AND m.user_id = $1
      CROSS JOIN LATERAL (
-       SELECT coalesce(json_agg(json_build_object('id', column_id, 'name', name, 'type', type, 'defaultText', default_text, 'description', description)
-                ORDER BY position, column_id), '[]') AS columns,
-              coalesce(string_agg(name, E'\\n'), '') AS names
-       FROM table_columns WHERE table_id = t.id AND to_version IS NULL) c
+       SELECT ${aggregateColumns} AS columns, coalesce(string_agg(c.name, E'\\n'), '') AS names
+       FROM table_columns c WHERE c.table_id = t.id AND c.to_version IS NULL) c
      LEFT JOIN LATERAL (
        SELECT s.filename AS source FROM landings l JOIN sources s ON s.id = l.source_id WHERE l.table_id = t.id ORDER BY l.edit_version LIMIT 1) f ON true
      WHERE t.deleted_at IS NULL

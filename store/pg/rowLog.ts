@@ -2,12 +2,14 @@ import type pg from 'pg';
 import type { LogRange } from '../../core/table/layers.ts';
 import type { LayeredEntry, LogRow } from '../../core/table/log.ts';
 import type { RowSelection } from '../../core/table/table.ts';
-import type { logFiles } from '../../schema/index.ts';
+import { type logFiles, rowLog } from '../../schema/index.ts';
 import type { Database } from './database.ts';
 import type { Lookup } from './lookups.ts';
+import { selectColumns } from './selectColumns.ts';
 
-const columns = `edit_version::float8 AS "editVersion", row_id::float8 AS "rowId", op, changed, cells, before`;
-const bareColumns = `edit_version::float8 AS "editVersion", row_id::float8 AS "rowId", op, changed, NULL AS cells, NULL AS before`;
+/** SQL: a `LogRow`, of `row_log l`; the second without its cells. */
+const columns = selectColumns(rowLog, 'l', ['tableId']);
+const bareColumns = `${selectColumns(rowLog, 'l', ['tableId', 'cells', 'before'])}, NULL AS cells, NULL AS before`;
 
 /** The newest entry of each row over log layers, a later layer winning; of a part of the rows, if asked. */
 function selectNewest(tableId: string, ranges: LogRange[], selection: RowSelection | null, list: string) {
@@ -120,7 +122,7 @@ export async function listEntries(
 ): Promise<EntriesAbove<LogRow>> {
   const order = range.newestFirst ? 'DESC' : 'ASC';
   return queryAbove(pool, {
-    text: `SELECT ${range.withCells === false ? bareColumns : columns} FROM row_log
+    text: `SELECT ${range.withCells === false ? bareColumns : columns} FROM row_log l
            WHERE table_id = $1 AND edit_version > $2 AND edit_version <= $3 AND ($4::bigint[] IS NULL OR row_id = ANY ($4))
            ORDER BY edit_version ${order}, row_id LIMIT $5`,
     values: [tableId, range.after, range.upTo, range.rowIds ?? null, range.limit ?? null],
@@ -140,7 +142,7 @@ export async function listOldEntries(
                     min(edit_version) OVER () AS oldest
              FROM (SELECT * FROM row_log WHERE table_id = $1 AND edit_version <= $2 ORDER BY edit_version, row_id LIMIT $3::integer + 1001) AS eldest
              WINDOW upto AS (ORDER BY edit_version RANGE UNBOUNDED PRECEDING)
-           ) AS counted WHERE (n <= $3::integer AND size <= $4::bigint) OR edit_version = oldest`,
+           ) AS l WHERE (n <= $3::integer AND size <= $4::bigint) OR edit_version = oldest`,
     values: [tableId, upTo, most.entries, most.bytes],
   });
 }

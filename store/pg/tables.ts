@@ -7,6 +7,7 @@ import { manifests, tableColumns, tables, tableVersions } from '../../schema/ind
 import type { Tx, WholeChange } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import type { Lookup } from './lookups.ts';
+import { buildJson, selectColumns } from './selectColumns.ts';
 
 export interface TableFilter {
   workbookId: string;
@@ -50,41 +51,44 @@ export async function listColumnsAt(
   tableIds: string[],
   versionOf: (tableId: string) => number,
 ): Promise<Map<string, ColumnRecord[]>> {
-  const rows =
-    tableIds.length === 0
-      ? []
-      : await orm
-          .select()
-          .from(tableColumns)
-          .where(inArray(tableColumns.tableId, tableIds))
-          .orderBy(asc(tableColumns.position), asc(tableColumns.columnId));
   const byTable = new Map<string, ColumnRecord[]>(tableIds.map((id) => [id, []]));
+  if (tableIds.length === 0) return byTable;
+  const { tableId, fromVersion, toVersion } = tableColumns;
+  const rows = await orm
+    .select({ column: columnFields, tableId, fromVersion, toVersion })
+    .from(tableColumns)
+    .where(inArray(tableId, tableIds))
+    .orderBy(asc(tableColumns.position), asc(tableColumns.columnId));
   for (const row of rows) {
     const version = versionOf(row.tableId);
-    if (row.fromVersion <= version && (row.toVersion === null || row.toVersion > version)) {
-      byTable
-        .get(row.tableId)
-        ?.push({ id: row.columnId, name: row.name, type: row.type, defaultText: row.defaultText, description: row.description });
-    }
+    if (row.fromVersion <= version && (row.toVersion === null || row.toVersion > version)) byTable.get(row.tableId)?.push(row.column);
   }
   return byTable;
 }
 
-interface CurrentRow extends TableRecord {
-  layers: Layer[];
-  columns: ColumnRecord[];
-}
+type StoredTable = Omit<typeof tables.$inferSelect, 'nameKey'>;
+type Extending<A extends B, B> = A;
+/** What core knows of a table is what is stored of it, no more and no less: otherwise this does not compile. */
+export type TableRow = Extending<StoredTable, TableRecord> & Extending<TableRecord, StoredTable>;
 
-const tableFields = `
-  t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name, t.type, t.layer, t.state, t.description,
-  t.edit_version::float8 AS "editVersion", t.version_uid AS "versionUid", t.manifest_id AS "manifestId", t.schema_version::float8 AS "schemaVersion",
-  t.row_count::float8 AS "rowCount", t.next_row_id::float8 AS "nextRowId", t.next_column_id AS "nextColumnId", t.tail_count AS "tailCount",
-  t.created_at AS "createdAt", t.updated_at AS "updatedAt", t.deleted_at AS "deletedAt"`;
+type CurrentRow = TableRow & { layers: Layer[]; columns: ColumnRecord[] };
 
-const columnsWhere = (condition: string) => `
-  (SELECT coalesce(json_agg(json_build_object('id', c.column_id, 'name', c.name, 'type', c.type, 'defaultText', c.default_text, 'description', c.description)
-          ORDER BY c.position, c.column_id), '[]')
-   FROM table_columns c WHERE c.table_id = t.id AND ${condition}) AS columns`;
+/** SQL: a `TableRow`, of `tables t`. */
+export const tableFields = selectColumns(tables, 't', ['nameKey']);
+
+const columnFields = {
+  id: tableColumns.columnId,
+  name: tableColumns.name,
+  type: tableColumns.type,
+  defaultText: tableColumns.defaultText,
+  description: tableColumns.description,
+} satisfies Record<keyof ColumnRecord, unknown>;
+
+/** SQL: the `ColumnRecord`s, of `table_columns c`, in order. */
+export const aggregateColumns = `coalesce(json_agg(${buildJson(columnFields, 'c')} ORDER BY c.position, c.column_id), '[]')`;
+
+const columnsWhere = (condition: string) =>
+  `(SELECT ${aggregateColumns} FROM table_columns c WHERE c.table_id = t.id AND ${condition}) AS columns`;
 
 const selectCurrent = `
   SELECT ${tableFields}, m.layers, ${columnsWhere('c.to_version IS NULL')}
@@ -170,10 +174,7 @@ export async function listTablesById(pool: pg.Pool | pg.PoolClient, ids: string[
   return rows.map(asTableAt);
 }
 
-interface VersionRow extends TableRecord {
-  at: Omit<TableAt, 'table' | 'columns'>;
-  columns: ColumnRecord[];
-}
+type VersionRow = TableRow & { at: Omit<TableAt, 'table' | 'columns'>; columns: ColumnRecord[] };
 
 /** Tables at older versions, by id; deleted ones too. A version that is not there (any more) is left out. */
 export async function listTablesAt(pool: pg.Pool | pg.PoolClient, wanted: { tableId: string; editVersion: number }[]): Promise<TableAt[]> {

@@ -4,6 +4,7 @@ import { accounts, members, workbooks, workspaces } from '../../schema/index.ts'
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import type { Lookup } from './lookups.ts';
+import { selectColumns } from './selectColumns.ts';
 
 export type WorkbookRecord = typeof workbooks.$inferSelect;
 
@@ -59,8 +60,7 @@ const visibleWorkbook: Lookup<VisibleWorkbook> = {
   text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
          CROSS JOIN LATERAL (SELECT split_part(k.b, ' ', 1) AS id, split_part(k.b, ' ', 2) AS account) AS asker
          CROSS JOIN LATERAL (
-           SELECT w.id, w.account_id AS "accountId", w.workspace_id AS "workspaceId", w.owner_id AS "ownerId", w.title, w.visibility,
-             w.created_at AS "createdAt", w.updated_at AS "updatedAt", w.deleted_at AS "deletedAt",
+           SELECT ${selectColumns(workbooks, 'w')},
              CASE WHEN a.owner_id = asker.id THEN 'admin' ELSE m.role END AS role, coalesce(m.roles, '{}') AS "customRoles"
            FROM workbooks w
            JOIN accounts a ON a.id = w.account_id AND a.deleted_at IS NULL
