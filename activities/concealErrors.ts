@@ -1,5 +1,5 @@
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
-import { describeError } from '../store/log.ts';
+import { describeErrorForLog } from '../store/log.ts';
 
 /**
  * What an activity throws is written to Temporal's history and to the worker's log. It goes there by its kind and place
@@ -29,7 +29,7 @@ interface DescribedError {
 function conceal(error: unknown): unknown {
   // Cancellation is told apart by these.
   if (error instanceof TemporalFailure || (error instanceof Error && error.name === 'AbortError')) return error;
-  const { error: kind, code, stack, cause } = describeError(error) as unknown as DescribedError;
+  const { error: kind, code, stack, cause } = describeErrorForLog(error) as unknown as DescribedError;
   const message = [kind, code, cause?.error, cause?.code].filter(Boolean).join(' ');
   const failure = ApplicationFailure.create({ message, type: kind });
   failure.stack = [message, ...(stack ?? [])].join('\n');

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw } from 'node:zlib';
-import { nameColumn } from '../core/grid/address.ts';
+import { nameColumn } from '../core/a1/address.ts';
 
 /** A workbook as a program writes it: shared strings, a style for dates, amounts and shares, no formulas. */
 

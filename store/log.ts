@@ -34,7 +34,7 @@ export function openLog(level: string, part: string): pino.Logger {
  * What of an unexpected error may be logged: its kind, code and stack lines, not its message: messages of the database
  * and the engine quote values.
  */
-export function describeError(error: unknown): Record<string, unknown> {
+export function describeErrorForLog(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error };
   const { code, constraint, table } = error as { code?: string; constraint?: string; table?: string };
   return {
@@ -47,6 +47,6 @@ export function describeError(error: unknown): Record<string, unknown> {
       .filter((line) => line.trimStart().startsWith('at '))
       .slice(0, 12)
       .map((line) => line.trim()),
-    cause: error.cause instanceof Error ? describeError(error.cause) : undefined,
+    cause: error.cause instanceof Error ? describeErrorForLog(error.cause) : undefined,
   };
 }

@@ -11,13 +11,13 @@ import { type Engine, openEngine } from './duckdb/engine.ts';
 import { makeWorkDir } from './duckdb/sandbox/folders.ts';
 import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
 import { openTailFiles, type TailFiles } from './duckdb/tailFiles.ts';
-import { describeError, openLog } from './log.ts';
+import { KeyedLock } from './keyedLock.ts';
+import { describeErrorForLog, openLog } from './log.ts';
 import type { Committer } from './pg/commit.ts';
 import { type Database, openDatabase } from './pg/database.ts';
 import { isHeldToPolicies } from './pg/roleCheck.ts';
 import { openPolicies, type Policies } from './policies.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
-import { Turns } from './takeTurns.ts';
 import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
 
 /** What every activity works with. Made once per process. */
@@ -31,7 +31,7 @@ export interface Services extends Committer {
   tails: TailFiles;
   policies: Policies;
   /** Of edits that had to start again, by table. */
-  turns: Turns;
+  editLocks: KeyedLock;
   /** Opened when first asked for: processes in which strangers' SQL runs. */
   sandbox(): Promise<Sandbox>;
   /** Connected when first asked for; a failure is not remembered. */
@@ -88,7 +88,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
   const tails = openTailFiles(
     engine,
     () => makeWorkDir(chooseQueryFolder(config), 0o700),
-    (error) => log.warn(describeError(error), 'a tail was not written down'),
+    (error) => log.warn(describeErrorForLog(error), 'a tail was not written down'),
   );
   let temporal: Promise<Temporal> | null = null;
   let sandbox: Promise<Sandbox> | null = null;
@@ -100,7 +100,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     engine,
     tails,
     policies: openPolicies(),
-    turns: new Turns(),
+    editLocks: new KeyedLock(),
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
     makeId,
     sessionKey: deriveKey(config.secret, 'sessions'),
@@ -108,7 +108,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       sandbox ??= openSandbox({
         dir: chooseQueryFolder(config),
         searchPath: config.machine.searchPath,
-        onTrouble: (error) => log.warn(describeError(error), 'a query process failed'),
+        onTrouble: (error) => log.warn(describeErrorForLog(error), 'a query process failed'),
       }).catch((error: unknown) => {
         sandbox = null;
         throw error;

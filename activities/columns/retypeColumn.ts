@@ -1,6 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { type ColumnType, formatColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
+import { escapePointer } from '../../core/jsonPointer.ts';
 import { planColumnEdit } from '../../core/table/edit.ts';
 import { type ColumnRecord, newVersion, type PlannedLayer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { type CleanCast, cleanCast } from '../../store/duckdb/cleanCast.ts';
@@ -69,6 +70,6 @@ async function refuseUnclean(services: Services, at: TableAt, column: ColumnReco
     'uncastable-value',
     `Row ${rowId}, column ${column.name}: ${JSON.stringify(shown)} cannot be cast to ${type} cleanly.`,
     'Correct that value and those like it, or choose another type; nothing was changed.',
-    { errors: [{ pointer: `/rows/${rowId}/${column.name.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail: `cannot be ${type}` }] },
+    { errors: [{ pointer: `/rows/${rowId}/${escapePointer(column.name)}`, detail: `cannot be ${type}` }] },
   );
 }

@@ -1,5 +1,5 @@
 import type { TableRecord } from '../../core/table/table.ts';
-import { describeError } from '../../store/log.ts';
+import { describeErrorForLog } from '../../store/log.ts';
 import { listLongTables } from '../../store/pg/compaction.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
@@ -44,7 +44,7 @@ export function compactWhenLong(services: Services, table: TableKey, tailCount: 
   if (last && burden < 2 * last.burden) return;
   asked.set(table.id, { at: now, burden });
   startCompaction(services, table).catch((error: unknown) =>
-    services.log.warn({ tableId: table.id, ...describeError(error) }, 'compaction not started'),
+    services.log.warn({ tableId: table.id, ...describeErrorForLog(error) }, 'compaction not started'),
   );
 }
 

@@ -1,6 +1,7 @@
 import { asSentence, DomainError } from '../../core/errors.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import type { AppendTarget, MaterializeResult } from '../../core/jobs/sourceJobs.ts';
+import { escapePointer } from '../../core/jsonPointer.ts';
 import { listCells, type OutputTable } from '../../core/structuring/index.ts';
 import { numberRows } from '../../core/table/newRows.ts';
 import type { TableAt } from '../../core/table/table.ts';
@@ -113,8 +114,6 @@ function checkMapping(tables: OutputTable[], mapping: Record<string, string>, kn
     },
   );
 }
-
-const escapePointer = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** Keeps from which cells the appended rows come. */
 async function traceAppended(

@@ -1,6 +1,6 @@
+import { MAX_ROWS } from '../../core/a1/address.ts';
 import { priceStructuring } from '../../core/credits/priceList.ts';
 import { DomainError } from '../../core/errors.ts';
-import { MAX_ROWS } from '../../core/grid/address.ts';
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
 import type { SheetExtent } from '../../schema/index.ts';

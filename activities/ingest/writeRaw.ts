@@ -1,9 +1,9 @@
 import { basename, extname } from 'node:path';
-import { nameColumn } from '../../core/grid/address.ts';
+import { nameColumn } from '../../core/a1/address.ts';
 import type { RowBatch } from '../../core/grid/batch.ts';
-import type { CellStyle } from '../../core/grid/grid.ts';
+import { type CellStyle, PLAIN_STYLE } from '../../core/grid/grid.ts';
 import type { Layer } from '../../core/table/table.ts';
-import { type CsvEncoding, type Delimiter, openCsv, PLAIN_STYLE, scanCsvFile } from '../../store/csv/index.ts';
+import { type CsvEncoding, type Delimiter, openCsv, scanCsvFile } from '../../store/csv/index.ts';
 import type { Services } from '../../store/services.ts';
 import { WorkbookFile } from '../../store/xlsx/index.ts';
 import { makeBatches } from '../../store/xlsx/makeBatches.ts';

@@ -1,5 +1,5 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
-import { describeError } from '../../store/log.ts';
+import { describeErrorForLog } from '../../store/log.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
@@ -21,6 +21,6 @@ export async function startJob(services: Services, job: JobRecord): Promise<void
     });
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return;
-    services.log.warn({ jobId: job.id, ...describeError(error) }, 'job not started yet');
+    services.log.warn({ jobId: job.id, ...describeErrorForLog(error) }, 'job not started yet');
   }
 }

@@ -1,5 +1,5 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { describeError } from '../../store/log.ts';
+import { describeErrorForLog } from '../../store/log.ts';
 import { type JobRecord, listForgottenJobs, listLastingJobs } from '../../store/pg/jobs.ts';
 import { inAccount } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
@@ -32,7 +32,7 @@ async function endIfStopped(services: Services, job: JobRecord): Promise<boolean
     services.log.warn({ jobId: job.id }, 'job ended whose workflow was stopped');
     return true;
   } catch (error) {
-    services.log.error({ jobId: job.id, ...describeError(error) }, 'job not ended whose workflow was stopped');
+    services.log.error({ jobId: job.id, ...describeErrorForLog(error) }, 'job not ended whose workflow was stopped');
     return false;
   }
 }

@@ -61,17 +61,17 @@ export async function collectBlobs(services: Services, after: string, pulse: Pul
 
 async function collectWorkbook(services: Services, workbook: WorkbookKey, pulse: Pulse): Promise<{ removed: number; suspected: number }> {
   const { pool } = services.db;
-  const prefix = `${workbookPrefix(workbook)}/`;
+  const prefix = workbookPrefix(workbook);
   const now = Date.now();
   const old: string[] = [];
-  for await (const blob of services.blobs.list(prefix.slice(0, -1))) {
+  for await (const blob of services.blobs.list(prefix)) {
     // A young one may be waiting for its transaction.
     if (isCollected(blob.key) && now - blob.modifiedAt.getTime() > graceMs) old.push(blob.key);
   }
   // The references after the blobs: what was referred to between the two is seen.
   const referred = old.length === 0 ? new Set<string>() : await listReferredKeys(pool, workbook.id);
   const unreferred = old.filter((key) => !referred.has(key));
-  const seen = await noteGarbage(pool, prefix, unreferred);
+  const seen = await noteGarbage(pool, `${prefix}/`, unreferred);
   const due = unreferred.filter((key) => now - (seen.get(key)?.getTime() ?? now) > graceMs);
   let removed = 0;
   for (const key of due) {

@@ -1,4 +1,5 @@
-import { formatBlock, type Scalar, trimBlanks } from '../../core/a1/block.ts';
+import { formatRange } from '../../core/a1/address.ts';
+import { type Scalar, trimBlanks } from '../../core/a1/block.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import type { Range } from '../../core/grid/grid.ts';
@@ -45,7 +46,7 @@ export async function readRange(
   const { top, left } = asked;
   const width = shown[0]?.length ?? 0;
   return {
-    range: formatBlock({ top, left, bottom: top + Math.max(shown.length, 1) - 1, right: left + Math.max(width, 1) - 1 }),
+    range: formatRange({ top, left, bottom: top + Math.max(shown.length, 1) - 1, right: left + Math.max(width, 1) - 1 }),
     values: shown,
   };
 }

@@ -1,4 +1,5 @@
-import { formatBlock, placeValues, type Scalar } from '../../core/a1/block.ts';
+import { formatRange } from '../../core/a1/address.ts';
+import { placeValues, type Scalar } from '../../core/a1/block.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import type { Range } from '../../core/grid/grid.ts';
 import { type BlockFault, castBlock } from '../../core/table/castBlock.ts';
@@ -50,7 +51,7 @@ export async function prepareRangeWrite(
   const rows = requireCast(castBlock(columns, masked, values, ids));
   if (rebase) await checkVersion(services, at, expectedVersion, visible, { touched: touchedCells(rows) });
 
-  const planned = await planOnStored(services, at, rows, { range: formatBlock(block) });
+  const planned = await planOnStored(services, at, rows, { range: formatRange(block) });
   const after = new Map(planned.plan.entries.map((entry) => [entry.rowId, entry.cells ?? {}]));
   const untouched = await readStoredRows(
     services,
@@ -64,7 +65,7 @@ export async function prepareRangeWrite(
   const edit = await writeLargeEdit(services, planned);
   return {
     ...edit,
-    range: formatBlock(block),
+    range: formatRange(block),
     values: shown.map((cells) => columns.map(({ id, parsed }) => (masked.has(id) ? null : presentCell(parsed, cells[id] ?? null)))),
   };
 }

@@ -3,7 +3,7 @@ import { readCell } from '../../core/table/cells.ts';
 import { mayHold, settleLayers } from '../../core/table/layers.ts';
 import type { Cells, ColumnRecord, RowSelection, TableAt } from '../../core/table/table.ts';
 import { type FileRows, openFileRows } from '../../store/duckdb/findRows.ts';
-import { Unreadable } from '../../store/parquet/valueText.ts';
+import { Unreadable } from '../../store/parquet/textDecoders.ts';
 import type { Services } from '../../store/services.ts';
 import { readLogLayers } from '../tables/readLayers.ts';
 

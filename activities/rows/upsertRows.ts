@@ -1,5 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, describeFirst } from '../../core/errors.ts';
+import { escapePointer } from '../../core/jsonPointer.ts';
 import type { Casting, CastRow } from '../../core/table/casting.ts';
 import { type CellFault, castRows } from '../../core/table/castRows.ts';
 import { touchedCells } from '../../core/table/changes.ts';
@@ -52,7 +53,7 @@ function requireCast(casting: Casting<CellFault>): CastRow[] {
   if (casting.kind === 'cast') return casting.rows;
   if (casting.kind === 'masked') throw refuseMasked(casting.column, 'Leave it out, or ask for a role that may see it.');
   const errors = casting.faults.map(({ row, name, why }) => ({
-    pointer: `/rows/${row}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    pointer: `/rows/${row}/${escapePointer(name)}`,
     detail: why,
   }));
   throw new DomainError('validation-failed', describeFirst(errors), 'Correct the cells that `errors` lists; nothing was changed.', {

@@ -1,12 +1,12 @@
 import { basename, extname } from 'node:path';
+import { formatRange } from '../../core/a1/address.ts';
 import { parseBlock } from '../../core/a1/block.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { RowBatch } from '../../core/grid/batch.ts';
 import { formatValue } from '../../core/grid/format/formatCell.ts';
 import { CellKind, type CellStyle, type Range } from '../../core/grid/grid.ts';
-import { formatRange } from '../../core/structuring/a1.ts';
-import { createGate } from '../../store/blobs/gate.ts';
+import { limitConcurrency } from '../../store/blobs/limitConcurrency.ts';
 import { scanCsv } from '../../store/csv/index.ts';
 import type { SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
@@ -26,7 +26,7 @@ export interface Preview {
 const mostCells = 100_000;
 const usual: Range = { top: 1, left: 1, bottom: 100, right: 50 };
 /** Reading a file keeps a core busy: requests for it take turns. */
-const gate = createGate(2);
+const gate = limitConcurrency(2);
 
 /** Cells of the original file as the sheet shows them. */
 export async function previewSource(

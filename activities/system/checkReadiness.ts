@@ -1,4 +1,4 @@
-import { describeError } from '../../store/log.ts';
+import { describeErrorForLog } from '../../store/log.ts';
 import type { Services } from '../../store/services.ts';
 
 const patienceMs = 3_000;
@@ -23,7 +23,7 @@ export async function checkReadiness(services: Services): Promise<{ part: string
         await withPatience(ask(), part === 'queries' ? patienceWithQueriesMs : patienceMs);
         return null;
       } catch (error) {
-        services.log.warn({ away: part, ...describeError(error) }, 'not ready');
+        services.log.warn({ away: part, ...describeErrorForLog(error) }, 'not ready');
         return { part };
       }
     }),

@@ -42,8 +42,8 @@ export async function commitEdit<Prepared extends Planned, Answer>(
     return await retryOnMove(async () => {
       let prepared = await edit.prepare();
       const { table } = prepared.at;
-      if (!turn.end && services.turns.isTaken(table.id)) {
-        turn.end = await services.turns.take(table.id);
+      if (!turn.end && services.editLocks.isHeld(table.id)) {
+        turn.end = await services.editLocks.acquire(table.id);
         prepared = await edit.prepare();
       }
       let tailCount = 0;
@@ -53,7 +53,7 @@ export async function commitEdit<Prepared extends Planned, Answer>(
         return answer(prepared, { editVersion, opId: numbers.get(table.workbookId)?.firstOp ?? 0, firstRowId, stale });
       });
       const answered = await writing.catch(async (error: unknown) => {
-        if (error instanceof VersionMoved) turn.end ??= await services.turns.take(table.id);
+        if (error instanceof VersionMoved) turn.end ??= await services.editLocks.acquire(table.id);
         throw error;
       });
       const { layers, appended } = prepared.plan;

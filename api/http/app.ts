@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { DomainError, notFound } from '../../core/errors.ts';
-import { describeError } from '../../store/log.ts';
+import { describeErrorForLog } from '../../store/log.ts';
 import { makeId } from '../../store/services.ts';
 import { badEncoding } from './brokenRequests.ts';
 import type { AnyReply, Handlers } from './call.ts';
@@ -100,9 +100,9 @@ async function answer(
     reply = await run(trace);
   } catch (error) {
     code = error instanceof DomainError ? error.code : 'internal';
-    if (code === 'internal') log.error({ request: trace.requestId, operation, ...describeError(error) }, 'request failed');
+    if (code === 'internal') log.error({ request: trace.requestId, operation, ...describeErrorForLog(error) }, 'request failed');
     else if (code === 'unavailable')
-      log.warn({ request: trace.requestId, operation, ...describeError((error as DomainError).extras.cause) }, 'a part is away');
+      log.warn({ request: trace.requestId, operation, ...describeErrorForLog((error as DomainError).extras.cause) }, 'a part is away');
     reply = renderProblem(error, trace.requestId);
   }
   render(ctx, reply, trace);

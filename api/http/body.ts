@@ -4,6 +4,7 @@ import { mayRound, parseExactly } from '../../core/cells/jsonReader.ts';
 import { findValueEnd } from '../../core/cells/jsonText.ts';
 import { parseRowsJson } from '../../core/cells/rowsJson.ts';
 import { DomainError } from '../../core/errors.ts';
+import { escapePointer } from '../../core/jsonPointer.ts';
 import { readChunks } from './chunks.ts';
 import { formType, type Operation } from './contract.ts';
 import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
@@ -160,6 +161,6 @@ export function refuseBadText(value: unknown, pointer: string): void {
   if (typeof value !== 'object' || value === null) return;
   for (const [key, item] of Object.entries(value)) {
     refuseBadText(key, pointer);
-    refuseBadText(item, `${pointer}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+    refuseBadText(item, `${pointer}/${escapePointer(key)}`);
   }
 }

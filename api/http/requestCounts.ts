@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/access/principal.ts';
-import { describeError } from '../../store/log.ts';
+import { describeErrorForLog } from '../../store/log.ts';
 import { insertRequestCounts } from '../../store/pg/usage.ts';
 import { acrossAccounts } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
@@ -35,7 +35,7 @@ export function makeRequestCounter(services: Services): RequestCounter {
       // Put back, so that a short absence of the database loses no counts.
       for (const [key, { principal, requests }] of taken)
         counts.set(key, { principal, requests: requests + (counts.get(key)?.requests ?? 0) });
-      services.log.warn(describeError(error), 'request counts could not be written');
+      services.log.warn(describeErrorForLog(error), 'request counts could not be written');
     }
   };
   const timer = setInterval(flush, flushEveryMs);

@@ -1,5 +1,5 @@
-import { MAX_COLUMNS, MAX_ROWS, nameColumn, parseColumn } from '../grid/address.ts';
 import type { Range } from '../grid/grid.ts';
+import { MAX_COLUMNS, MAX_ROWS, nameColumn, parseColumn } from './address.ts';
 
 /** A block of cells by its corners, as people write it: `B2`, `B2:D10`. */
 export type ParsedBlock = { ok: true; block: Range } | { ok: false; why: string };
@@ -30,11 +30,6 @@ export function parseBlock(text: string): ParsedBlock {
 
 function refuse(): ParsedBlock {
   return { ok: false, why: 'must name a cell or a block of cells, such as B2 or B2:D10' };
-}
-
-export function formatBlock(block: Range): string {
-  const first = `${nameColumn(block.left)}${block.top}`;
-  return block.top === block.bottom && block.left === block.right ? first : `${first}:${nameColumn(block.right)}${block.bottom}`;
 }
 
 /** What a block of values covers when it is written at a range: its exact extent, or the top-left cell alone. */

@@ -3,7 +3,7 @@
  * functions, names, error constants) stays as it is, which is where pattern replacement goes wrong.
  */
 
-import { MAX_COLUMNS, MAX_ROWS, parseColumn } from '../grid/address.ts';
+import { MAX_COLUMNS, MAX_ROWS, parseColumn } from '../a1/address.ts';
 
 /** One end of a reference; row or column is 0 in a reference to whole columns or rows. */
 export interface Reference {

@@ -1,6 +1,6 @@
 /** Moves a formula to another cell, as Excel does when it is filled down or shared. */
 
-import { MAX_COLUMNS, MAX_ROWS, nameColumn } from '../grid/address.ts';
+import { MAX_COLUMNS, MAX_ROWS, nameColumn } from '../a1/address.ts';
 import { type Reference, type SplitFormula, splitFormula } from './references.ts';
 
 export function translateFormula(formula: string, rowShift: number, columnShift: number): string {

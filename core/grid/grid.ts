@@ -22,6 +22,20 @@ export interface CellStyle {
   numberFormat: string;
 }
 
+/** The style of a cell that has none. */
+export const PLAIN_STYLE: CellStyle = {
+  bold: false,
+  italic: false,
+  filled: false,
+  fillColor: null,
+  fontColor: null,
+  fontSize: null,
+  indent: 0,
+  align: null,
+  border: { top: false, bottom: false, left: false, right: false },
+  numberFormat: 'General',
+};
+
 /** 1-based, inclusive, as people and A1 references count. */
 export interface Range {
   top: number;

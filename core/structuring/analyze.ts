@@ -1,8 +1,8 @@
 /** Analysis: proposes the regions of every sheet as a ParseSpec. */
 
+import { formatRange, nameColumn } from '../a1/address.ts';
 import type { Grid, Range } from '../grid/grid.ts';
 import { type InferredColumn, inferColumn } from '../types/infer.ts';
-import { columnLetters, formatRange } from './a1.ts';
 import { dropBlankTexts } from './blanks.ts';
 import { type HeaderColumn, nameColumns, readHeaderColumns } from './columns.ts';
 import { expressionOf } from './expression.ts';
@@ -188,7 +188,7 @@ function describeColumns(
   });
   return columns.map((column, position) => {
     const inferred: InferredColumn = inferColumn(valuesOf(view, cells.get(column.column)!));
-    const spec: SpecColumn = { name: names[position]!, from: columnLetters(column.column), type: inferred.type };
+    const spec: SpecColumn = { name: names[position]!, from: nameColumn(column.column), type: inferred.type };
     if (inferred.dayFirst !== undefined) spec.format = inferred.dayFirst ? 'DD/MM/YYYY' : 'MM/DD/YYYY';
     return spec;
   });

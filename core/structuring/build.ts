@@ -1,7 +1,7 @@
 /** Building: follows a ParseSpec, and accounts for every cell while it does. */
 
+import { parseRange } from '../a1/address.ts';
 import type { Grid } from '../grid/grid.ts';
-import { parseRange } from './a1.ts';
 import { dropBlankTexts } from './blanks.ts';
 import { buildTableRegion } from './buildTable.ts';
 import { findDoubt } from './doubt.ts';

@@ -1,7 +1,7 @@
 /** Builds the tables of one data or report region. */
 
+import { parseColumn, parseRange } from '../a1/address.ts';
 import type { Range } from '../grid/grid.ts';
-import { columnNumber, parseRange } from './a1.ts';
 import { emitTable } from './emit.ts';
 import type { EmitBatch, EmitPlan, EmitRow, TypeRules } from './emitPlan.ts';
 import { expressionOf } from './expression.ts';
@@ -103,7 +103,7 @@ function emitPair(plan: EmitPlan, name: string, role: 'data' | 'level', details:
 function buildReport(sheet: SheetWork, region: SpecRegion, table: TableRows, report: Report, range: Range): OutputTable[] {
   const { view, ledger } = sheet;
   const labels = new Set(pickLabelColumns(view, table));
-  const columns = region.columns.filter((column) => !labels.has(columnNumber(column.from)));
+  const columns = region.columns.filter((column) => !labels.has(parseColumn(column.from)));
   const tables: OutputTable[] = [];
   const depth = Math.max(1, ...report.rows.map((row) => row.level));
   for (let level = 1; level <= depth; level += 1) {

@@ -1,6 +1,6 @@
 /** A ParseSpec as one line per sheet: what the scorer reads. */
 
-import { parseRange } from './a1.ts';
+import { parseRange } from '../a1/address.ts';
 import type { ParseSpec, SpecRegion } from './spec.ts';
 
 export interface SheetLine {

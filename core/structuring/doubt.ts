@@ -1,6 +1,6 @@
 /** Honest doubt: when what was found does not explain the sheet, it stays as it is. */
 
-import { parseRange } from './a1.ts';
+import { parseRange } from '../a1/address.ts';
 import { readLines } from './lines.ts';
 import type { Conservation } from './output.ts';
 import type { SheetView } from './sheet.ts';

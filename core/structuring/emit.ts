@@ -1,6 +1,6 @@
 /** Turns rows of a region into the rows of an output table, wide or long, and notes where each value came from. */
 
-import { columnNumber, parseRange } from './a1.ts';
+import { parseColumn, parseRange } from '../a1/address.ts';
 import { readHeaderParts } from './columns.ts';
 import type { EmitBatch, EmitPlan, EmitRow } from './emitPlan.ts';
 import type { OutputTable, TableRole } from './output.ts';
@@ -22,7 +22,7 @@ export function emitTable(plan: EmitPlan, name: string, role: TableRole, batches
 
 function emitWide(plan: EmitPlan, name: string, role: TableRole, rows: EmitRow[]): OutputTable {
   const writer = new TableWriter(plan, name, role);
-  const numbers = plan.columns.map((column) => columnNumber(column.from));
+  const numbers = plan.columns.map((column) => parseColumn(column.from));
   const columns = plan.columns.map((column) => writer.addCells(column.name, readType(column)));
   const reader = new RowReader(plan);
   for (const row of rows) {
@@ -45,7 +45,7 @@ function emitLong(plan: EmitPlan, name: string, role: TableRole, batches: EmitBa
   const all = plan.region.periods!;
   const byColumn = new Set(all.map((period) => period.from));
   const identity = plan.columns.filter((column) => !byColumn.has(column.from));
-  const identityNumbers = identity.map((column) => columnNumber(column.from));
+  const identityNumbers = identity.map((column) => parseColumn(column.from));
   const measures = [...new Set(all.map((period) => period.measure))];
   const writer = new TableWriter(plan, name, role, ['期間', '期間開始']);
   const identityColumns = identity.map((column) => writer.addCells(column.name, readType(column)));
@@ -57,7 +57,7 @@ function emitLong(plan: EmitPlan, name: string, role: TableRole, batches: EmitBa
   for (const batch of batches) {
     const groups = groupPeriods(batch.periods).map((group) => ({
       ...group,
-      columns: measures.map((measure) => columnNumber(group.periods.find((period) => period.measure === measure)?.from ?? '')),
+      columns: measures.map((measure) => parseColumn(group.periods.find((period) => period.measure === measure)?.from ?? '')),
       headers: headersOf(group.periods),
     }));
     for (const row of batch.rows) {
@@ -94,7 +94,7 @@ function findPeriodHeaders(plan: EmitPlan): (periods: SpecPeriod[]) => number[] 
   return (periods) => {
     const cells = new Set<number>();
     for (const period of periods) {
-      const own = parts[columnNumber(period.from) - range.left] ?? [];
+      const own = parts[parseColumn(period.from) - range.left] ?? [];
       const said = own.filter((part) => `_${period.label}_`.includes(`_${part.text}_`));
       for (const part of said.length > 0 ? said : own) cells.add(part.cell);
     }
@@ -110,7 +110,7 @@ class RowReader {
   private seen: number[] = [];
 
   constructor(private readonly plan: EmitPlan) {
-    const numbers = plan.region.columns.map((column) => columnNumber(column.from));
+    const numbers = plan.region.columns.map((column) => parseColumn(column.from));
     this.left = Math.min(...numbers, 1);
     this.cells = new Int32Array(Math.max(...numbers, 1) - this.left + 1).fill(-1);
   }
@@ -147,7 +147,7 @@ function groupPeriods(periods: SpecPeriod[]): { label: string; start: string | n
     const group = groups.get(period.label) ?? { label: period.label, start: period.start, periods: [] };
     // The same measure twice under one label would lose a cell: it gets a row of its own.
     const clash = group.periods.some((other) => other.measure === period.measure);
-    const label = clash ? `${period.label}_${columnNumber(period.from)}` : period.label;
+    const label = clash ? `${period.label}_${parseColumn(period.from)}` : period.label;
     if (clash) groups.set(label, { label: period.label, start: period.start, periods: [period] });
     else {
       group.periods.push(period);

@@ -1,6 +1,6 @@
 /** Counts where every cell of a sheet went; a cell that is nowhere or in two places is an error. */
 
-import { formatCell } from './a1.ts';
+import { nameCell } from '../a1/address.ts';
 import type { Conservation } from './output.ts';
 import type { SheetView } from './sheet.ts';
 
@@ -79,6 +79,6 @@ export class Ledger {
   }
 
   private address(i: number): string {
-    return formatCell(this.view.grid.rows[i]!, this.view.grid.columns[i]!);
+    return nameCell(this.view.grid.rows[i]!, this.view.grid.columns[i]!);
   }
 }

@@ -1,6 +1,6 @@
 /** Titles, units, notes and form pairs of a sheet: the table `<sheet>_補足情報`. */
 
-import { formatRange, parseRange } from './a1.ts';
+import { formatRange, parseRange } from '../a1/address.ts';
 import { readPairs } from './forms.ts';
 import type { Ledger } from './ledger.ts';
 import { readLines } from './lines.ts';

@@ -1,7 +1,7 @@
 /** Periods across columns: which columns hold which period of which measure. */
 
+import { nameColumn } from '../a1/address.ts';
 import { arePeriodsInOrder, combinePeriods, type Period, parsePeriod, periodOfDate } from '../period/period.ts';
-import { columnLetters } from './a1.ts';
 import type { HeaderColumn } from './columns.ts';
 import { cleanName } from './names.ts';
 import type { SpecPeriod } from './spec.ts';
@@ -34,12 +34,12 @@ export function findPeriods(columns: HeaderColumn[], isValue: (column: number) =
   for (const column of columns) {
     const entry = starts.get(column.column);
     if (entry) {
-      periods.push({ from: columnLetters(column.column), label: entry.label, start: entry.period.start, measure: entry.measure });
+      periods.push({ from: nameColumn(column.column), label: entry.label, start: entry.period.start, measure: entry.measure });
       continue;
     }
     if (column.column < first || !isValue(column.column)) continue;
     const computed = readComputed(column, found, measures);
-    if (computed) periods.push({ from: columnLetters(column.column), ...computed, start: null, computed: true });
+    if (computed) periods.push({ from: nameColumn(column.column), ...computed, start: null, computed: true });
   }
   return periods;
 }

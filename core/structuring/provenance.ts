@@ -1,7 +1,7 @@
 /** From a row of an output table back to the cells of its sheet. */
 
+import { formatRange } from '../a1/address.ts';
 import type { Grid } from '../grid/grid.ts';
-import { formatRange } from './a1.ts';
 import type { OutputTable } from './output.ts';
 
 /** A cell of a sheet, and the column of the table it filled; null where it filled none. */

@@ -1,7 +1,7 @@
 /** The faithful copy of a sheet: every used cell as shown, columns by their letters. */
 
+import { formatRange, nameColumn } from '../a1/address.ts';
 import type { Grid } from '../grid/grid.ts';
-import { columnLetters, formatRange } from './a1.ts';
 import type { OutputTable } from './output.ts';
 import { SheetView } from './sheet.ts';
 
@@ -27,7 +27,7 @@ export function buildRawTable(grid: Grid): OutputTable {
     sheet: grid.sheet,
     regionId: null,
     range: view.used && formatRange(view.used),
-    columns: Array.from({ length: width }, (_, k) => ({ name: columnLetters(k + 1), type: 'VARCHAR' as const })),
+    columns: Array.from({ length: width }, (_, k) => ({ name: nameColumn(k + 1), type: 'VARCHAR' as const })),
     rows,
     made: [],
     provenance: {

@@ -1,7 +1,7 @@
 /** Adds the parts up again and says where the file's own totals differ. */
 
+import { nameCell, parseColumn } from '../a1/address.ts';
 import { formatGeneral } from '../grid/format/decimal.ts';
-import { columnNumber, formatCell } from './a1.ts';
 import type { BuiltRegion } from './buildTable.ts';
 import type { Finding } from './output.ts';
 import type { ReportRow } from './report.ts';
@@ -21,7 +21,7 @@ export function findWrongTotals(view: SheetView, region: SpecRegion, built: Buil
 
 /** Percentages, rates and prices do not add up, and are not meant to. */
 function isAdditive(view: SheetView, region: SpecRegion, built: BuiltRegion, column: number): boolean {
-  const name = region.columns.find((entry) => columnNumber(entry.from) === column)?.name ?? '';
+  const name = region.columns.find((entry) => parseColumn(entry.from) === column)?.name ?? '';
   if (isRateName(name)) return false;
   const first = built.rows.rows[0];
   const cell = first === undefined ? -1 : view.at(first, column);
@@ -41,7 +41,7 @@ function checkRow(view: SheetView, region: SpecRegion, built: BuiltRegion, row: 
     const { sum, count } = sumTerms(matrix, row.terms, c, at);
     if (count === 0 || isSameSum(stated, sum, count, units[c]!)) return;
     if (!isNear(stated, sum)) far += 1;
-    else wrong.push(makeFinding(view, region, formatCell(row.row, column), stated, sum, row.label));
+    else wrong.push(makeFinding(view, region, nameCell(row.row, column), stated, sum, row.label));
   });
   // Nothing vouches for an uncertain total, so one figure that is far off says it is no sum.
   return !row.certain && far > 0 ? [] : wrong;
@@ -56,11 +56,11 @@ function checkPeriodTotals(view: SheetView, region: SpecRegion, built: BuiltRegi
   const periods = region.periods ?? [];
   const findings: Finding[] = [];
   for (const total of periods.filter((period) => period.computed && isTotalLabel(period.label.split('_').at(-1)!))) {
-    const at = built.rows.valueColumns.indexOf(columnNumber(total.from));
+    const at = built.rows.valueColumns.indexOf(parseColumn(total.from));
     if (at < 0 || !additive[at]) continue;
     const parts = periods
       .filter((period) => !period.computed && period.measure === total.measure)
-      .map((period) => built.rows.valueColumns.indexOf(columnNumber(period.from)));
+      .map((period) => built.rows.valueColumns.indexOf(parseColumn(period.from)));
     if (parts.includes(-1)) continue;
     const wrong: Finding[] = [];
     let right = 0;
@@ -71,7 +71,7 @@ function checkPeriodTotals(view: SheetView, region: SpecRegion, built: BuiltRegi
       const sum = known.reduce((a, b) => a + b, 0);
       if (isSameSum(stated, sum, known.length, built.rows.units[at]!)) right += 1;
       else if (isNear(stated, sum))
-        wrong.push(makeFinding(view, region, formatCell(built.rows.rows[k]!, built.rows.valueColumns[at]!), stated, sum, total.label));
+        wrong.push(makeFinding(view, region, nameCell(built.rows.rows[k]!, built.rows.valueColumns[at]!), stated, sum, total.label));
     });
     if (right > wrong.length) findings.push(...wrong);
   }

@@ -1,7 +1,7 @@
 /** A read-only view of a grid with the look-ups structuring needs; built once, linear in the cells. */
 
 import { formatCell } from '../grid/format/formatCell.ts';
-import { CellKind, type CellStyle, type Grid, type Range } from '../grid/grid.ts';
+import { CellKind, type CellStyle, type Grid, PLAIN_STYLE, type Range } from '../grid/grid.ts';
 import { parsePeriod } from '../period/period.ts';
 import type { CellValue } from '../types/infer.ts';
 import { isNullMark, parseNumberText } from '../types/number.ts';
@@ -10,19 +10,6 @@ import { Frames } from './frames.ts';
 /** What a cell looks like to someone who reads columns from top to bottom. */
 export const CellClass = { text: 1, number: 2, year: 3, date: 4, nullMark: 5, period: 6, other: 7, code: 8 } as const;
 export type CellClass = (typeof CellClass)[keyof typeof CellClass];
-
-const PLAIN_STYLE: CellStyle = {
-  bold: false,
-  italic: false,
-  filled: false,
-  fillColor: null,
-  fontColor: null,
-  fontSize: null,
-  indent: 0,
-  align: null,
-  border: { top: false, bottom: false, left: false, right: false },
-  numberFormat: 'General',
-};
 
 export class SheetView {
   readonly grid: Grid;

@@ -1,7 +1,7 @@
 /** The ParseSpec as the contract writes it, and back: the same tables come out on either side. */
 
+import { formatRange, nameColumn, parseColumn, parseRange } from '../a1/address.ts';
 import { formatColumnType, parseColumnType } from '../cells/columnTypes.ts';
-import { columnLetters, columnNumber, formatRange, parseRange } from './a1.ts';
 import { NAMELESS_MEASURE } from './periods.ts';
 import {
   type FileFormat,
@@ -84,7 +84,7 @@ function periodToContract({ from, label, start, measure }: SpecPeriod): NonNulla
 /** A row as wide as its region, a column as high as it. */
 function totalToContract(region: SpecRegion, { at, kind, formula }: SpecTotal): NonNullable<RegionJson['totals']>[number] {
   const area = parseRange(region.range)!;
-  const range = typeof at === 'number' ? { ...area, top: at, bottom: at } : { ...area, left: columnNumber(at), right: columnNumber(at) };
+  const range = typeof at === 'number' ? { ...area, top: at, bottom: at } : { ...area, left: parseColumn(at), right: parseColumn(at) };
   const text = formula !== null && formula.length > MAX_FORMULA_LENGTH ? `${formula.slice(0, MAX_FORMULA_LENGTH - 1)}…` : formula;
   return { range: formatRange(range), kind, formula: text };
 }
@@ -134,6 +134,6 @@ function totalsFromContract(region: RegionJson, json: NonNullable<RegionJson['to
   const asTotal = (at: number | string): SpecTotal => ({ at, kind: json.kind, formula: json.formula ?? null });
   // A range of one column is that column, unless the region has no other: then its cells are the rows.
   const isColumn = range.left === range.right && area.left !== area.right;
-  if (isColumn) return [asTotal(columnLetters(range.left))];
+  if (isColumn) return [asTotal(nameColumn(range.left))];
   return Array.from({ length: range.bottom - range.top + 1 }, (_, k) => asTotal(range.top + k));
 }

@@ -1,6 +1,6 @@
 /** Arithmetic between the rows of a table: what formulas say, and what the numbers bear out. */
 
-import { columnNumber } from './a1.ts';
+import { parseColumn } from '../a1/address.ts';
 import { SUM_TOLERANCE } from './thresholds.ts';
 
 /** Rows that make up another row, each with its sign. */
@@ -23,7 +23,7 @@ export function readSumFormula(formula: string, column: number): Term[] | null {
     if (!m || (terms.length > 0 && m[1] === '')) return null;
     const sign = m[1] === '-' ? -1 : 1;
     if (m[2] === undefined) {
-      if (columnNumber(m[4]!) !== column) return null;
+      if (parseColumn(m[4]!) !== column) return null;
       terms.push({ row: Number(m[5]), sign });
     } else {
       const parts = m[3]!.split(',').map((part) => part.trim());
@@ -44,7 +44,7 @@ const MAX_RANGE_ROWS = 200_000;
 
 function rowsOfReference(text: string, column: number): number[] | null {
   const m = /^\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?$/i.exec(text);
-  if (!m || columnNumber(m[1]!) !== column || (m[3] && columnNumber(m[3]) !== column)) return null;
+  if (!m || parseColumn(m[1]!) !== column || (m[3] && parseColumn(m[3]) !== column)) return null;
   const [from, to] = [Number(m[2]), Number(m[4] ?? m[2])];
   if (to < from || to - from > MAX_RANGE_ROWS) return null;
   return Array.from({ length: to - from + 1 }, (_, k) => from + k);

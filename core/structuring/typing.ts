@@ -1,9 +1,9 @@
 /** Which type a column of an output table gets: what the ParseSpec says where every value fits, what fits otherwise. */
 
+import { nameCell, nameColumn } from '../a1/address.ts';
 import { type ColumnType, parseColumnType } from '../cells/columnTypes.ts';
 import { castCell } from '../types/castCell.ts';
-import { convertValue, type InferredColumn, inferColumn, type ColumnType as PlainType, type StoredValue } from '../types/infer.ts';
-import { columnLetters, formatCell } from './a1.ts';
+import { convertValue, type InferredColumn, type InferredType, inferColumn, type StoredValue } from '../types/infer.ts';
 import type { EmitPlan, TypeRules } from './emitPlan.ts';
 import type { TableRole } from './output.ts';
 import type { SheetView } from './sheet.ts';
@@ -16,7 +16,7 @@ export interface WantedType {
 }
 
 /** The types that analysis proposes; the others are there only on demand. */
-const PLAIN_TYPES = new Set<string>(['BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'VARCHAR'] satisfies PlainType[]);
+const PLAIN_TYPES = new Set<string>(['BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'VARCHAR'] satisfies InferredType[]);
 
 export function readType(column: SpecColumn): WantedType | null {
   const type = parseColumnType(column.type);
@@ -66,13 +66,13 @@ function castAll(view: SheetView, wanted: WantedType, cells: number[]): { values
 
 function reportMisfit({ view, region, types }: EmitPlan, wanted: WantedType, cell: number): void {
   const [row, column] = [view.grid.rows[cell]!, view.grid.columns[cell]!];
-  const from = columnLetters(column);
+  const from = nameColumn(column);
   if (types.misfits.some((other) => other.regionId === region.id && other.from === from)) return;
-  types.misfits.push({ regionId: region.id, from, type: wanted.name, cell: formatCell(row, column), value: view.label(cell) });
+  types.misfits.push({ regionId: region.id, from, type: wanted.name, cell: nameCell(row, column), value: view.label(cell) });
 }
 
 function asPlain(wanted: WantedType): InferredColumn {
-  return { type: wanted.name as PlainType, ...(wanted.dayFirst === undefined ? {} : { dayFirst: wanted.dayFirst }) };
+  return { type: wanted.name as InferredType, ...(wanted.dayFirst === undefined ? {} : { dayFirst: wanted.dayFirst }) };
 }
 
 function settlePlain(view: SheetView, wanted: InferredColumn | null, cells: number[]): InferredColumn {
@@ -85,7 +85,7 @@ function settlePlain(view: SheetView, wanted: InferredColumn | null, cells: numb
 }
 
 /** A narrower kind fits a wider column: integers among doubles, days among moments. */
-function fits(own: PlainType, wanted: PlainType): boolean {
+function fits(own: InferredType, wanted: InferredType): boolean {
   return (own === 'BIGINT' && wanted === 'DOUBLE') || (own === 'DATE' && wanted === 'TIMESTAMP');
 }
 

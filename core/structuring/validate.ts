@@ -1,8 +1,8 @@
 /** Whether a corrected ParseSpec fits the file it is for; each problem points to its place in the JSON of the contract. */
 
+import { formatRange, parseColumn, parseRange } from '../a1/address.ts';
 import { parseColumnType, typeNames } from '../cells/columnTypes.ts';
 import type { Range } from '../grid/grid.ts';
-import { columnNumber, formatRange, parseRange } from './a1.ts';
 import { ROW_ID_NAME } from './columns.ts';
 import type { SheetExtent } from './extents.ts';
 import type { Misfit } from './output.ts';
@@ -122,7 +122,7 @@ function validateColumns(region: RegionJson, range: Range, at: string): SpecProb
   const letters = new Set<string>();
   region.columns.forEach((column, k) => {
     const pointer = `${at}/columns/${k}`;
-    const number = columnNumber(column.from);
+    const number = parseColumn(column.from);
     if (!(number >= range.left && number <= range.right))
       problems.push({ pointer: `${pointer}/from`, message: `column ${column.from} is outside of ${region.range}` });
     else if (letters.has(column.from)) problems.push({ pointer: `${pointer}/from`, message: `column ${column.from} is used twice` });

@@ -1,11 +1,13 @@
 /** From the cells of one column to the narrowest type that every value fits. */
 
+import type { ColumnType } from '../cells/columnTypes.ts';
 import { formatNumber } from '../grid/format/formatCell.ts';
 import { parsePeriod } from '../period/period.ts';
 import { detectDayFirst, parseDateText } from './date.ts';
 import { isNullMark, parseNumberText } from './number.ts';
 
-export type ColumnType = 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'DATE' | 'TIMESTAMP' | 'VARCHAR';
+/** The types that cells alone can tell; the others are there only on demand. */
+export type InferredType = Exclude<ColumnType['kind'], 'DECIMAL' | 'TIME' | 'JSON'>;
 
 export type CellValue =
   | { kind: 'text'; text: string }
@@ -17,7 +19,7 @@ export type CellValue =
 export type StoredValue = string | number | boolean | null;
 
 export interface InferredColumn {
-  type: ColumnType;
+  type: InferredType;
   /** How `3/4/2024` is to be read in this column. */
   dayFirst?: boolean;
 }

@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { link, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode, removeOldFiles, syncPath } from './files.ts';
-import { createGate, type Gate } from './gate.ts';
+import { limitConcurrency, type RunLimited } from './limitConcurrency.ts';
 
 /** Writes the content of a blob into a new file, verified, or throws. */
 export type Download = (key: string, path: string) => Promise<void>;
@@ -26,7 +26,7 @@ const deadAfterMs = 3_600_000;
  */
 export class FileCache {
   private readonly pins = new Map<string, Pin>();
-  private readonly gate: Gate = createGate(6);
+  private readonly runLimited: RunLimited = limitConcurrency(6);
   private bytes = 0;
   private evicting: Promise<void> = Promise.resolve();
   private readonly heartbeat: NodeJS.Timeout;
@@ -120,7 +120,7 @@ export class FileCache {
         if (errorCode(error) !== 'ENOENT' || tries === 3) throw error;
         // A process that stood still for long was taken for dead, and its pins were swept away; or somebody cleared the disk.
         await this.makeFolders();
-        await this.gate(() => this.fetch(key, name));
+        await this.runLimited(() => this.fetch(key, name));
       }
     }
   }

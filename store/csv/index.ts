@@ -2,7 +2,7 @@
 
 import { basename, extname } from 'node:path';
 import type { RowBatch } from '../../core/grid/batch.ts';
-import { CellKind, type CellStyle, type Grid } from '../../core/grid/grid.ts';
+import { CellKind, type Grid, PLAIN_STYLE } from '../../core/grid/grid.ts';
 import { CellBuffer } from '../xlsx/cellBuffer.ts';
 import { makeBatches } from '../xlsx/makeBatches.ts';
 import { refuseTooLarge } from '../xlsx/refusals.ts';
@@ -28,20 +28,6 @@ export interface CsvResult {
 
 const BATCH_CELLS = 262_144;
 const BATCH_ROWS = 8192;
-
-/** What a cell without a style has. */
-export const PLAIN_STYLE: CellStyle = {
-  bold: false,
-  italic: false,
-  filled: false,
-  fillColor: null,
-  fontColor: null,
-  fontSize: null,
-  indent: 0,
-  align: null,
-  border: { top: false, bottom: false, left: false, right: false },
-  numberFormat: 'General',
-};
 
 class CsvCells {
   readonly cells = new CellBuffer();

@@ -1,4 +1,4 @@
-import type { ColumnType } from '../../core/cells/columnTypes.ts';
+import { type ColumnType, formatColumnType } from '../../core/cells/columnTypes.ts';
 import { sureDigits } from '../../core/cells/jsonReader.ts';
 import { cellText } from './cellText.ts';
 import { jsonExpression } from './json.ts';
@@ -19,10 +19,10 @@ const numeric = new Set<ColumnType['kind']>(['BIGINT', 'DOUBLE', 'DECIMAL']);
 const timely = new Set<ColumnType['kind']>(['DATE', 'TIMESTAMP', 'TIME']);
 
 export function cleanCast(sql: string, from: ColumnType, to: ColumnType): CleanCast {
-  const target = typeSql(to);
+  const target = formatColumnType(to);
   if (from.kind === 'VARCHAR') return castText(sql, to);
   // Times become the text that rows showed all along.
-  const text = timely.has(from.kind) ? jsonExpression(sql, from.kind) : cellText(sql, typeSql(from));
+  const text = timely.has(from.kind) ? jsonExpression(sql, from.kind) : cellText(sql, formatColumnType(from));
   if (to.kind === 'VARCHAR') return always(text);
   // By way of the text, so that a decimal keeps its digits.
   if (to.kind === 'JSON') return always(numeric.has(from.kind) || from.kind === 'BOOLEAN' ? `CAST(${text} AS JSON)` : `to_json(${text})`);
@@ -37,10 +37,6 @@ export function cleanCast(sql: string, from: ColumnType, to: ColumnType): CleanC
   return castText(`CAST(${sql} AS VARCHAR)`, to);
 }
 
-function typeSql(type: ColumnType): string {
-  return type.kind === 'DECIMAL' ? `DECIMAL(${type.precision},${type.scale})` : type.kind;
-}
-
 function always(value: string): CleanCast {
   return { value, unclean: 'false' };
 }
@@ -52,11 +48,11 @@ function checked(sql: string, value: string, also = 'false'): CleanCast {
 /** Clean when the way back gives the same value. */
 function roundTrip(sql: string, from: ColumnType, target: string, read = sql): CleanCast {
   const value = `TRY_CAST(${read} AS ${target})`;
-  return checked(sql, value, `TRY_CAST(${value} AS ${typeSql(from)}) IS DISTINCT FROM ${sql}`);
+  return checked(sql, value, `TRY_CAST(${value} AS ${formatColumnType(from)}) IS DISTINCT FROM ${sql}`);
 }
 
 function castText(sql: string, to: ColumnType): CleanCast {
-  const value = `TRY_CAST(${sql} AS ${typeSql(to)})`;
+  const value = `TRY_CAST(${sql} AS ${formatColumnType(to)})`;
   const unlike = (pattern: string) => `NOT regexp_full_match(trim(${sql}), '${pattern}')`;
   const day = String.raw`\d{4}[-/]\d{1,2}[-/]\d{1,2}`;
   switch (to.kind) {

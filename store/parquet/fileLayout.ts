@@ -1,5 +1,5 @@
 import type { SchemaElement } from 'hyparquet';
-import type { TextOf } from './valueText.ts';
+import type { DecodeText } from './textDecoders.ts';
 
 /** A column within a row group: where its pages lie, and how its values are stored. */
 export interface Chunk {
@@ -12,7 +12,7 @@ export interface Chunk {
   dictionaryAt: number | null;
   pagesAt: number;
   end: number;
-  textOf: TextOf;
+  decodeText: DecodeText;
   /** Those that were looked at, by position. */
   pages: Map<number, Page>;
 }

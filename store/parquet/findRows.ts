@@ -3,7 +3,7 @@ import type { Chunk, RowGroup } from './fileLayout.ts';
 import { readFooter } from './footers.ts';
 import { openPage, readBytes } from './pages.ts';
 import { readPlaces } from './readPlaces.ts';
-import { Unreadable } from './valueText.ts';
+import { Unreadable } from './textDecoders.ts';
 
 export interface FileColumns {
   /** The column of the row ids. */

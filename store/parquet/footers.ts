@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
 import type { Chunk, RowGroup } from './fileLayout.ts';
 import { readBytes } from './pages.ts';
-import { textOf, Unreadable } from './valueText.ts';
+import { chooseTextDecoder, Unreadable } from './textDecoders.ts';
 
 const widths: Partial<Record<Chunk['type'], number>> = { INT32: 4, INT64: 8, DOUBLE: 8 };
 const trailerBytes = 8;
@@ -62,7 +62,7 @@ function describeChunk(meta: ColumnMetaData, element: SchemaElement): Chunk {
     dictionaryAt,
     pagesAt,
     end: Math.min(dictionaryAt ?? pagesAt, pagesAt) + Number(meta.total_compressed_size),
-    textOf: textOf(element),
+    decodeText: chooseTextDecoder(element),
     pages: new Map(),
   };
 }

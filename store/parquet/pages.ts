@@ -2,7 +2,7 @@ import { readSync } from 'node:fs';
 import { deserializeTCompactProtocol } from 'hyparquet/src/thrift.js';
 import type { Chunk, Page } from './fileLayout.ts';
 import { rankAt } from './runs.ts';
-import { Unreadable } from './valueText.ts';
+import { Unreadable } from './textDecoders.ts';
 
 const encodings = { plain: 0, runLength: 3, dictionary: new Set([2, 8]) };
 const kinds = { data: 0, dictionary: 2 };

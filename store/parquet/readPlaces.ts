@@ -1,7 +1,7 @@
 import type { Chunk, Page } from './fileLayout.ts';
 import { openPage, readBytes, readPlain } from './pages.ts';
 import { pickRanks, pickValues } from './runs.ts';
-import { Unreadable } from './valueText.ts';
+import { Unreadable } from './textDecoders.ts';
 
 /** The texts of a chunk's values at some places, which ascend. */
 export function readPlaces(file: number, chunk: Chunk, places: number[]): (string | null)[] {
@@ -48,7 +48,7 @@ function readValues(file: number, chunk: Chunk, page: Page, places: number[]): s
 
 function readEntry(file: number, chunk: Chunk, dictionary: Page, entry: number): string {
   const { bytes, from, to } = readPlain(file, chunk, dictionary, entry, 1);
-  return chunk.textOf(bytes, from(0), to(0));
+  return chunk.decodeText(bytes, from(0), to(0));
 }
 
 /** Places that follow each other, or nearly, are read in one go: to ask for them one by one takes longer than to pass some by. */
@@ -63,7 +63,7 @@ function readRuns(file: number, chunk: Chunk, page: Page, places: number[]): str
     const { bytes, from, to } = readPlain(file, chunk, page, first, (places[end - 1] as number) - first + 1);
     for (; i < end; i += 1) {
       const at = (places[i] as number) - first;
-      texts.push(chunk.textOf(bytes, from(at), to(at)));
+      texts.push(chunk.decodeText(bytes, from(at), to(at)));
     }
   }
   return texts;

@@ -5,7 +5,7 @@
  * they are kept small meanwhile, and no more than so many: past that they say nothing about a sheet's structure.
  */
 
-import { MAX_COLUMNS, MAX_ROWS } from '../../core/grid/address.ts';
+import { MAX_COLUMNS, MAX_ROWS } from '../../core/a1/address.ts';
 import type { Grid, Range } from '../../core/grid/grid.ts';
 
 const MOST_RUNS = 1_000_000;

@@ -2,9 +2,9 @@
 
 /** Formulas of one sheet: texts by number, shared ones moved to each cell that shares them. */
 
+import { parseArea } from '../../core/a1/address.ts';
 import { type SplitFormula, splitFormula } from '../../core/formula/references.ts';
 import { shiftFormula } from '../../core/formula/translate.ts';
-import { parseArea } from '../../core/grid/address.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import type { CellBuffer } from './cellBuffer.ts';
 import { refuseTooLarge } from './refusals.ts';

@@ -1,6 +1,6 @@
 /** What a file may cost to read. All are held against real bytes and cells, whatever the file says about itself. */
 
-import { MAX_COLUMNS, MAX_ROWS } from '../../core/grid/address.ts';
+import { MAX_COLUMNS, MAX_ROWS } from '../../core/a1/address.ts';
 
 export interface ReadLimits {
   fileBytes: number;

@@ -2,7 +2,7 @@
 
 /** A sheet's XML in chunks: what stands around the cells, the rows, and the cells by `CellScanner`. */
 
-import { parseArea } from '../../core/grid/address.ts';
+import { parseArea } from '../../core/a1/address.ts';
 import type { Range } from '../../core/grid/grid.ts';
 import { type CellContext, CellScanner } from './cellScan.ts';
 import { refuseDamaged, refuseTooLarge } from './refusals.ts';

@@ -1,6 +1,6 @@
 /** Excel's own tables on a sheet. */
 
-import { parseArea } from '../../core/grid/address.ts';
+import { parseArea } from '../../core/a1/address.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import type { Package } from './package.ts';
 import { walkXml } from './xml.ts';

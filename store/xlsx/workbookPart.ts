@@ -1,6 +1,6 @@
 /** The list of sheets, the date system and the defined names. */
 
-import { parseArea } from '../../core/grid/address.ts';
+import { parseArea } from '../../core/a1/address.ts';
 import type { Grid, Range } from '../../core/grid/grid.ts';
 import type { ReadLimits } from './limits.ts';
 import { refuseDamaged, refuseTooLarge } from './refusals.ts';

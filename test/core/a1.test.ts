@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatBlock, parseBlock, placeValues, type Scalar, trimBlanks } from '../../core/a1/block.ts';
-import { MAX_COLUMNS, MAX_ROWS, nameColumn, parseColumn } from '../../core/grid/address.ts';
+import { formatRange, MAX_COLUMNS, MAX_ROWS, nameColumn, parseColumn } from '../../core/a1/address.ts';
+import { parseBlock, placeValues, type Scalar, trimBlanks } from '../../core/a1/block.ts';
 
 const read = (text: string) => {
   const parsed = parseBlock(text);
-  return parsed.ok ? formatBlock(parsed.block) : parsed.why;
+  return parsed.ok ? formatRange(parsed.block) : parsed.why;
 };
 
 const shape = 'must name a cell or a block of cells, such as B2 or B2:D10';
@@ -60,7 +60,7 @@ describe('a block of cells', () => {
         if (!first?.ok) throw new Error('not read');
         for (const block of blocks) expect(block).toEqual(first);
         expect(first.block.top).toBeLessThanOrEqual(first.block.bottom);
-        expect(parseBlock(formatBlock(first.block))).toEqual(first);
+        expect(parseBlock(formatRange(first.block))).toEqual(first);
       }),
     );
   });
@@ -87,7 +87,7 @@ describe('values', () => {
     const parsed = parseBlock(range);
     if (!parsed.ok) throw new Error(parsed.why);
     const placed = placeValues(parsed.block, values);
-    return placed.ok ? formatBlock(placed.block) : placed.why;
+    return placed.ok ? formatRange(placed.block) : placed.why;
   };
 
   it.each<[string, unknown[][], string]>([

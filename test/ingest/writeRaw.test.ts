@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { RawSheet } from '../../activities/ingest/writeRaw.ts';
-import { nameColumn } from '../../core/grid/address.ts';
+import { nameColumn } from '../../core/a1/address.ts';
 import { readCsv } from '../../store/csv/index.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
 import { escapeXml, makeBook } from '../xlsx/makeWorkbook.ts';

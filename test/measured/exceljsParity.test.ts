@@ -7,7 +7,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ExcelJS from 'exceljs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nameColumn } from '../../core/grid/address.ts';
+import { nameColumn } from '../../core/a1/address.ts';
 import { CellKind, type Grid } from '../../core/grid/grid.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
 import { formulaOf } from '../xlsx/makeWorkbook.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../core/errors.ts';
-import { describeError, TimedOut, TooLarge } from '../../store/duckdb/sandbox/child/errors.ts';
+import { describeQueryError, TimedOut, TooLarge } from '../../store/duckdb/sandbox/child/errors.ts';
 import { matchParams, readParams } from '../../store/duckdb/sandbox/params.ts';
 import { encodeFrame, FrameReader } from '../../store/duckdb/sandbox/protocol.ts';
 import { selectResult, storeColumn } from '../../store/duckdb/sandbox/resultTypes.ts';
@@ -80,7 +80,7 @@ describe('errors of the engine', () => {
     [engine('Conversion', 'bad value in file "/in/open/0.parquet"\nUse SET x TO y'), { kind: 'failed', message: 'bad value in file "…"' }],
     [engine('Conversion', `long ${'x'.repeat(5000)}`), { kind: 'failed', message: expect.stringMatching(/^long x{995}…$/) }],
   ])('%s', (error, expected) => {
-    expect(describeError(error, 'SELECT x')).toMatchObject(expected);
+    expect(describeQueryError(error, 'SELECT x')).toMatchObject(expected);
   });
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatCell } from '../../core/structuring/a1.ts';
+import { nameCell } from '../../core/a1/address.ts';
 import {
   analyze,
   build,
@@ -232,7 +232,7 @@ describe('provenance', () => {
         .slice(offsets[n], offsets[n + 1])
         .map(
           (cell, k) =>
-            `${formatCell(grid.rows[cell] ?? 0, grid.columns[cell] ?? 0)} ${table.columns[columns[(offsets[n] ?? 0) + k] ?? -1]?.name}`,
+            `${nameCell(grid.rows[cell] ?? 0, grid.columns[cell] ?? 0)} ${table.columns[columns[(offsets[n] ?? 0) + k] ?? -1]?.name}`,
         );
     expect(behind(0)).toEqual(['A3 店', 'B3 地区', 'C1 期間', 'C3 売上', 'D3 数量']);
     expect(behind(3)).toEqual(['A4 店', 'B4 地区', 'E1 期間', 'E4 売上', 'F4 数量']);

@@ -5,7 +5,7 @@
  * `=SUM(B2:B3)~5` a formula with its result. Numbers are numbers, everything else is text, blanks are no cell.
  */
 
-import { parseArea } from '../../core/grid/address.ts';
+import { parseArea } from '../../core/a1/address.ts';
 import { CellKind, type CellStyle, type Grid, type Range } from '../../core/grid/grid.ts';
 import { SheetView } from '../../core/structuring/sheet.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatRange } from '../../core/structuring/a1.ts';
+import { formatRange } from '../../core/a1/address.ts';
 import { findBlocks } from '../../core/structuring/regions.ts';
 import { drawSheet, type PictureOptions } from './picture.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatRange } from '../../core/structuring/a1.ts';
+import { formatRange } from '../../core/a1/address.ts';
 import { readLines } from '../../core/structuring/lines.ts';
 import { splitSheet } from '../../core/structuring/split.ts';
 import { splitColumns } from '../../core/structuring/splitColumns.ts';

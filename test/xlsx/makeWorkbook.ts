@@ -1,6 +1,6 @@
 /** Workbooks from hand-written parts, and a plain view of what was read. */
 
-import { nameColumn } from '../../core/grid/address.ts';
+import { nameColumn } from '../../core/a1/address.ts';
 import { CellKind, type Grid } from '../../core/grid/grid.ts';
 import { readWorkbook, type Workbook, type WorkbookOptions } from '../../store/xlsx/index.ts';
 import { writeZip, type ZipOptions, type ZipPart } from './zipWriter.ts';

@@ -1,5 +1,6 @@
 import { LongNumber } from '../../../core/cells/givenRow.ts';
 import { DomainError, type ProblemItem } from '../../../core/errors.ts';
+import { escapePointer } from '../../../core/jsonPointer.ts';
 import type { Params, Scalar } from './protocol.ts';
 
 /** As a request gives them: by position or by name. */
@@ -19,7 +20,7 @@ export function readParams(given: GivenParams | undefined): Params {
     // As the engine compares them.
     const isTwice = names.size === names.add(name.toLowerCase()).size;
     const detail = isTwice ? `$${name} is given twice.` : findProblem(value);
-    if (detail !== null) problems.push({ pointer: `/params/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, detail });
+    if (detail !== null) problems.push({ pointer: `/params/${escapePointer(key)}`, detail });
   }
   if (problems.length > 0) throw invalid(problems);
   return Object.fromEntries(entries.map(([name, value]) => [name, value as Scalar | Scalar[]]));

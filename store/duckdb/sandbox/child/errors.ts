@@ -18,7 +18,7 @@ interface EngineError {
 }
 
 /** What the caller may know of an error: the engine's words without paths, settings and other tables' names. */
-export function describeError(error: unknown, sql: string): ChildError {
+export function describeQueryError(error: unknown, sql: string): ChildError {
   if (error instanceof TooLarge) return { kind: 'too-large', message: error.message, line: null, column: null };
   if (error instanceof Failed) return { kind: 'failed', message: error.message, line: null, column: null };
   if (error instanceof TimedOut) return { kind: 'timeout', message: error.message, line: null, column: null };

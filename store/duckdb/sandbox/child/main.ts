@@ -16,7 +16,7 @@ import {
   type RunRequest,
   type ValidateRequest,
 } from '../protocol.ts';
-import { describeError } from './errors.ts';
+import { describeQueryError } from './errors.ts';
 import { bindQuery, type Deadline, execute } from './execute.ts';
 import { loadEmpty, loadRelations } from './load.ts';
 import { openSession, type Session } from './session.ts';
@@ -124,7 +124,7 @@ async function handle(request: Request): Promise<void> {
     used = rest.used;
     reply({ ok: true, value }, body);
   } catch (error) {
-    reply({ ok: false, error: describeError(error, request.sql) });
+    reply({ ok: false, error: describeQueryError(error, request.sql) });
   }
   if (!used) return;
   const old = await session;

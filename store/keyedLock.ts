@@ -1,13 +1,13 @@
-/** One at a time, in the order in which they came: those who wait for the same thing, within this process. */
-export class Turns {
+/** One holder per key at a time, within this process; those who wait get the lock in the order in which they came. */
+export class KeyedLock {
   private readonly last = new Map<string, Promise<void>>();
 
-  isTaken(key: string): boolean {
+  isHeld(key: string): boolean {
     return this.last.has(key);
   }
 
-  /** Waits until it is one's turn; what is returned ends it. */
-  async take(key: string): Promise<() => void> {
+  /** Returns the function that releases the lock. */
+  async acquire(key: string): Promise<() => void> {
     const before = this.last.get(key);
     let end: () => void = () => {};
     const mine = new Promise<void>((done) => {

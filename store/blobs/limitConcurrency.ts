@@ -1,7 +1,7 @@
 /** Lets at most so many pieces of work run at a time; the others wait their turn. */
-export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
+export type RunLimited = <T>(work: () => Promise<T>) => Promise<T>;
 
-export function createGate(width: number): Gate {
+export function limitConcurrency(width: number): RunLimited {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async (work) => {

@@ -1,6 +1,6 @@
 /** A1 addresses as workbook files write them: cells, areas, whole rows and columns, with or without `$`. */
 
-import type { Range } from './grid.ts';
+import type { Range } from '../grid/grid.ts';
 
 export const MAX_ROWS = 1_048_576;
 export const MAX_COLUMNS = 16_384;
@@ -27,9 +27,25 @@ export function nameColumn(column: number): string {
   return letters;
 }
 
+/** `B3` for row 3, column 2. */
+export function nameCell(row: number, column: number): string {
+  return `${nameColumn(column)}${row}`;
+}
+
+/** `B3:F20`, or `B3` for a single cell. */
+export function formatRange(range: Range): string {
+  const first = nameCell(range.top, range.left);
+  return range.top === range.bottom && range.left === range.right ? first : `${first}:${nameCell(range.bottom, range.right)}`;
+}
+
 const CELLS = /^\$?([A-Za-z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Za-z]{1,3})\$?([0-9]{1,7}))?$/;
 const COLUMNS = /^\$?([A-Za-z]{1,3}):\$?([A-Za-z]{1,3})$/;
 const ROWS = /^\$?([0-9]{1,7}):\$?([0-9]{1,7})$/;
+
+/** `B3:F20` or `B3`; null for anything else, whole columns and rows included. */
+export function parseRange(text: string): Range | null {
+  return /\d/.test(text) && /^[$A-Za-z]/.test(text) ? parseArea(text.trim()) : null;
+}
 
 /** `B2:D9`, `$A$1`, `A:C`, `3:4`; null when it is none of them or lies outside a sheet. */
 export function parseArea(text: string): Range | null {

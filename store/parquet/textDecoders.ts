@@ -4,10 +4,10 @@ import type { SchemaElement } from 'hyparquet';
 export class Unreadable extends Error {}
 
 /** The text of a stored value, as the engine writes it; the value lies between two places, since a view of each would cost more. */
-export type TextOf = (bytes: Buffer, from: number, to: number) => string;
+export type DecodeText = (bytes: Buffer, from: number, to: number) => string;
 
 /** How to write down the values of a column. */
-export function textOf(column: SchemaElement): TextOf {
+export function chooseTextDecoder(column: SchemaElement): DecodeText {
   switch (`${column.type} ${column.converted_type ?? ''}`) {
     case 'BYTE_ARRAY UTF8':
     case 'BYTE_ARRAY JSON':
