@@ -1,10 +1,13 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { analyze, build } from '../core/structuring/index.ts';
 import { makeConfigurationPage } from '../scripts/docs/configurationPage.ts';
 import { makeThirdPartyNotices } from '../scripts/docs/thirdPartyNotices.ts';
 import { projectDir } from '../store/config.ts';
+import { readCsv } from '../store/csv/index.ts';
 
 /** The pages for people: what they point at exists, and what is made from the sources is fresh. */
 
@@ -97,4 +100,22 @@ describe('decisions', () => {
       expect([path, ...headings]).toEqual([path, 'Context', 'Choice', 'Consequences']);
     }
   });
+});
+
+it('the example of docs/structuring.md gives the tables that the page lists', async () => {
+  const page = await readFile(join(projectDir, 'docs/structuring.md'), 'utf8');
+  const [, text = '', name = ''] = /printf '(.*)' > (\S+)/.exec(page) ?? [];
+  const listed = /## An example.*?(?=\n## )/s.exec(page)?.[0].matchAll(/^\| `([^`]+)`/gm) ?? [];
+  const folder = await mkdtemp(join(tmpdir(), 'svc-test-page-'));
+  try {
+    const path = join(folder, name);
+    await writeFile(path, text.replaceAll('\\n', '\n'));
+    const grids = [(await readCsv(path)).grid];
+    const { tables, conservation } = build(grids, analyze(grids, name), name);
+    expect(tables.map((table) => table.name).sort()).toEqual([...listed].map(([, table]) => table).sort());
+    expect(tables.length).toBe(5);
+    expect(conservation.flatMap(({ lost, twice }) => [...lost, ...twice])).toEqual([]);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 });
