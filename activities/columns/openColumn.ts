@@ -2,13 +2,13 @@ import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { PlannedEdit } from '../../core/table/edit.ts';
-import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { findColumn } from '../../core/table/planColumns.ts';
+import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { EditedTable } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
 import { visibleColumns } from '../rows/upsertRows.ts';
-import { dotsRefused, isDots } from '../tables/createTable.ts';
 import { applyEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 
@@ -50,7 +50,7 @@ export async function openForColumns(
 
 /** The column that a path names, or a 404 that names the nearest one. */
 export function requireVisibleColumn(visible: ColumnRecord[], name: string): ColumnRecord {
-  const column = visible.find((each) => each.name.toLowerCase() === name.toLowerCase());
+  const column = findColumn(visible, name);
   if (column) return column;
   const near = nearestName(
     name,
@@ -69,26 +69,4 @@ export function requireColumn({ visible, masked }: { visible: ColumnRecord[]; ma
       'Ask for a role that may see it.',
     );
   return column;
-}
-
-/** A name that a column may have, beside the others: case does not count, denied columns do. */
-export function checkColumnName(wanted: string, pointer: string, others: ColumnRecord[]): string {
-  const name = wanted.trim();
-  const why =
-    name === ''
-      ? 'must not be blank'
-      : isDots(name)
-        ? dotsRefused
-        : name.toLowerCase() === rowIdColumn
-          ? 'is the name of the row identifier'
-          : null;
-  if (why)
-    throw new DomainError('validation-failed', `${pointer}: ${why}.`, 'Choose another name.', { errors: [{ pointer, detail: why }] });
-  if (others.some((column) => column.name.toLowerCase() === name.toLowerCase()))
-    throw new DomainError(
-      'name-taken',
-      `The table has a column named ${name} already (case does not count).`,
-      'Choose another name, or rename that column.',
-    );
-  return name;
 }

@@ -3,7 +3,8 @@ import { type ColumnType, formatColumnType, parseColumnType } from '../../core/c
 import { DomainError } from '../../core/errors.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
 import { planColumnEdit } from '../../core/table/edit.ts';
-import { type ColumnRecord, newVersion, type PlannedLayer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { openLog } from '../../core/table/layers.ts';
+import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { type CleanCast, cleanCast } from '../../store/duckdb/cleanCast.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
@@ -14,8 +15,8 @@ import { compactionLimits } from '../compaction/limits.ts';
 import { keepColumns, writeSegments } from '../compaction/writeSegments.ts';
 import { keepNamed } from '../tables/narrowTable.ts';
 import { openUnmasked } from '../tables/openTable.ts';
-import { requireColumnType } from './changeColumns.ts';
 import { type ColumnRequest, openForColumns, type PreparedColumnChange, requireColumn } from './openColumn.ts';
+import { requireColumnType } from './refuseColumn.ts';
 
 /**
  * The column goes on under a new id. Its values are cast once, into new segments, so that reading never casts and the
@@ -41,10 +42,9 @@ export async function prepareRetypeColumn(
   const id = at.table.nextColumnId;
   const columns = keepColumns(at).map((each) => (each.id === column.id ? { id, type: changed.type, sql: cast.value, of: column } : each));
   const segments = await writeSegments(services, at, columns, compactionLimits);
-  const layers: PlannedLayer[] = [...segments, { kind: 'log', after: newVersion, upTo: null }];
   return {
     at,
-    plan: { ...plan, layers },
+    plan: { ...plan, layers: [...segments, openLog] },
     ...changed,
     async change(tx, version) {
       // Every row of this version lies in the new segments: nothing is left that would want the old default.

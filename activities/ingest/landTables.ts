@@ -1,5 +1,6 @@
 import { tableLanded } from '../../core/journal/sourceNotes.ts';
-import { type Layer, newVersion, type TableAt } from '../../core/table/table.ts';
+import { openLog } from '../../core/table/layers.ts';
+import type { Layer, TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { restoreTable } from '../../store/pg/restore.ts';
 import { insertLandings, type LandingRecord, type SourceRecord } from '../../store/pg/sources.ts';
@@ -65,7 +66,7 @@ export async function relandTable(tx: Tx, landing: Landing, before: TableAt): Pr
     tableId: before.table.id,
     versionUid: makeId('ver'),
     manifestId: makeId('mft'),
-    layers: [...table.layers, { kind: 'log', after: newVersion, upTo: null }],
+    layers: [...table.layers, openLog],
     rowCount: table.rowCount,
     tailCount: 0,
     columns: table.columns.map(({ id, name, type }, i) => ({

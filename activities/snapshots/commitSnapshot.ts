@@ -1,6 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import { isId } from '../../core/ids/ids.ts';
 import { snapshotCommitted } from '../../core/journal/snapshotNotes.ts';
+import { findNameFault } from '../../core/table/nameFaults.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import {
   findEditingSnapshot,
@@ -12,7 +13,6 @@ import {
 } from '../../store/pg/snapshots.ts';
 import { VersionMoved } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
-import { dotsRefused, isDots } from '../tables/createTable.ts';
 
 export interface CommittedSnapshot {
   snapshot: SnapshotRecord;
@@ -51,8 +51,7 @@ export async function commitVersion(
 /** The label as it will be kept. One that looks like a snapshot's id could not be told from it where either may be given. */
 export function checkLabel(text: string): string {
   const label = text.trim();
-  const why =
-    label === '' ? 'must not be blank' : isId(label, 'snp') ? 'has the form of a snapshot id' : isDots(label) ? dotsRefused : null;
+  const why = findNameFault(label) ?? (isId(label, 'snp') ? 'has the form of a snapshot id' : null);
   if (why === null) return label;
   throw new DomainError('validation-failed', `The label ${why}.`, 'Choose a label that people can read.', {
     errors: [{ pointer: '/label', detail: why }],

@@ -1,8 +1,9 @@
 import type pg from 'pg';
-import { closeLog } from '../../core/table/layers.ts';
-import { newVersion, type PlannedLayer, type TableAt } from '../../core/table/table.ts';
+import { openLog } from '../../core/table/layers.ts';
+import { markTable, mayDiffer, planPlace, planRestoredLayers, type TableMark, type TablePlace } from '../../core/table/restore.ts';
+import type { TableAt } from '../../core/table/table.ts';
 import type { Orm } from '../../store/pg/database.ts';
-import type { RestoredContent, TableMark, TablePlace } from '../../store/pg/restore.ts';
+import type { RestoredContent } from '../../store/pg/restore.ts';
 import { countLogged, listColumnRows, listSnapshotTables, type SnapshotRecord, type SnapshotTable } from '../../store/pg/snapshots.ts';
 import { listTables, listTablesAt, listTablesById } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
@@ -48,38 +49,21 @@ export async function planRestore(reader: RestoreReader, snapshot: SnapshotRecor
       return wanted ? [{ at, wanted }] : [];
     }),
   );
-  const tables = current.map((at) => {
-    const wanted = byId.get(at.table.id);
-    return wanted ? planTable(at, wanted, contents.get(at.table.id) ?? null) : planLater(at);
+  const tables = current.map(({ table }): TableRestore => {
+    const wanted = byId.get(table.id) ?? null;
+    return {
+      id: table.id,
+      oldName: table.name,
+      content: contents.get(table.id) ?? null,
+      place: planPlace(table, wanted),
+      madeLater: wanted === null,
+    };
   });
   return {
     snapshot,
-    seen: current.map(({ table }) => ({
-      id: table.id,
-      editVersion: table.editVersion,
-      name: table.name,
-      state: table.state,
-      deleted: table.deletedAt !== null,
-    })),
+    seen: current.map(({ table }) => markTable(table)),
     deletedIds: current.flatMap(({ table }) => (table.deletedAt === null ? [] : [table.id])),
     tables: tables.filter(({ content, place }) => content || place),
-  };
-}
-
-function planLater({ table }: TableAt): TableRestore {
-  const place = table.state === 'archived' ? null : { name: table.name, state: 'archived' as const, description: table.description };
-  return { id: table.id, oldName: table.name, content: null, place, madeLater: true };
-}
-
-function planTable({ table }: TableAt, wanted: SnapshotTable, content: RestoredContent | null): TableRestore {
-  const inPlace =
-    table.deletedAt === null && table.name === wanted.name && table.state === wanted.state && table.description === wanted.description;
-  return {
-    id: table.id,
-    oldName: table.name,
-    content,
-    place: inPlace ? null : { name: wanted.name, state: wanted.state, description: wanted.description },
-    madeLater: false,
   };
 }
 
@@ -88,14 +72,9 @@ interface WantedTable {
   wanted: SnapshotTable;
 }
 
-/** Derived tables are computed from the others, not brought back. A table that was deleted comes back with a version of its own. */
-function mayDiffer({ at: { table }, wanted }: WantedTable): boolean {
-  return table.layer === 'base' && (table.deletedAt !== null || table.versionUid !== wanted.versionUid);
-}
-
 /** Of those whose content is not what it was; all of them are read at once, however many they are. */
 async function planContents(reader: RestoreReader, tables: WantedTable[]): Promise<Map<string, RestoredContent>> {
-  const changed = tables.filter(mayDiffer);
+  const changed = tables.filter(({ at, wanted }) => mayDiffer(at.table, wanted));
   const found = await listTablesAt(
     reader.pool,
     changed.map(({ wanted }) => ({ tableId: wanted.tableId, editVersion: wanted.editVersion })),
@@ -105,17 +84,14 @@ async function planContents(reader: RestoreReader, tables: WantedTable[]): Promi
     const old = oldOnes.get(at.table.id);
     if (old?.versionUid !== wanted.versionUid)
       throw new Error(`a version that a snapshot holds is gone: ${at.table.id}@${wanted.editVersion}`);
-    const layers = closeLog(old);
-    // Restored before, and not edited since: the same layers under the same columns are the same content.
-    const isSame = at.table.deletedAt === null && same(layers, closeLog(at)) && same(contentOf(old), contentOf(at));
-    return isSame ? [] : [{ old, layers }];
+    const layers = planRestoredLayers(at, old);
+    return layers ? [{ old, layers }] : [];
   });
   const columns = await listColumnRows(reader.orm, new Map(brought.map(({ old }) => [old.table.id, old.editVersion])));
   const logged = await countLogged(
     reader.pool,
     brought.map(({ old, layers }) => ({ tableId: old.table.id, layers })),
   );
-  const open: PlannedLayer = { kind: 'log', after: newVersion, upTo: null };
   return new Map(
     brought.map(({ old, layers }) => [
       old.table.id,
@@ -123,17 +99,11 @@ async function planContents(reader: RestoreReader, tables: WantedTable[]): Promi
         tableId: old.table.id,
         versionUid: makeId('ver'),
         manifestId: makeId('mft'),
-        layers: [...layers, open],
+        layers: [...layers, openLog],
         rowCount: old.rowCount,
         tailCount: logged.get(old.table.id) ?? 0,
         columns: columns.get(old.table.id) ?? [],
       },
     ]),
   );
-}
-
-const contentOf = (at: TableAt) => at.columns.map(({ id, name, type, defaultText }) => [id, name, type, defaultText]);
-
-function same(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,13 +1,14 @@
 import { DomainError, notFound } from '../../core/errors.ts';
 import { type RestoredTable, snapshotRestored } from '../../core/journal/snapshotNotes.ts';
+import { haveSameMarks, type TablePlace } from '../../core/table/restore.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
-import { lockTables, parkTables, placeTable, restoreTable, type TableMark } from '../../store/pg/restore.ts';
+import { lockTables, parkTables, placeTable, restoreTable } from '../../store/pg/restore.ts';
 import { findEditingSnapshot, findNamedVersion, findSnapshot, type SnapshotRecord } from '../../store/pg/snapshots.ts';
 import { VersionMoved } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
-import { planRestore, type RestorePlan, type TableRestore } from './planRestore.ts';
+import { planRestore, type RestorePlan } from './planRestore.ts';
 
 export interface Restored {
   /** The editing snapshot: the restored state lies in it. */
@@ -50,9 +51,9 @@ export async function requireVersion(services: Services, workbook: VisibleWorkbo
  */
 export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: RestorePlan, label: string | null): Promise<Restored> {
   const locked = await lockTables(tx, workbook.id, early.deletedIds);
-  const plan = sameMarks(locked, early.seen) ? early : await planRestore({ orm: tx.orm, pool: tx.client }, early.snapshot);
+  const plan = haveSameMarks(locked, early.seen) ? early : await planRestore({ orm: tx.orm, pool: tx.client }, early.snapshot);
   // A table was made or deleted just now, and is not locked.
-  if (!sameMarks(locked, plan.seen)) throw new VersionMoved();
+  if (!haveSameMarks(locked, plan.seen)) throw new VersionMoved();
   await parkTables(
     tx,
     plan.tables.flatMap((table) => (table.place ? [table.id] : [])),
@@ -76,19 +77,13 @@ export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: 
 }
 
 /** The names of a snapshot never clash among themselves; with a table that was made just now they may. */
-async function placeOrRetry(tx: Tx, id: string, place: NonNullable<TableRestore['place']>): Promise<void> {
+async function placeOrRetry(tx: Tx, id: string, place: TablePlace): Promise<void> {
   try {
     await placeTable(tx, id, place);
   } catch (error) {
     if (brokenConstraint(error) === 'tables_name') throw new VersionMoved();
     throw error;
   }
-}
-
-function sameMarks(a: TableMark[], b: TableMark[]): boolean {
-  const text = (marks: TableMark[]) =>
-    JSON.stringify(marks.map(({ id, editVersion, name, state, deleted }) => [id, editVersion, name, state, deleted]).sort());
-  return text(a) === text(b);
 }
 
 function listRestored(plan: RestorePlan, versions: Map<string, number>): RestoredTable[] {

@@ -1,9 +1,9 @@
 import { extname } from 'node:path';
 import { DomainError } from '../../core/errors.ts';
+import { isDots } from '../../core/table/nameFaults.ts';
 import { sourcesPrefix } from '../../store/blobs/keys.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
-import { isDots } from '../tables/createTable.ts';
 import { recogniseFile } from './recogniseFile.ts';
 import type { Arrival } from './registerSource.ts';
 

@@ -1,8 +1,8 @@
-import { formatColumnType, parseColumnType, typeNames } from '../../core/cells/columnTypes.ts';
-import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
+import { DomainError, describeFirst } from '../../core/errors.ts';
 import { isId } from '../../core/ids/ids.ts';
 import { tableCreated } from '../../core/journal/tableNotes.ts';
-import { rowIdColumn } from '../../core/table/table.ts';
+import { findNameFault } from '../../core/table/nameFaults.ts';
+import { checkNewColumns } from '../../core/table/planColumns.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { insertTable } from '../../store/pg/tables.ts';
@@ -14,31 +14,12 @@ export interface ColumnWanted {
   type: string;
 }
 
-export const dotsRefused = 'cannot stand in an address';
-
-/** `.` and `..` mean other places in a URL, percent-encoded too: what has such a name could never be asked for. */
-export function isDots(name: string): boolean {
-  return name === '.' || name === '..';
-}
-
 /** Names and types as they will be kept; everything that is wrong with them, each with its pointer. */
 export function checkColumns(columns: { name: string; type?: string }[], pointer: string): ColumnWanted[] {
-  const errors: ProblemItem[] = [];
-  const seen = new Set<string>();
-  const checked = columns.map((column, i) => {
-    const name = column.name.trim();
-    const type = parseColumnType(column.type ?? 'VARCHAR');
-    const key = name.toLowerCase();
-    if (name === '') errors.push({ pointer: `${pointer}/${i}/name`, detail: 'must not be blank' });
-    if (isDots(name)) errors.push({ pointer: `${pointer}/${i}/name`, detail: dotsRefused });
-    if (key === rowIdColumn) errors.push({ pointer: `${pointer}/${i}/name`, detail: 'is the name of the row identifier' });
-    if (seen.has(key)) errors.push({ pointer: `${pointer}/${i}/name`, detail: 'stands there twice (case does not count)' });
-    seen.add(key);
-    if (!type) errors.push({ pointer: `${pointer}/${i}/type`, detail: `is not one of ${typeNames.join(', ')}` });
-    return { name, type: type ? formatColumnType(type) : '' };
-  });
-  if (errors.length > 0) throw new DomainError('validation-failed', describeFirst(errors), 'Correct what `errors` lists.', { errors });
-  return checked;
+  const checked = checkNewColumns(columns);
+  if (checked.kind === 'checked') return checked.columns;
+  const errors = checked.faults.map(({ column, member, why }) => ({ pointer: `${pointer}/${column}/${member}`, detail: why }));
+  throw new DomainError('validation-failed', describeFirst(errors), 'Correct what `errors` lists.', { errors });
 }
 
 export function nameTaken(name: string): DomainError {
@@ -57,7 +38,7 @@ export async function createTable(
 ): Promise<{ name: string; editVersion: number }> {
   const name = wanted.name.trim();
   // A table is found by its name or its id: one named by the id of another would never be found, or be taken for it.
-  const why = name === '' ? 'must not be blank' : isDots(name) ? dotsRefused : isId(name, 'tbl') ? 'has the form of a table id' : null;
+  const why = findNameFault(name) ?? (isId(name, 'tbl') ? 'has the form of a table id' : null);
   if (why)
     throw new DomainError('validation-failed', `/name: ${why}.`, 'Give the table another name.', {
       errors: [{ pointer: '/name', detail: why }],

@@ -1,5 +1,5 @@
 import type { LayeredEntry } from './log.ts';
-import type { Cells, FileLayer, Layer, RowSelection, TableAt } from './table.ts';
+import { type Cells, type FileLayer, type Layer, newVersion, type PlannedLayer, type RowSelection, type TableAt } from './table.ts';
 
 /** Whether a layer could say anything of these rows. Only segments tell which they hold. */
 export function mayHold(layer: Layer, wanted: RowSelection): boolean {
@@ -36,6 +36,9 @@ export function closeLog(at: VersionLayers): Layer[] {
     return range ? [{ kind: 'log', after: range.after, upTo: range.upTo }] : [];
   });
 }
+
+/** The log of a version that is being made. */
+export const openLog: PlannedLayer = { kind: 'log', after: newVersion, upTo: null };
 
 type Told<Word> = Iterable<readonly [rowId: number, word: Word]> | null;
 

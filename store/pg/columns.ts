@@ -1,17 +1,11 @@
 import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm';
+import type { NewColumn } from '../../core/table/planColumns.ts';
 import type { ColumnRecord } from '../../core/table/table.ts';
 import { annotations, tableColumns, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
 
 type ColumnRow = typeof tableColumns.$inferSelect;
-
-export interface NewColumn {
-  id: number;
-  name: string;
-  type: string;
-  defaultText: string | null;
-}
 
 /** All columns that a table ever had, by id, each under its newest name; live ones first, in order. */
 export async function listColumnsEver(orm: Orm, tableId: string): Promise<(ColumnRecord & { live: boolean })[]> {

@@ -1,15 +1,7 @@
+import type { TableMark, TablePlace } from '../../core/table/restore.ts';
 import type { PlannedLayer } from '../../core/table/table.ts';
 import type { Tx } from './commit.ts';
 import type { ColumnRow } from './snapshots.ts';
-
-/** What a restore needs to know of a table to be sure that nothing moved since it was planned. */
-export interface TableMark {
-  id: string;
-  editVersion: number;
-  name: string;
-  state: 'active' | 'archived';
-  deleted: boolean;
-}
 
 /** Locks the workbook's tables, and deleted ones that are to come back, in ascending id: the order of every change. */
 export async function lockTables(tx: Tx, workbookId: string, alsoIds: string[]): Promise<TableMark[]> {
@@ -24,12 +16,6 @@ export async function lockTables(tx: Tx, workbookId: string, alsoIds: string[]):
 /** Out of the way of names: what is about to get another name or state is archived first, so that names can change places. */
 export async function parkTables(tx: Tx, ids: string[]): Promise<void> {
   await tx.client.query(`UPDATE tables SET state = 'archived' WHERE id = ANY ($1)`, [ids]);
-}
-
-export interface TablePlace {
-  name: string;
-  state: 'active' | 'archived';
-  description: string | null;
 }
 
 /** Name, state and description; a deleted table is there again. */

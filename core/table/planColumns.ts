@@ -1,0 +1,96 @@
+import { castValue, Refusal } from '../cells/castValue.ts';
+import { type ColumnType, formatColumnType, parseColumnType, typeNames } from '../cells/columnTypes.ts';
+import { type PlannedEdit, planColumnEdit } from './edit.ts';
+import { findColumnNameFault } from './nameFaults.ts';
+import type { ColumnRecord, TableAt } from './table.ts';
+
+/** As many as a sheet has. */
+const mostColumns = 16_384;
+
+/** A column that a table is to have. */
+export type NewColumn = Pick<ColumnRecord, 'id' | 'name' | 'type' | 'defaultText'>;
+
+/** Why a change of columns cannot be. */
+export type ColumnRefusal =
+  | { kind: 'bad-name'; why: string }
+  | { kind: 'name-taken'; name: string }
+  | { kind: 'too-many'; most: number }
+  | { kind: 'bad-default'; why: string }
+  | { kind: 'last-column' };
+
+/** A column by name; case does not count. */
+export function findColumn(columns: ColumnRecord[], name: string): ColumnRecord | null {
+  return columns.find((column) => column.name.toLowerCase() === name.toLowerCase()) ?? null;
+}
+
+/** Null: a column may have this name beside the others. Denied ones count among them. */
+function refuseName(name: string, others: ColumnRecord[]): ColumnRefusal | null {
+  const why = findColumnNameFault(name);
+  if (why) return { kind: 'bad-name', why };
+  return findColumn(others, name) ? { kind: 'name-taken', name } : null;
+}
+
+/** A column at the end. What was written before it is there reads as its default; nothing is rewritten. */
+export function planAddColumn(
+  at: TableAt,
+  wanted: { name: string; type: ColumnType; default: unknown },
+): { kind: 'planned'; column: NewColumn; plan: PlannedEdit } | ColumnRefusal {
+  const name = wanted.name.trim();
+  const refusal = refuseName(name, at.columns);
+  if (refusal) return refusal;
+  if (at.columns.length >= mostColumns) return { kind: 'too-many', most: mostColumns };
+  const defaultText = castValue(wanted.type, wanted.default);
+  if (defaultText instanceof Refusal) return { kind: 'bad-default', why: defaultText.why };
+  const column = { id: at.table.nextColumnId, name, type: formatColumnType(wanted.type), defaultText };
+  return { kind: 'planned', column, plan: planColumnEdit('column.add', { column: name }) };
+}
+
+/** The id stays, so nothing that is stored changes, and what follows the id goes on following it. */
+export function planRenameColumn(
+  at: TableAt,
+  column: ColumnRecord,
+  newName: string,
+): { kind: 'planned'; name: string; plan: PlannedEdit } | ColumnRefusal {
+  const name = newName.trim();
+  const refusal = refuseName(
+    name,
+    at.columns.filter((each) => each.id !== column.id),
+  );
+  return refusal ?? { kind: 'planned', name, plan: planColumnEdit('column.rename', { column: name, old_name: column.name }) };
+}
+
+/** The id ends; its values stay where they are for the versions that have it. */
+export function planDropColumn(at: TableAt, column: ColumnRecord): { kind: 'planned'; plan: PlannedEdit } | ColumnRefusal {
+  if (at.columns.length === 1) return { kind: 'last-column' };
+  return { kind: 'planned', plan: planColumnEdit('column.drop', { column: column.name }) };
+}
+
+/** What is wrong with a column of a new table. */
+export interface ColumnFault {
+  /** Its place. */
+  column: number;
+  member: 'name' | 'type';
+  why: string;
+}
+
+/** The columns of a new table with names and types as they will be kept, or everything that is wrong with them. */
+export function checkNewColumns(
+  columns: { name: string; type?: string }[],
+): { kind: 'checked'; columns: { name: string; type: string }[] } | { kind: 'faulty'; faults: ColumnFault[] } {
+  const faults: ColumnFault[] = [];
+  const seen = new Set<string>();
+  const checked = columns.map((wanted, column) => {
+    const fail = (member: ColumnFault['member'], why: string) => faults.push({ column, member, why });
+    const name = wanted.name.trim();
+    const type = parseColumnType(wanted.type ?? 'VARCHAR');
+    const why = findColumnNameFault(name);
+    if (why) fail('name', why);
+    if (seen.has(name.toLowerCase())) fail('name', 'stands there twice (case does not count)');
+    seen.add(name.toLowerCase());
+    if (!type) fail('type', unknownType);
+    return { name, type: type ? formatColumnType(type) : '' };
+  });
+  return faults.length > 0 ? { kind: 'faulty', faults } : { kind: 'checked', columns: checked };
+}
+
+export const unknownType = `is not one of ${typeNames.join(', ')}`;
