@@ -17,7 +17,7 @@ import { collect, putBytes, testStore } from './suite.ts';
 
 const quick: Partial<S3Options> = { maxAttempts: 2, connectTimeoutMs: 500, requestTimeoutMs: 700 };
 
-describe.each(s3Servers)('$name', (kind) => {
+describe.each(s3Servers)('S3 blob store: $name', (kind) => {
   let folder: string;
   let server: S3Server;
   let proxy: TroubleProxy;

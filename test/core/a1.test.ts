@@ -10,7 +10,7 @@ const read = (text: string) => {
 
 const shape = 'must name a cell or a block of cells, such as B2 or B2:D10';
 
-describe('a block of cells', () => {
+describe('parseBlock and formatBlock: a block of cells', () => {
   it.each([
     ['B2', 'B2'],
     ['b2:d10', 'B2:D10'],
@@ -82,7 +82,7 @@ describe('a block of cells', () => {
   });
 });
 
-describe('values', () => {
+describe('placeValues and trimBlanks: values', () => {
   const place = (range: string, values: unknown[][]) => {
     const parsed = parseBlock(range);
     if (!parsed.ok) throw new Error(parsed.why);

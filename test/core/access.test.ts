@@ -14,7 +14,7 @@ const anyReach: fc.Arbitrary<Reach> = fc.oneof(
 /** Where each workbook lies. */
 const anyHomes = fc.record({ a: ids, b: ids, c: ids });
 
-describe('scopes', () => {
+describe('expandScopes and missingScopes: scopes', () => {
   it.each<[Scope[], Scope[], Scope[]]>([
     [[], [], []],
     [[], ['workbooks:read'], ['workbooks:read']],
@@ -61,7 +61,7 @@ describe('scopes', () => {
   });
 });
 
-describe('reach', () => {
+describe('parseReach, containsReach and reachesWorkbook: reach', () => {
   it.each([
     ['account', { kind: 'account' }],
     ['workspace:ws_1', { kind: 'workspace', id: 'ws_1' }],
@@ -120,7 +120,7 @@ describe('reach', () => {
   });
 });
 
-describe('roles', () => {
+describe('effectiveRoles and atLeast: roles', () => {
   it.each<[BaseRole, BaseRole, boolean]>([
     ['viewer', 'viewer', true],
     ['viewer', 'editor', false],

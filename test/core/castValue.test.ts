@@ -5,7 +5,7 @@ import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.t
 
 const cast = (type: string, value: unknown) => castValue(parseColumnType(type) as ColumnType, value);
 
-describe('a value becomes canonical text or is refused', () => {
+describe('castValue: a value becomes canonical text or is refused', () => {
   it.each([
     ['VARCHAR', 1, '1'],
     ['VARCHAR', 1e22, '1e+22'],

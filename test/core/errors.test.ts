@@ -40,7 +40,7 @@ const decided: Record<number, string[]> = {
   503: ['unavailable'],
 };
 
-describe('the table of problems', () => {
+describe('problems: the table of problems', () => {
   it.each(Object.entries(decided).flatMap(([status, slugs]) => slugs.map((slug) => [slug, Number(status)] as const)))(
     '%s is %d',
     (slug, status) => {
@@ -54,7 +54,7 @@ describe('the table of problems', () => {
   });
 });
 
-describe('a problem document', () => {
+describe('renderProblem: a problem document', () => {
   const render = (error: unknown) => {
     const reply = renderProblem(error, 'req_1');
     return { ...reply, document: JSON.parse(String(reply.raw?.data)) as Record<string, unknown> };

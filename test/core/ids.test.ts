@@ -7,7 +7,7 @@ import { makeId } from '../../store/services.ts';
 const alphabet = [...'0123456789ABCDEFGHJKMNPQRSTVWXYZ'];
 const anyPrefix = fc.constantFrom(...idPrefixes);
 
-describe('an id', () => {
+describe('makeId and isId: an id', () => {
   it('has the prefixes that were decided', () => {
     const decided = ['wb', 'ws', 'acc', 'usr', 'tok', 'key', 'job', 'res', 'upl', 'whk', 'dlv', 'snp', 'brn', 'cfl', 'lnk', 'src'];
     expect(idPrefixes).toEqual(expect.arrayContaining(decided));
@@ -62,7 +62,7 @@ describe('an id', () => {
   });
 });
 
-describe('a number in an address', () => {
+describe('requirePathNumber: a number in an address', () => {
   it('is one that was given out, written as it was', () => {
     const read = (text: string) => requirePathNumber(text, 'row', '');
     expect(['1', '42', '9007199254740991'].map(read)).toEqual([1, 42, Number.MAX_SAFE_INTEGER]);

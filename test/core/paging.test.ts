@@ -11,7 +11,7 @@ const key = fc.array(fc.oneof(text, fc.maxSafeInteger()), {
 });
 const kindsOf = (parts: readonly unknown[]) => parts.map((part) => typeof part as 'string' | 'number');
 
-describe('a cursor', () => {
+describe('encodeCursor and decodeCursor: a cursor', () => {
   it('comes back as it went', () => {
     fc.assert(
       fc.property(key, (parts) => {
@@ -73,7 +73,7 @@ describe('a cursor', () => {
   });
 });
 
-describe('pages', () => {
+describe('cutPage: pages', () => {
   /** Reads a whole list by its pages, as an endpoint does: `limit + 1` rows after the cursor. */
   function readAll(rows: number[], limit: number): { pages: number[][]; cursors: (string | null)[] } {
     const pages: number[][] = [];

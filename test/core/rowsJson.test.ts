@@ -48,7 +48,7 @@ const body = fc
   )
   .chain((value) => fc.constantFrom(JSON.stringify(value), JSON.stringify(value, null, 2), JSON.stringify(value, null, '\t')));
 
-describe('the JSON of rows', () => {
+describe('parseRowsJson: the JSON of rows', () => {
   it('is read as JSON.parse reads it', () => {
     fc.assert(
       fc.property(body, (text) => {
@@ -141,7 +141,7 @@ describe('the JSON of rows', () => {
   });
 });
 
-describe('a JSON number keeps every digit, or is refused', () => {
+describe('parseRowsJson: a JSON number keeps every digit, or is refused', () => {
   it.each([
     ['BIGINT', '9007199254740991', '9007199254740991'],
     ['BIGINT', '5.0000000000000000000', '5'],
@@ -170,7 +170,7 @@ describe('a JSON number keeps every digit, or is refused', () => {
   });
 });
 
-describe('any JSON', () => {
+describe('parseExactly: any JSON', () => {
   it('is read as JSON.parse reads it', () => {
     const value = fc.oneof(fc.jsonValue(), fc.array(fc.double({ noNaN: true, noDefaultInfinity: true })), fc.dictionary(name, cell));
     const text = fc.tuple(value, fc.constantFrom(undefined, 2, '\t')).map(([each, space]) => JSON.stringify(each, null, space));
@@ -196,7 +196,7 @@ describe('any JSON', () => {
   );
 });
 
-describe('JSON whose numbers keep their digits', () => {
+describe('parseExactly: JSON whose numbers keep their digits', () => {
   it('is otherwise what JSON.parse gives, with any character in it', () => {
     const anything = fc.jsonValue({ stringUnit: 'binary', maxDepth: 4 });
     fc.assert(

@@ -201,7 +201,7 @@ describe('the books of an account', () => {
   });
 });
 
-describe('at the same time', () => {
+describe('credits at the same time', () => {
   const many = <T>(n: number, call: (i: number) => Promise<T>) => Promise.all(Array.from({ length: n }, (_, i) => call(i)));
 
   it.each([
@@ -357,7 +357,7 @@ describe('a reservation that nobody ended', () => {
   });
 });
 
-describe('me', () => {
+describe('getMe: credits', () => {
   it('shows the credits, before and after there are any movements, and reading writes none', async () => {
     const person = await api.signUp();
     const read = async () => ok(await person.client.GET('/api/v1/me'));

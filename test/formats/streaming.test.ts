@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => connection.closeSync());
 
-describe.each(rowFormats)('%s', (format) => {
+describe.each(rowFormats)('streamRows as %s', (format) => {
   it('gives no rows', async () => {
     const bytes = await collect(streamRows(connection, 'SELECT 1 AS a, NULL::VARCHAR AS b WHERE false', undefined, format));
     if (format === 'arrow') {

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 afterAll(() => connection.closeSync());
 
-describe.each(typeCases)('values of $type', ({ type, values }) => {
+describe.each(typeCases)('streamRows: values of $type', ({ type, values }) => {
   const literals = [...values.map(([sql]) => sql), 'NULL'].map((sql, i) => `SELECT ${i} AS i, CAST(${sql} AS ${type}) AS v`);
   const sql = `SELECT v FROM (${literals.join(' UNION ALL ')}) ORDER BY i`;
   const expected = [...values.map(([, json]) => ({ v: json })), { v: null }];
@@ -38,7 +38,7 @@ describe.each(typeCases)('values of $type', ({ type, values }) => {
   });
 });
 
-describe('columns', () => {
+describe('streamRows: columns', () => {
   const odd = ['x.y', 'quo"te', "quo'te", '😀', 'SELECT', 'a b', '日本語', '$1', '%s', '\\', ' ', 'constructor'];
   const list = ['a', 'A', 'a', 'a_2', ...odd].map((name, i) => `${i} AS "${name.replaceAll('"', '""')}"`);
 

@@ -20,7 +20,7 @@ async function readAll(answers: Response[]): Promise<{ status: number; body: Upl
   return Promise.all(answers.map(async (answer) => ({ status: answer.status, body: (await answer.json()) as UploadAnswer })));
 }
 
-describe('the same file', () => {
+describe('uploadSource at once: the same file', () => {
   it('is ingested once and charged once, and answers everybody', async () => {
     const workbookId = await world.newWorkbook();
     const bytes = await makeXlsx({ Sheet1: bare(20) });
@@ -47,7 +47,7 @@ describe('the same file', () => {
   });
 });
 
-describe('other files of one name', () => {
+describe('uploadSource at once: other files of one name', () => {
   it('get names of their own, and so do their tables', async () => {
     const workbookId = await world.newWorkbook();
     const answers = await readAll(
@@ -60,7 +60,7 @@ describe('other files of one name', () => {
   });
 });
 
-describe('a slot', () => {
+describe('putUpload at once: a slot', () => {
   it('takes one of several files', async () => {
     const params = { path: { workbook_id: world.workbookId } };
     const body = { filename: '枠.csv', structuring: 'skip' as const };
@@ -78,7 +78,7 @@ describe('a slot', () => {
   });
 });
 
-describe('a job', () => {
+describe('cancelJob at once: a job', () => {
   it('that is cancelled at any moment is either done or undone', async () => {
     for (const delayMs of [0, 5, 20, 50, 100, 200]) {
       const workbookId = await world.newWorkbook();

@@ -9,7 +9,7 @@ const atTable = (name: string, workbookId = world.workbookId) => ({ params: { pa
 const getTable = async (name: string, workbookId?: string) =>
   ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}', atTable(name, workbookId)));
 
-describe('a statement', () => {
+describe('uploadSource: a statement', () => {
   it('becomes the tables that the structuring page promises', async () => {
     const answer = await world.upload('損益.xlsx', await makeIncomeStatement());
     expect(answer).toMatchObject({ structuring: 'structured', credits_charged: 1 });
@@ -96,7 +96,7 @@ describe('a statement', () => {
   });
 });
 
-describe('a plain table', () => {
+describe('uploadSource: a plain table', () => {
   it('takes the name of its file', async () => {
     const workbookId = await world.newWorkbook();
     const answer = await world.upload('在庫.xlsx', await makeXlsx({ Sheet1: bare(5) }), { workbookId });
@@ -183,7 +183,7 @@ describe('a plain table', () => {
   });
 });
 
-describe('a sheet that is not understood', () => {
+describe('uploadSource: a sheet that is not understood', () => {
   it('stays as it is beside those that are', async () => {
     const workbookId = await world.newWorkbook();
     const answer = await world.upload('混在.xlsx', await makeXlsx({ 表: bare(3), 乱: scattered() }), { workbookId });
@@ -212,7 +212,7 @@ describe('a sheet that is not understood', () => {
   });
 });
 
-describe('who may upload', () => {
+describe('uploadSource: who may upload', () => {
   it('a stranger does not even see the workbook', async () => {
     const stranger = await world.api.signUp();
     const response = await world.send('在庫.xlsx', await makeXlsx({ S: bare(1) }), { token: stranger.session });

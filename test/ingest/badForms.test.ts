@@ -36,7 +36,7 @@ function sendForm(form: SentForm, headers: Record<string, string> = {}): Promise
 const malformed = { status: 400, slug: 'malformed-request', fix: /multipart\/form-data/ };
 const invalid = { status: 422, slug: 'validation-failed', fix: /./ };
 
-describe('a form', () => {
+describe('uploadSource: a form', () => {
   const cases: [string, string, Refusal][] = [
     ['nothing', '', { ...malformed, detail: /form/ }],
     ['no form at all', 'hello', { ...malformed, detail: /well-formed/ }],
@@ -166,7 +166,7 @@ describe('a form', () => {
   });
 });
 
-describe('the name of a file', () => {
+describe('uploadSource: the name of a file', () => {
   const cases: [string, string][] = [
     ['../../etc/passwd.csv', 'passwd.csv'],
     ['C:\\\\Users\\\\me\\\\売上.csv', '売上.csv'],
@@ -238,7 +238,7 @@ function stream({ url, method, headers, before = '', after = '', size }: Streame
   });
 }
 
-describe('a file of 100 MiB and one byte', () => {
+describe('uploadSource: a file of 100 MiB and one byte', () => {
   const tooLarge = { status: 413, slug: 'too-large', detail: /100 MiB/, fix: /Split/ };
   const [before, after] = [filePart('big.csv').split(csv)[0] ?? '', `\r\n${end}`];
 
@@ -288,7 +288,7 @@ describe('a file of 100 MiB and one byte', () => {
   });
 });
 
-describe('a form for a workbook that is not to be written to', () => {
+describe('uploadSource: a form for a workbook that is not to be written to', () => {
   /** Sends the beginning of a form, and the rest only after the answer. */
   const begin = (workbookId: string, token: string) =>
     new Promise<{ status: number; type: string }>((resolve, reject) => {
@@ -323,7 +323,7 @@ describe('a form for a workbook that is not to be written to', () => {
   });
 });
 
-describe('a sender that goes away', () => {
+describe('uploadSource: a sender that goes away', () => {
   const goAway = (head: string, body: string | Uint8Array) =>
     new Promise<void>((resolve, reject) => {
       const { hostname, port } = new URL(world.api.url);
@@ -358,7 +358,7 @@ describe('a sender that goes away', () => {
   });
 });
 
-describe('a connection', () => {
+describe('uploadSource: a connection', () => {
   it('can be used again after a form was refused half-way', async () => {
     const big = `${filePart('a.csv', 'x,'.repeat(200_000))}${filePart('b.csv', 'y,'.repeat(200_000))}${end}`;
     for (let n = 0; n < 5; n += 1) expect((await sendText(big)).status).toBe(422);

@@ -12,13 +12,13 @@ const world = await useWorld();
 const readLate = badFiles.filter(({ at }) => at === 'reading');
 const readEarly = badFiles.filter(({ at }) => at === 'door');
 
-describe('a file that is sent', () => {
+describe('uploadSource: a bad file', () => {
   it.each(badFiles)('is refused: $what', async ({ name, make, ...expected }) => {
     await leavingNothing(world, async () => expectRefusal(await world.send(name, make()), expected));
   });
 });
 
-describe('a file that is sent as a job', () => {
+describe('uploadSource async: a bad file', () => {
   it.each(readLate)('is accepted and fails: $what', async ({ name, make, detail }) => {
     await leavingNothing(world, async () => {
       const answer = await world.send(name, make(), { fields: { async: 'true' } });
@@ -50,7 +50,7 @@ async function put(slot: components['schemas']['Upload'], bytes: Uint8Array): Pr
   return world.api.fetch(`${pathname}${search}`, { method: 'PUT', body: bytes as Uint8Array<ArrayBuffer> });
 }
 
-describe('a slot', () => {
+describe('putUpload: a bad file', () => {
   it.each(readEarly)('refuses and stays open: $what', async ({ name, make, ...expected }) => {
     const slot = await openSlot(name);
     await leavingNothing(world, async () => expectRefusal(await put(slot, make()), expected));
@@ -87,7 +87,7 @@ describe('a slot', () => {
   });
 });
 
-describe('a staged source', () => {
+describe('analyzeSource: a bad file', () => {
   it.each(readLate.slice(0, 6))('is registered, and its analysis refused: $what', async ({ name, make, ...expected }) => {
     const workbookId = await world.newWorkbook();
     const { source } = await world.upload(name, make(), { workbookId, fields: { mode: 'staged' } });
@@ -101,7 +101,7 @@ describe('a staged source', () => {
   });
 });
 
-describe('new bytes for a source', () => {
+describe('reviseSource: a bad file', () => {
   it.each(badFiles.filter(({ name }) => name.endsWith('.xlsx')))(
     'are refused and change nothing: $what',
     async ({ name, make, ...expected }) => {

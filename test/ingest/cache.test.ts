@@ -23,7 +23,7 @@ const listSources = async (workbookId: string) =>
   ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/sources', { params: { path: { workbook_id: workbookId } } })).sources;
 const spent = async () => (await world.readCredits()).used;
 
-describe('identical bytes in one workbook', () => {
+describe('uploadSource: identical bytes in one workbook', () => {
   it('answer 200 with the source that has them, whatever their name', async () => {
     const workbookId = await world.newWorkbook();
     const bytes = await makeNewFile();
@@ -136,7 +136,7 @@ describe('identical bytes in one workbook', () => {
   });
 });
 
-describe('identical bytes in another workbook of the account', () => {
+describe('uploadSource: identical bytes in another workbook of the account', () => {
   it('are structured from the cache, free of charge', async () => {
     const bytes = await makeIncomeStatement(777);
     const first = await world.upload('損益.xlsx', bytes, { workbookId: await world.newWorkbook() });
@@ -202,7 +202,7 @@ describe('identical bytes in another workbook of the account', () => {
   });
 });
 
-describe('credits', () => {
+describe('credits of an upload', () => {
   it('are charged with the promotion, once, and written down as usage', async () => {
     const workbookId = await world.newWorkbook();
     const before = await world.readCredits();

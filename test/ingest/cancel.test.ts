@@ -34,7 +34,7 @@ async function expectNothingHeld(jobId: string): Promise<void> {
   expect(await count("SELECT 1 FROM structurings WHERE job_id = $1 AND state = 'building'")).toBe(0);
 }
 
-describe('an ingest that is cancelled', () => {
+describe('cancelJob: an ingest that is cancelled', () => {
   it('while it waits leaves nothing', async () => {
     const credits = await world.readCredits();
     const { workbookId, jobId } = await begin(await makeNewFile());
@@ -190,7 +190,7 @@ describe('an ingest that is cancelled', () => {
   });
 });
 
-describe('an analysis and a materialization that are cancelled', () => {
+describe('cancelJob: an analysis and a materialization that are cancelled', () => {
   it('leave the source as it was', async () => {
     const workbookId = await world.newWorkbook();
     const staged: UploadAnswer = await world.upload('在庫.xlsx', await makeNewFile(), { workbookId, fields: { mode: 'staged' } });
@@ -214,7 +214,7 @@ describe('an analysis and a materialization that are cancelled', () => {
   });
 });
 
-describe('a job whose workflow was terminated', () => {
+describe('sweepJobs: a job whose workflow was terminated', () => {
   /** As an operator does it on Temporal's page. */
   async function terminate(jobId: string): Promise<void> {
     const { rows } = await world.api.sql.query<{ workflow_id: string }>('SELECT workflow_id FROM jobs WHERE id = $1', [jobId]);

@@ -17,7 +17,7 @@ const preview = (name: string, query: { sheet?: string; range?: string } = {}, w
 const download = (name: string, workbookId = world.workbookId) =>
   world.api.fetch(`/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(name)}/download`, { token: world.owner.session });
 
-describe('a preview', () => {
+describe('previewSource: a preview', () => {
   it('shows the cells of the sheet', async () => {
     const shown = ok(await preview('損益.xlsx'));
     expect(shown).toMatchObject({ sheet: 'PL', sheets: ['PL'], range: 'A1:AX100', truncated: false });
@@ -76,7 +76,7 @@ describe('a preview', () => {
   });
 });
 
-describe('a download', () => {
+describe('downloadSource: a download', () => {
   it('is byte for byte what was sent', async () => {
     const response = await download('損益.xlsx');
     expect(response.status).toBe(200);
@@ -104,7 +104,7 @@ describe('a download', () => {
   });
 });
 
-describe('lineage', () => {
+describe('getRowLineage and getTableLineage: lineage', () => {
   const ofRow = async (name: string, rowId: number, workbookId = world.workbookId) =>
     ok(
       await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', {
@@ -191,7 +191,7 @@ describe('lineage', () => {
   });
 });
 
-describe('formulas', () => {
+describe('uploadSource: formulas', () => {
   it('are kept beside the values, and written down as ops', async () => {
     const params = { path: { workbook_id: world.workbookId } };
     const { ops } = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/ops', { params }));

@@ -15,7 +15,7 @@ async function listGarbage(workbookId: string): Promise<{ files: number; garbage
   return { files: keys.length, garbage: keys.filter((key) => !referred.has(key)) };
 }
 
-describe('the files of an ingest', () => {
+describe('collectBlobs: the files of an ingest', () => {
   it('are all referred to when it is done', async () => {
     const workbookId = await world.newWorkbook();
     await world.upload('損益.xlsx', await makeIncomeStatement(), { workbookId });

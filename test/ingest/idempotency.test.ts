@@ -12,7 +12,7 @@ const readReply = async (response: Response) => ({
   replayed: response.headers.get('idempotency-replayed'),
 });
 
-describe('an upload under a key', () => {
+describe('uploadSource: an upload under a key', () => {
   it('is answered byte for byte like the first time', async () => {
     const workbookId = await world.newWorkbook();
     const bytes = await makeNewFile();

@@ -9,7 +9,7 @@ const world = await useWorld();
 
 const allStructured = ['損益計算書_階層1', '損益計算書_階層1_計算項目', '損益計算書_階層2', '損益計算書_科目', 'PL_補足情報'];
 
-describe('structuring=skip', () => {
+describe('uploadSource: structuring=skip', () => {
   it('lands each sheet as it is, free of charge', async () => {
     const workbookId = await world.newWorkbook();
     const before = await world.readCredits();
@@ -29,7 +29,7 @@ describe('structuring=skip', () => {
   });
 });
 
-describe('structuring=null', () => {
+describe('uploadSource: structuring=null', () => {
   it.each(['null', 'auto'])('%s is auto', async (structuring) => {
     const workbookId = await world.newWorkbook();
     const answer = await world.upload('在庫.xlsx', await makeNewFile(), { workbookId, fields: { structuring } });
@@ -43,7 +43,7 @@ describe('structuring=null', () => {
   });
 });
 
-describe('structuring=defer', () => {
+describe('uploadSource: structuring=defer', () => {
   /** Answered with raw tables while their promotion is held up. */
   async function defer(filename: string, bytes: Uint8Array, change: (workbookId: string) => Promise<void> = async () => {}) {
     const workbookId = await world.newWorkbook();
@@ -107,7 +107,7 @@ describe('structuring=defer', () => {
   });
 });
 
-describe('async=true', () => {
+describe('uploadSource: async=true', () => {
   it('answers 202 with a job whose result is the synchronous body', async () => {
     const workbookId = await world.newWorkbook();
     const bytes = await makeIncomeStatement(401);
@@ -186,7 +186,7 @@ describe('async=true', () => {
   });
 });
 
-describe('jobs', () => {
+describe('listJobs of an upload', () => {
   it('are seen by those who may see their workbook, within reach', async () => {
     const [here, there] = [await world.newWorkbook(), await world.newWorkbook()];
     const begin = async (workbookId: string) => {
@@ -214,7 +214,7 @@ describe('jobs', () => {
   });
 });
 
-describe('SVC_STRUCTURING=off', () => {
+describe('uploadSource: SVC_STRUCTURING=off', () => {
   it('lands sheets as they are and says so', async () => {
     const off = await openWorld({ env: { SVC_STRUCTURING: 'off' } });
     try {

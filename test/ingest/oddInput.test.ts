@@ -25,7 +25,7 @@ async function expectReachable(workbookId: string, answer: UploadAnswer): Promis
   }
 }
 
-describe('names', () => {
+describe('uploadSource: names', () => {
   const sheets = [
     'データ',
     'data',
@@ -111,7 +111,7 @@ describe('names', () => {
   });
 });
 
-describe('a csv', () => {
+describe('uploadSource: a csv', () => {
   const text = '品目,数\nりんご,1\nみかん,2\n';
   const utf16 = (mark: string, isBig: boolean) =>
     isBig ? Buffer.from(`${mark}${text}`, 'utf16le').swap16() : Buffer.from(`${mark}${text}`, 'utf16le');
@@ -171,7 +171,7 @@ describe('a csv', () => {
   });
 });
 
-describe('a workbook', () => {
+describe('uploadSource: a workbook', () => {
   it('with macros is read without them', async () => {
     const workbookId = await world.newWorkbook();
     const bytes = makeBook({

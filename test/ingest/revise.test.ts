@@ -34,7 +34,7 @@ const columnIds = async (workbookId: string, name: string) =>
     )
   ).rows.map((row) => [row.name, row.column_id]);
 
-describe('new bytes for a source', () => {
+describe('reviseSource', () => {
   it('give its tables the next version; ids of rows are never used again', async () => {
     const workbookId = await world.newWorkbook();
     const first = await world.upload('在庫.xlsx', await makeXlsx({ S: bare(3) }), { workbookId });

@@ -40,7 +40,7 @@ async function createTable(workbookId: string, columns: { name: string; type: st
 
 const withTitle = { 一覧: [['在庫一覧'], [], ...bare(3)] };
 
-describe('a staged source', () => {
+describe('analyzeSource, putParseSpec and materializeSource: a staged source', () => {
   it('is its bytes alone at first', async () => {
     const { registered, getSpec, materialize, getSource, workbookId } = await stage(withTitle);
     expect(registered).toMatchObject({
@@ -205,7 +205,7 @@ describe('a staged source', () => {
   });
 });
 
-describe('append', () => {
+describe('materializeSource: append', () => {
   const columns = [
     { name: 'コード', type: 'VARCHAR' },
     { name: '品名', type: 'VARCHAR' },

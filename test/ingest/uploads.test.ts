@@ -38,7 +38,7 @@ async function waitFor(id: string, status: Upload['status'], hasError = false): 
   return look(id);
 }
 
-describe('an upload slot', () => {
+describe('createUpload and putUpload: an upload slot', () => {
   it('takes the bytes by its address alone and ingests them', async () => {
     const workbookId = await world.newWorkbook();
     const slot = await open(workbookId);

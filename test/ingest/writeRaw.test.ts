@@ -53,7 +53,7 @@ async function expectEqual(input: Uint8Array | string, options: WriteOptions = {
   return sheets;
 }
 
-describe('a raw table', () => {
+describe('writeRaw: a raw table', () => {
   it('holds texts as they are shown, and beside them what the texts do not tell', async () => {
     const book = makeBook({
       styles: ['0', '#,##0', 'yyyy/m/d', '0.0%', '@"様"', 'h:mm', 'yyyy-mm-dd'],
@@ -231,7 +231,7 @@ describe('a raw table', () => {
 const shared = join(import.meta.dirname, '../../../shared/structuring');
 if (!existsSync(shared)) console.warn('SKIPPED: ../shared/structuring is not there, so raw tables of real workbooks are not compared');
 
-describe.skipIf(!existsSync(shared))('raw tables of real workbooks', () => {
+describe.skipIf(!existsSync(shared))('writeRaw: raw tables of real workbooks', () => {
   it('equal those of structuring', { timeout: 300_000 }, async () => {
     const files = readdirSync(shared, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.xlsx'))
@@ -242,7 +242,7 @@ describe.skipIf(!existsSync(shared))('raw tables of real workbooks', () => {
   });
 });
 
-describe('delimited text', () => {
+describe('writeRaw: delimited text', () => {
   const table = '番号,氏名,備考\r\n1,髙橋,"改\n行, ""引用"""\r\n\r\n3,,はい\r\n';
   const encoded: [name: string, bytes: Uint8Array, encoding: string][] = [
     ['UTF-8', Buffer.from(table), 'utf-8'],
@@ -286,7 +286,7 @@ describe('delimited text', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('writeRaw: what goes wrong', () => {
   const many = (rows: number): string =>
     Array.from({ length: rows }, (_, i) => `<row r="${i + 1}"><c r="A${i + 1}"><f>1</f><v>${i}</v></c></row>`).join('');
   const damaged = (): Buffer =>

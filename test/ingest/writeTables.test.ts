@@ -77,7 +77,7 @@ async function listFiles(): Promise<string[]> {
   return found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }
 
-describe('structured tables as files', () => {
+describe('writeTables: structured tables as files', () => {
   it('hold every value in the type of its column, in order', async () => {
     const grid = drawGrid(
       `
@@ -199,7 +199,7 @@ describe('structured tables as files', () => {
   });
 });
 
-describe('where rows came from', () => {
+describe('readRowCells: where rows came from', () => {
   const grid = drawGrid(
     `
     *売上推移
@@ -279,7 +279,7 @@ describe('where rows came from', () => {
   });
 });
 
-describe('a large table', () => {
+describe('writeTables: a large table', () => {
   it('of 200,000 × 12 is written in seconds, and one row of it is found at once', async () => {
     const count = 200_000;
     const small = makeGrid([

@@ -45,7 +45,7 @@ const note = (scope: string, notes: Notes) =>
     async (_, numbers) => numbers.get(scope),
   );
 
-describe('the audit log', () => {
+describe('listAuditLog', () => {
   it('says who did what to what, newest first, and is whole', async () => {
     const id = await makeWorkbook(owner.client, 'Logged');
     const token = await mintToken(owner.client, { scopes: ['workbooks:write'] });
@@ -137,7 +137,7 @@ describe('the audit log', () => {
   });
 });
 
-describe('the numbers of ops, entries and events', () => {
+describe('svc_journal: the numbers of ops, entries and events', () => {
   const numbers = async (table: string, column: string, scope: string) =>
     (await api.sql.query<{ n: string }>(`SELECT ${column} AS n FROM ${table} WHERE scope = $1 ORDER BY ${column}`, [scope])).rows.map(
       ({ n }) => Number(n),
@@ -216,7 +216,7 @@ describe('the numbers of ops, entries and events', () => {
   });
 });
 
-describe('tampering by SQL', () => {
+describe('chain_valid: tampering by SQL', () => {
   let id: string;
   let other: string;
   let early: Record<string, unknown>;
@@ -369,7 +369,7 @@ describe('tampering by SQL', () => {
   });
 });
 
-describe('a hundred thousand entries', () => {
+describe('chain_valid: a hundred thousand entries', () => {
   it('are verified inside PostgreSQL, and one altered among them is found', async () => {
     const id = await makeWorkbook(owner.client, 'Long');
     const { inner, outer } = api.services.auditPads;

@@ -60,7 +60,7 @@ async function create(key: string): Promise<string | null> {
   }
 }
 
-describe('an API that is killed', () => {
+describe('Idempotency-Key: an API that is killed', () => {
   const acknowledged = new Map<string, string>();
   const asked: string[] = [];
 

@@ -33,7 +33,7 @@ const problemOf = async (answer: Response) => [
   ((await answer.json()) as { type: string }).type.replace('urn:svc:problem:', ''),
 ];
 
-describe('a repeated request', () => {
+describe('Idempotency-Key: a repeated request', () => {
   it('is answered byte for byte the same, by every operation that changes something', async () => {
     const operations = listImplemented(api).filter(({ idempotent }) => idempotent);
     expect(operations.length).toBeGreaterThanOrEqual(16);
@@ -87,7 +87,7 @@ describe('a repeated request', () => {
   });
 });
 
-describe('the same key for another request', () => {
+describe('Idempotency-Key: the same key for another request', () => {
   it('is refused, whatever differs: body, path, query or method', async () => {
     const key = randomUUID();
     expect((await create(key, 'First')).status).toBe(201);
@@ -146,7 +146,7 @@ describe('the same key for another request', () => {
   });
 });
 
-describe('what is kept', () => {
+describe('Idempotency-Key: what is kept', () => {
   const stored = async (where: string) =>
     (
       await api.sql.query<{ body: Buffer; hours: number; key_hash: Buffer; headers: object }>(
@@ -189,7 +189,7 @@ describe('what is kept', () => {
   });
 });
 
-describe('at the same moment', () => {
+describe('Idempotency-Key: at the same moment', () => {
   it('20 requests with one key make one workbook; the others get its answer or are told to wait', async () => {
     for (let round = 0; round < 3; round++) {
       const title = `Crowd ${round}`;

@@ -36,7 +36,7 @@ const listed = async (client: ApiClient) =>
 const auditOf = async (job: string) =>
   (await api.sql.query<{ action: string }>('SELECT action FROM audit_entries WHERE target = $1', [job])).rows.map(({ action }) => action);
 
-describe('a job', () => {
+describe('getJob and listJobs: a job', () => {
   it('is shown with its state, its progress and its outcome', async () => {
     const running = await seedJob({ kind: 'ingest' });
     expect(ok(await get(owner.client, running))).toMatchObject({
@@ -104,7 +104,7 @@ describe('a job', () => {
   });
 });
 
-describe('cancelling', () => {
+describe('cancelJob', () => {
   it('asks the workflow to stop and answers when it has', async () => {
     const workflowId = `test-cancel-${unknownId('job')}-${Date.now()}`;
     const job = await seedJob({ workflowId });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.end());
 
-describe('look-ups at the same moment', () => {
+describe('makeLookUp: look-ups at the same moment', () => {
   it('are answered each with its own, whether found or not, in few statements', async () => {
     const lookUp = makeLookUp(pool, () => everybodys);
     sent = 0;

@@ -147,7 +147,7 @@ const lists: Record<string, List> = {
 
 const { workbooks, accounts } = lists as Record<'workbooks' | 'accounts', List>;
 
-describe.each(Object.entries(lists))('the list of %s', (_, list) => {
+describe.each(Object.entries(lists))('paging: the list of %s', (_, list) => {
   it('comes in pages, whole, while entries are added', async () => {
     for (let i = 0; i < 5; i++) await list.make();
     const before = (await list.read(owner.client, { limit: 1000 })).ids;
@@ -177,7 +177,7 @@ describe.each(Object.entries(lists))('the list of %s', (_, list) => {
   });
 });
 
-describe('a cursor', () => {
+describe('paging: a cursor', () => {
   it('goes on where it was when its own entry is gone', async () => {
     const { ids, next } = await workbooks.read(owner.client, { limit: 2 });
     ok(await owner.client.DELETE('/api/v1/workbooks/{workbook_id}', { params: { path: { workbook_id: ids[1] ?? '' } } }));

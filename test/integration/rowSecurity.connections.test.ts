@@ -42,7 +42,7 @@ const asBen = () => inAccount(ben, listAccounts);
 const write = <T>(change: Parameters<typeof commit<T, T>>[2]) =>
   commit({ db, auditPads: hmacPads(Buffer.alloc(32)) } as Committer, actor, change, async (result) => result);
 
-describe('a connection that was used before', () => {
+describe('row security: a connection that was used before', () => {
   it('shows the rows of who uses it now', async () => {
     expect(await asBen()).toEqual([ben]);
     expect(await asAnn()).toEqual([ann]);
@@ -91,7 +91,7 @@ describe('a connection that was used before', () => {
 const listWith = async (client: { query: typeof db.pool.query }): Promise<string[]> =>
   (await client.query<{ id: string }>('SELECT account_id AS id FROM workbooks ORDER BY 1')).rows.map(({ id }) => id);
 
-describe('a statement that is only built', () => {
+describe('row security: a statement that is only built', () => {
   it('is for whom it was built for, though it is sent when somebody waits for it', async () => {
     const built = () => db.orm.select({ id: workbooks.accountId }).from(workbooks);
     expect(await inAccount(ann, built)).toEqual([{ id: ann }]);
@@ -111,7 +111,7 @@ async function findBackend(): Promise<number | undefined> {
   }
 }
 
-describe('work that fails', () => {
+describe('row security: work that fails', () => {
   it('leaves nobody behind, when a statement is refused', async () => {
     await expect(inAccount(ben, () => db.pool.query('SELECT 1 / 0'))).rejects.toMatchObject({ code: '22012' });
     expect(await listAccounts()).toEqual([]);
@@ -135,7 +135,7 @@ describe('work that fails', () => {
   });
 });
 
-describe('a transaction', () => {
+describe('row security: a transaction', () => {
   it('is for whom it was begun, also when the connection was told another', async () => {
     await asBen();
     expect(await inAccount(ann, () => write(({ client }) => listWith(client)))).toEqual([ann]);

@@ -65,7 +65,7 @@ const each = async <T>(look: (table: string) => Promise<T>) => {
 /** The credit books refuse every change, whoever makes it. */
 const isBooks = (table: string) => table.startsWith('credit_');
 
-describe('every table that has to do with accounts', () => {
+describe('row security: every table that has to do with accounts', () => {
   it('stands behind the wall, which holds for its owner too', async () => {
     const { rows } = await api.sql.query<{ name: string }>(
       `SELECT c.relname AS name FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p')
@@ -128,7 +128,7 @@ describe('every table that has to do with accounts', () => {
   });
 });
 
-describe('what is asked for by the id of another account', () => {
+describe('row security: what is asked for by the id of another account', () => {
   it('is not there', async () => {
     const { db } = api.running.services;
     const [tableId, jobId] = [`tables_of_${theirs}`, `jobs_of_${theirs}`];
@@ -156,7 +156,7 @@ describe('what is asked for by the id of another account', () => {
   });
 });
 
-describe('a request with a statement that has forgotten its WHERE', () => {
+describe('row security: a request with a statement that has forgotten its WHERE', () => {
   let server: Server;
   afterAll(() => server?.close());
 

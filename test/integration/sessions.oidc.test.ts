@@ -27,7 +27,7 @@ afterEach(() => {
 const me = (token: string, server: TestServer = api) => server.as(token).GET('/api/v1/me');
 const countUsers = async () => (await api.sql.query<{ n: number }>('SELECT count(*)::int AS n FROM users')).rows[0]?.n;
 
-describe('a token of the issuer', () => {
+describe('OIDC: a token of the issuer', () => {
   it('makes the user at first touch, and finds them again', async () => {
     const token = await issuer.sign({ sub: 'u-1', email: 'one@corp.example', email_verified: true, name: '一郎' });
     const first = ok(await me(token));
@@ -122,7 +122,7 @@ describe('a token of the issuer', () => {
   });
 });
 
-describe('a token that is refused', () => {
+describe('OIDC: a token that is refused', () => {
   const in10 = () => Math.floor(Date.now() / 1000) + 600;
 
   it.each<[string, () => Promise<string>, string]>([
@@ -157,7 +157,7 @@ describe('a token that is refused', () => {
   });
 });
 
-describe('logging out', () => {
+describe('logOut with a token of the issuer', () => {
   it('holds for a token with a jti and for one without, on every process', async () => {
     for (const jti of ['a-jti', undefined]) {
       const token = await issuer.sign({ sub: 'u-out', jti });
@@ -179,7 +179,7 @@ describe('logging out', () => {
   });
 });
 
-describe('the issuer’s keys', () => {
+describe('OIDC: the issuer’s keys', () => {
   let person: Person;
   beforeAll(async () => {
     person = await api.signUp();

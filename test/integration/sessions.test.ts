@@ -34,7 +34,7 @@ function send(server: TestServer, operation: 'login' | 'signup', body: Record<st
 const logIn = (body: { email?: string; password?: string }, address?: string, server: TestServer = api) =>
   send(server, 'login', { email: person.email, password: person.password, ...body }, address);
 
-describe('signing up', () => {
+describe('signUp', () => {
   it('gives a user, a session, an account and a personal workspace', async () => {
     const made = ok(await api.as().POST('/api/auth/signup', { body: { email: 'new@example.com', password: 'ten letters', name: '佐藤' } }));
     expect(made.user).toMatchObject({ email: 'new@example.com', name: '佐藤' });
@@ -88,7 +88,7 @@ describe('signing up', () => {
   });
 });
 
-describe('a session', () => {
+describe('logIn and logOut: a session', () => {
   it('is a JWT of twelve hours, and is refused after them', async () => {
     const session = (await (await logIn({})).json()) as { session_token: string; expires_at: string; user: { id: string } };
     const { exp = 0, iat = 0, sub } = decodeJwt(session.session_token);
@@ -130,7 +130,7 @@ describe('a session', () => {
   });
 });
 
-describe('a bad log-in', () => {
+describe('logIn: a bad log-in', () => {
   it('looks the same whether the user is unknown or the password wrong', async () => {
     const strip = async (answer: Response) => {
       const { instance: _, ...problem } = (await answer.json()) as Record<string, unknown>;
@@ -158,7 +158,7 @@ describe('a bad log-in', () => {
   });
 });
 
-describe('the throttle: five bad tries a minute', () => {
+describe('logIn: five bad tries a minute', () => {
   it('for one e-mail, from many addresses and over two processes; then not even the right password', async () => {
     const victim = await api.signUp();
     const statuses = [];

@@ -37,7 +37,7 @@ const outcomes = async (sent: ReturnType<SendBatched>[]) =>
 const listRidden = async (from: number) =>
   (await sql.query('SELECT n FROM ridden WHERE n >= $1 ORDER BY n', [from])).rows.map(({ n }) => n);
 
-describe('statements that wait for one lock', () => {
+describe('makeStatementBatches: statements that wait for one lock', () => {
   it('are transactions of their own on one connection, each with its answer', async () => {
     const rows = await outcomes(Array.from({ length: 120 }, (_, i) => send('acc_A', 'lock', insert(i))));
     expect(rows.map((row) => row.n)).toEqual(Array.from({ length: 120 }, (_, i) => i));

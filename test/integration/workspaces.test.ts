@@ -40,7 +40,7 @@ async function join(id: string, person: Person, role: 'admin' | 'editor' | 'view
   ok(await owner.client.POST('/api/control/workspaces/{workspace_id}/users', { ...workspace(id), body: { email: person.email, role } }));
 }
 
-describe('accounts', () => {
+describe('createAccount and listAccounts', () => {
   it('begin as one default account; developer accounts come after it, by age, and without a workspace', async () => {
     const person = await api.signUp('Dev');
     const made = [await makeAccount(person.client, 'First'), await makeAccount(person.client, 'Second')];
@@ -66,7 +66,7 @@ describe('accounts', () => {
   });
 });
 
-describe('a workspace', () => {
+describe('createWorkspace, configureWorkspace and deleteWorkspace: a workspace', () => {
   it('is made, read, configured and deleted', async () => {
     const answer = await owner.client.POST('/api/control/workspaces', { body: { name: 'Own', residency: 'jp' } });
     const made = ok(answer);
@@ -175,7 +175,7 @@ describe('a workspace', () => {
   });
 });
 
-describe('members', () => {
+describe('addWorkspaceUser and removeWorkspaceUser: members', () => {
   it('are added, change their role, and are removed; each holds from the next request on', async () => {
     const id = await makeWorkspace(owner.client, 'Changing');
     const shared = await makeWorkbook(owner.client, 'Shared', id);
@@ -250,7 +250,7 @@ describe('members', () => {
   });
 });
 
-describe('a role', () => {
+describe('setUserRoles: a role', () => {
   type Ask = (client: ApiClient) => Promise<{ error?: unknown; response: Response }>;
   let shared: string;
   beforeAll(async () => {
@@ -345,7 +345,7 @@ describe('a role', () => {
   });
 });
 
-describe('a workbook', () => {
+describe('createWorkbook, updateWorkbook and deleteWorkbook: a workbook', () => {
   it('is made, read, changed and deleted', async () => {
     const answer = await owner.client.POST('/api/v1/workbooks', { body: { title: '予算 2027', workspace_id: team } });
     const made = ok(answer);
@@ -414,7 +414,7 @@ describe('a workbook', () => {
   });
 });
 
-describe('usage', () => {
+describe('getMyUsage', () => {
   it('counts the requests of each credential; a session sees all of its user’s, a token itself', async () => {
     const person = await api.signUp();
     const [one, two] = [await mintToken(person.client, { name: 'one' }), await mintToken(person.client, { name: 'two' })];

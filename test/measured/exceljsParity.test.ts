@@ -134,7 +134,7 @@ function within(grid: Grid, i: number, { top, left, bottom, right }: Grid['merge
   return row >= top && row <= bottom && column >= left && column <= right;
 }
 
-describe.skipIf(!present)('the workbooks of ../shared/structuring', () => {
+describe.skipIf(!present)('readWorkbook beside exceljs: the workbooks of ../shared/structuring', () => {
   const paths = present ? listWorkbooks(ROOT) : [];
   const small = paths.filter((path) => statSync(path).size <= LARGEST);
   let readMs = 0;

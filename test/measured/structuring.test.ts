@@ -28,7 +28,7 @@ function listWorkbooks(folder: string): string[] {
     .map((name) => join(folder, name));
 }
 
-describe.skipIf(!present)('measured on labelled sheets', () => {
+describe.skipIf(!present)('analyze and build, measured on labelled sheets', () => {
   const folder = present ? mkdtempSync(join(tmpdir(), 'structuring-')) : '';
   const problems: string[] = [];
   const times: number[] = [];

@@ -26,7 +26,7 @@ function timeOf(grid: ReturnType<typeof makeGrid>): number {
   return best;
 }
 
-describe('cost', () => {
+describe('analyze and build: cost', () => {
   it('is linear: ten times the rows take at most twelve times as long', () => {
     const [small, large] = [makeList(1000), makeList(10_000)];
     timeOf(small);

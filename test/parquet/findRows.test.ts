@@ -82,7 +82,7 @@ const cases = Object.entries(types).flatMap(([type, list]) => list.map((sql) => 
 const doubles = cases.flatMap(({ type }, i) => (type === 'DOUBLE' ? [`c${i}`] : []));
 const all = cases.map(({ type, sql }, i) => `CAST(${sql} AS ${type}) AS c${i}`).join(', ');
 
-describe('a few rows of a file', () => {
+describe('findRows and findRange', () => {
   it.each([
     ['one group without gaps', 1_000, 'i'],
     ['several groups', 50_000, 'i'],

@@ -60,7 +60,7 @@ async function readByEngine(path: string): Promise<unknown[][]> {
   );
 }
 
-describe('a segment', () => {
+describe('writeSegment: a segment', () => {
   it('gives back every value of every type, to the engine and to who looks a row up', async () => {
     const row = fc.tuple(...types.map((type) => fc.option(values[type] as fc.Arbitrary<unknown>, { freq: 4 })));
     await fc.assert(

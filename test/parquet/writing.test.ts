@@ -39,7 +39,7 @@ async function writeFile(groups: Group[], shared = false): Promise<string> {
 const read = (path: string, columns: string) =>
   engine.use((connection) => readAll(connection, `SELECT ${columns} FROM read_parquet(${quoteText(path)}) ORDER BY id`));
 
-describe('a Parquet file', () => {
+describe('EncodedTexts: a Parquet file', () => {
   it('gives back whatever texts and nulls were put into it', async () => {
     const text = fc.oneof(fc.string({ unit: 'binary', maxLength: 70 }), fc.constant('x'.repeat(3000)), fc.constant('語'.repeat(40)));
     const group = fc.array(fc.option(text, { freq: 2 }), { minLength: 1, maxLength: 300 });

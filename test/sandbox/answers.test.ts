@@ -5,7 +5,7 @@ import { refusal, useSandbox } from './world.ts';
 
 const { world, sandbox } = await useSandbox();
 
-describe('errors', () => {
+describe('runQuery: errors', () => {
   it.each([
     ['an unknown column', 'SELECT 1,\n  金学 FROM 売上', 'query-failed', /金学.*\(line 2, column 3\)/s],
     ['an unknown table', 'SELECT * FROM 売り上げ', 'query-refused', /no table "売り上げ"/],
@@ -29,7 +29,7 @@ describe('errors', () => {
   });
 });
 
-describe('a query that fails after its first rows', () => {
+describe('runQuery: a query that fails after its first rows', () => {
   it.each([
     [
       'a cast',
@@ -78,7 +78,7 @@ describe('a query that fails after its first rows', () => {
   });
 });
 
-describe('validation', () => {
+describe('validateQuery', () => {
   const validate = (sql: string, params?: unknown[]) => sandbox.validate({ accountId: 'acc_1', sql, params, relations: world.relations });
 
   it('gives columns without running anything', async () => {

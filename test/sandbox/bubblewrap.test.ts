@@ -27,7 +27,7 @@ async function program(name: string, script: string): Promise<void> {
 
 const isRoot = process.getuid?.() === 0;
 
-describe('bubblewrap', () => {
+describe('openSandbox with bubblewrap', () => {
   it('is found on the PATH', async () => {
     await program('bwrap', 'exit 0');
     expect([await ensure(), said]).toEqual([join(dir, 'bin', 'bwrap'), []]);

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-describe.each(isolations)('in an isolation of the kind %s', (isolation) => {
+describe.each(isolations)('openSandbox, isolation %s', (isolation) => {
   let sandbox: Sandbox;
   let workDir: string;
   beforeAll(async () => {

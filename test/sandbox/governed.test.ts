@@ -18,7 +18,7 @@ const told = async (work: Promise<{ pageJson: string }>): Promise<string> =>
     (error: unknown) => `${JSON.stringify(error)} ${String(error)}`,
   );
 
-describe('hidden columns', () => {
+describe('runQuery: hidden columns', () => {
   it.each([
     ['by name', 'SELECT 月給 FROM 給与'],
     ['by star', 'SELECT * FROM 給与'],
@@ -89,7 +89,7 @@ const isolations: [string, () => Promise<Isolation>][] = [
 let workDir: string;
 
 /** Nobody looks at the SQL here: the first wall is left out on purpose. */
-describe.each(isolations)('without the first wall, in %s', (_, makeIsolation) => {
+describe.each(isolations)('the query process without the check of the tree, in %s', (_, makeIsolation) => {
   let child: QueryProcess;
 
   beforeAll(async () => {

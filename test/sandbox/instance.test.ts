@@ -42,7 +42,7 @@ async function prepare(relation: Relation) {
 
 const read = async (sql: string) => JSON.stringify((await session.user.runAndReadAll(sql)).getRowsJson());
 
-describe('an instance without the other walls', () => {
+describe('openSession: the engine without the other walls', () => {
   const other = () => world.pathOf('foreign.parquet');
   const governed = () => join(folders.governedDir, 't6.parquet');
 

@@ -10,7 +10,7 @@ const { world, sandbox } = await useSandbox();
 
 const bounded = ['query-timeout', 'query-too-large', 'query-failed'];
 
-describe('resource bombs', () => {
+describe('runQuery: resource bombs', () => {
   it.each([
     ['a long text', "SELECT repeat('a', 1000000000)"],
     ['many long texts', "SELECT repeat('a', 100000000) || i FROM range(1000) r(i)"],
@@ -84,7 +84,7 @@ describe('resource bombs', () => {
   });
 });
 
-describe('limits of results', () => {
+describe('runQuery: limits of results', () => {
   it('rows', async () => {
     const error = await refusal(world.run(sandbox, 'SELECT * FROM range(1000)', { keepResult: true, maxRows: 999 }));
     expect([error.code, error.detail]).toEqual(['query-too-large', 'The result has more than 999 rows.']);
@@ -115,7 +115,7 @@ describe('limits of results', () => {
   });
 });
 
-describe('the pool', () => {
+describe('the pool of query processes', () => {
   it('gives an account half of it, and others their turn', async () => {
     const small = await world.open({ processes: 2 });
     const slow = (accountId: string) =>

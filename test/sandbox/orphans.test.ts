@@ -52,7 +52,7 @@ async function killService(isolation: string, tmp: string): Promise<void> {
   await expect(stat(join(parent, left as string))).rejects.toMatchObject({ code: 'ENOENT' });
 }
 
-describe('a killed service', () => {
+describe('startProcess: a killed service', () => {
   it.skipIf(!findBubblewrap(searchPath))('takes its processes with it, in bubblewrap', () => killService('bubblewrap', world.dir));
   it.skipIf(process.getuid?.() !== 0)('takes its processes with it, as another user', () => killService('user', world.dir));
 });

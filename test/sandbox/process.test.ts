@@ -58,7 +58,7 @@ async function enter(isolation: Isolation): Promise<(trick: string, more?: objec
   };
 }
 
-describe.skipIf(!bwrap)('bubblewrap', () => {
+describe.skipIf(!bwrap)('bubblewrapIsolation', () => {
   const isolation = () => bubblewrapIsolation(bwrap as string, program);
 
   it('shows nothing of the machine', async () => {
@@ -154,7 +154,7 @@ async function findMarked(mark: string): Promise<number> {
   return lines.filter((line) => line.includes(mark)).length;
 }
 
-describe.skipIf(!isRoot)('another user', () => {
+describe.skipIf(!isRoot)('userIsolation', () => {
   const isolation = () => userIsolation(program, join(workDir, 'app'));
 
   it('reads only what it is given, and writes only its own folder', async () => {
@@ -197,7 +197,7 @@ describe.skipIf(!isRoot)('another user', () => {
   });
 });
 
-describe('files', () => {
+describe('shareFile and takeFile', () => {
   it('takes a result only when it is one', async () => {
     const [from, to] = [join(workDir, 'from'), join(workDir, 'to')];
     await symlink('/etc/passwd', from);

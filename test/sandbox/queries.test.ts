@@ -178,7 +178,7 @@ const answers: [what: string, sql: string, rows: unknown[], params?: unknown[] |
   ['LIMIT as a parameter', 'SELECT 金額 FROM 売上 ORDER BY 1 LIMIT $n', [{ 金額: 100 }], { n: 1 }],
 ];
 
-describe('queries', () => {
+describe('runQuery', () => {
   it.each(answers)('%s', async (_, sql, rows, params) => {
     expect(await world.rows(sandbox, sql, { params })).toEqual(rows);
   });

@@ -30,7 +30,7 @@ const known: KnownTable[] = [
 ];
 const judge = async (sql: string, tables = known) => analyze(sql, await serialize(sql), tables);
 
-describe('what passes', () => {
+describe('checkTree: what passes', () => {
   it.each([
     ['SELECT 1', []],
     ['SELECT * FROM t', ['t']],
@@ -102,7 +102,7 @@ describe('what passes', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('checkTree: what is refused', () => {
   it.each([
     ['SELECT * FROM nope', 'There is no table "nope"'],
     ['SELECT * FROM "/etc/passwd"', 'files cannot be read'],
@@ -239,7 +239,7 @@ describe('what is refused', () => {
   });
 });
 
-describe('the lists of functions', () => {
+describe('allowedFunctions', () => {
   it('name every function of this DuckDB, each as allowed or as refused', async () => {
     const names = await column(
       "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE function_type IN ('scalar', 'aggregate', 'macro') ORDER BY 1",
@@ -269,7 +269,7 @@ describe('the lists of functions', () => {
   });
 });
 
-describe('text', () => {
+describe('checkText', () => {
   it.each([
     ['', /empty/],
     ['SELECT \0', /U\+0000/],

@@ -6,7 +6,7 @@ import { matchParams, readParams } from '../../store/duckdb/sandbox/params.ts';
 import { encodeFrame, FrameReader } from '../../store/duckdb/sandbox/protocol.ts';
 import { selectResult, storeColumn } from '../../store/duckdb/sandbox/resultTypes.ts';
 
-describe('frames', () => {
+describe('encodeFrame and FrameReader', () => {
   it('come out as they went in, however they are cut', () => {
     const frame = fc.record({ header: fc.jsonValue(), body: fc.uint8Array({ maxLength: 300 }) });
     fc.assert(
@@ -27,7 +27,7 @@ describe('frames', () => {
   });
 });
 
-describe('parameters', () => {
+describe('readParams and matchParams', () => {
   it('are taken by position or by name', () => {
     expect(readParams(undefined)).toEqual({});
     expect(readParams([1, 'a', [null, 2]])).toEqual({ 1: 1, 2: 'a', 3: [null, 2] });
@@ -57,7 +57,7 @@ describe('parameters', () => {
   });
 });
 
-describe('errors of the engine', () => {
+describe('describeError: errors of the engine', () => {
   const engine = (type: string, message: string, more = {}) =>
     new Error(`X Error: ${JSON.stringify({ exception_type: type, exception_message: message, ...more })}`);
 
@@ -84,7 +84,7 @@ describe('errors of the engine', () => {
   });
 });
 
-describe('columns of a result file', () => {
+describe('selectResult and storeColumn', () => {
   it.each([
     ['BIGINT', 'v0 AS "a"'],
     ['HUGEINT', 'CAST(v0 AS VARCHAR) AS "a"'],

@@ -8,7 +8,7 @@ import { projectDir } from '../../store/config.ts';
  */
 const knownSeconds: Record<string, number> = {
   'test/faults/runtime.test.ts': 110,
-  'test/faults/killedWorker.test.ts': 90,
+  'test/faults/ingest.test.ts': 110,
   'test/house.test.ts': 90,
   'test/tables/model.test.ts': 45,
   'test/measured/exceljsParity.test.ts': 45,

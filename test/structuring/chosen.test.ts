@@ -44,7 +44,7 @@ function retype(types: Record<string, string>) {
   return { spec, result: buildSelected([sheet], fromContract(spec), null) };
 }
 
-describe('what is chosen', () => {
+describe('buildSelected: what is chosen', () => {
   it('is every region of kind data at first', () => {
     const { spec } = proposal();
     expect(spec.regions.map((region) => [region.kind, region.selected])).toEqual([
@@ -105,7 +105,7 @@ describe('what is chosen', () => {
   });
 });
 
-describe('types that were asked for', () => {
+describe('buildSelected: types that were asked for', () => {
   it('may be any that a table has', () => {
     const { result } = retype({ A: 'VARCHAR', C: 'DOUBLE', D: 'DECIMAL(18,2)', E: 'TIME', F: 'JSON' });
     expect(result.misfits).toEqual([]);
@@ -163,7 +163,7 @@ describe('types that were asked for', () => {
   });
 });
 
-describe('a ParseSpec that does not fit its file', () => {
+describe('validateSpec: a ParseSpec that does not fit its file', () => {
   const sheets = summarizeSheets([sheet]);
   const cases: [string, (table: RegionJson, spec: SpecJson) => void, string[]][] = [
     ['a range beyond the used cells', (t) => Object.assign(t, { range: 'A2:Z99' }), ['/range']],
@@ -215,7 +215,7 @@ describe('a ParseSpec that does not fit its file', () => {
   });
 });
 
-describe('provenance', () => {
+describe('listCells: provenance', () => {
   it('says which column a cell filled', () => {
     const grid = drawGrid(`
       店 | 地区 | 2023年度 |      | 2024年度 |

@@ -6,7 +6,7 @@ import { type CellValue, convertValue, inferColumn } from '../../core/types/infe
 const text = (value: string): CellValue => ({ kind: 'text', text: value });
 const number = (value: number): CellValue => ({ kind: 'number', number: value, numberFormat: 'General' });
 
-describe('dates as people write them', () => {
+describe('parseDateText: dates as people write them', () => {
   const read: [string, string][] = [
     ['2024-04-01', '2024-04-01'],
     ['2024/4/1', '2024-04-01'],
@@ -55,7 +55,7 @@ describe('dates as people write them', () => {
   });
 });
 
-describe('types of columns', () => {
+describe('inferColumn and convertValue: types of columns', () => {
   const cases: [string, CellValue[], string][] = [
     ['integers', [number(1), number(2)], 'BIGINT'],
     ['fractions', [number(1), number(2.5)], 'DOUBLE'],

@@ -15,7 +15,7 @@ function tables(picture: string, options?: PictureOptions) {
   return read(picture, options).tables.map(({ range, header_rows }) => [range, header_rows]);
 }
 
-describe('statistics as offices publish them', () => {
+describe('analyze: statistics as offices publish them', () => {
   it('have a title with its unit, merged headers of several rows and notes', () => {
     const sheet = read(
       `
@@ -66,7 +66,7 @@ describe('statistics as offices publish them', () => {
   });
 });
 
-describe('lists and exports', () => {
+describe('analyze: lists and exports', () => {
   it('have codes with and without leading zeros, and no header among them', () => {
     expect(
       tables(`
@@ -109,7 +109,7 @@ describe('lists and exports', () => {
   });
 });
 
-describe('sheets laid out by hand', () => {
+describe('analyze: sheets laid out by hand', () => {
   it('are calendars, whose days are data', () => {
     expect(
       tables(`

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isNullMark, parseNumberText } from '../../core/types/number.ts';
 
-describe('numbers as people write them', () => {
+describe('parseNumberText: numbers as people write them', () => {
   const read: [string, number][] = [
     ['1,234', 1234],
     ['-1,234.5', -1234.5],

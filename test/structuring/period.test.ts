@@ -8,7 +8,7 @@ const read = (text: string): Period => {
   return period;
 };
 
-describe('periods as headers write them', () => {
+describe('parsePeriod: periods as headers write them', () => {
   const cases: [string, Period['kind'], string | null][] = [
     ['2024年4月', 'month', '2024-04-01'],
     ['2024/04', 'month', '2024-04-01'],

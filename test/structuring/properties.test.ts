@@ -4,7 +4,7 @@ import { analyze, build, buildSelected, listCells, summarizeSheets, toContract, 
 import { merges, rows } from './anySheet.ts';
 import { makeGrid } from './picture.ts';
 
-describe('any grid at all', () => {
+describe('analyze and build: any grid at all', () => {
   it('is structured without losing or doubling a cell, and each row knows its cells', () => {
     fc.assert(
       fc.property(rows, merges, (drawn, merged) => {
@@ -54,7 +54,7 @@ describe('any grid at all', () => {
   });
 });
 
-describe('a ParseSpec that people corrected', () => {
+describe('build: a ParseSpec that people corrected', () => {
   const grid = makeGrid([['Title'], ['a', 'b'], ['x', '1'], ['y', '2'], ['z', '3']]);
 
   it('is followed: other names, other types, other header rows', () => {

@@ -5,7 +5,7 @@ import { structure } from './structure.ts';
 
 const accounts = (rows: Record<string, unknown>[]) => rows.map((row) => [row.科目, row.階層, row.種別, row.計算式]);
 
-describe('statements', () => {
+describe('build: statements', () => {
   it('are split by level, with differences apart and a tree of accounts', () => {
     const grid = drawGrid(
       `
@@ -85,7 +85,7 @@ describe('statements', () => {
   });
 });
 
-describe('subtotals', () => {
+describe('build: subtotals', () => {
   it.each([
     [
       'indented',
@@ -117,7 +117,7 @@ describe('subtotals', () => {
   });
 });
 
-describe('totals that do not add up', () => {
+describe('findWrongTotals: totals that do not add up', () => {
   it('are a finding with both numbers, once per wrong cell', () => {
     const out = structure([drawGrid('氏名|交通費|宿泊費\n相川|100|50\n井上|200|60\n宇田|300|70\n合計|650|180')]);
     expect(out.result.findings).toEqual([expect.objectContaining({ kind: 'total_mismatch', cell: 'B5', stated: 650, computed: 600 })]);

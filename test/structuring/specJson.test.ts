@@ -39,7 +39,7 @@ const statement = drawGrid(
   { sheet: 'PL' },
 );
 
-describe('a ParseSpec in the form of the contract', () => {
+describe('toContract and fromContract: a ParseSpec in the form of the contract', () => {
   it('has the types of the contract', () => {
     expectTypeOf<SpecJson>().toExtend<components['schemas']['ParseSpec']>();
     expectTypeOf<components['schemas']['ParseSpec']>().toExtend<SpecJson>();

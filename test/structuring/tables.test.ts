@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { drawGrid } from './picture.ts';
 import { structure } from './structure.ts';
 
-describe('a sheet that is one table', () => {
+describe('build: a sheet that is one table', () => {
   it('takes the name of the file and nothing else comes out', () => {
     const out = structure(
       [
@@ -31,7 +31,7 @@ describe('a sheet that is one table', () => {
   });
 });
 
-describe('what stands around a table', () => {
+describe('build: what stands around a table', () => {
   const out = structure(
     [
       drawGrid(
@@ -72,7 +72,7 @@ describe('what stands around a table', () => {
   });
 });
 
-describe('several tables on a sheet', () => {
+describe('build: several tables on a sheet', () => {
   it('stand side by side', () => {
     const out = structure([
       drawGrid(`
@@ -121,7 +121,7 @@ describe('several tables on a sheet', () => {
   });
 });
 
-describe('headers of several rows', () => {
+describe('build: headers of several rows', () => {
   it('join the merged parent to its children', () => {
     const out = structure([
       drawGrid(
@@ -138,7 +138,7 @@ describe('headers of several rows', () => {
   });
 });
 
-describe('periods across columns', () => {
+describe('build: periods across columns', () => {
   it('become rows, with the fiscal year above the months', () => {
     const out = structure([
       drawGrid(
@@ -184,7 +184,7 @@ describe('periods across columns', () => {
   });
 });
 
-describe('forms', () => {
+describe('build: forms', () => {
   it('become items, and do not let a title reach over them', () => {
     const out = structure([
       drawGrid(

@@ -31,7 +31,7 @@ const oddNames = [
   'rowid',
 ];
 
-describe('odd names', () => {
+describe('createTable: odd names', () => {
   it.each(oddNames)('%j is a table and a column like any other', async (name) => {
     const table = await world.makeTable(name, [{ name }, { name: 'n', type: 'BIGINT' }]);
     ok(await table.upsert([{ [name]: 'x', n: 1 }]));
@@ -76,7 +76,7 @@ describe('odd names', () => {
   });
 });
 
-describe('what is not there', () => {
+describe('tables that are not there', () => {
   it('is 404 for a table, with the nearest name, from every operation', async () => {
     await world.makeTable('売上明細', [{ name: '得意先名' }]);
     const missing = driveTable(world.owner, world.workbookId, '売上明紬');
@@ -142,7 +142,7 @@ describe('what is not there', () => {
   });
 });
 
-describe('a filter that is no expression over the table', () => {
+describe('readRows: a filter that is no expression over the table', () => {
   it.each([
     ['amout > 1', 400, 'query-failed', /"amout" not found.*"amount".*\(line 1, column 1\)$/s],
     ['amount > 1\n  AND amout > 1', 400, 'query-failed', /\(line 2, column 7\)$/],
@@ -186,7 +186,7 @@ describe('a filter that is no expression over the table', () => {
   );
 });
 
-describe('values that do not fit', () => {
+describe('upsertRows: values that do not fit', () => {
   it('are refused with a pointer for each cell, and nothing is changed', async () => {
     const table = await world.makeTable('typed', [
       { name: 'i', type: 'BIGINT' },
@@ -347,7 +347,7 @@ it('an actor of blanks is nobody: the user is written down', async () => {
   expect((await world.ops({ limit: 1 })).ops[0]?.actor).toMatch(/\S/);
 });
 
-describe('a number with more digits than a double has', () => {
+describe('upsertRows: a number with more digits than a double has', () => {
   const long = '1234567890.00000000001';
   const send = async (method: string, path: string, body: string) => {
     const response = await api.fetch(`/api/v1/workbooks/${world.workbookId}/${path}`, {

@@ -6,7 +6,7 @@ const { api, world } = await useWorkbook();
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => ({ a: `row ${i}` }));
 
-describe('a column that is added', () => {
+describe('addColumn: a column that is added', () => {
   it('shows its default in an old segment and an old log entry; an explicit null later stays null', async () => {
     const table = await world.makeTable('defaults', [{ name: 'a' }]);
     const { row_ids: ids } = ok(await table.upsert(many(1200), 1));
@@ -64,7 +64,7 @@ describe('a column that is added', () => {
   });
 });
 
-describe('a column that is renamed', () => {
+describe('alterColumn: a column that is renamed', () => {
   it('keeps its id, values and description; older versions have the older name', async () => {
     const table = await world.makeTable('renamed', [{ name: 'old' }, { name: 'b' }]);
     ok(await table.upsert([{ old: 'x' }], 1));
@@ -88,7 +88,7 @@ describe('a column that is renamed', () => {
   });
 });
 
-describe('a column that is retyped', () => {
+describe('alterColumn: a column that is retyped', () => {
   it('is cast once; the version before keeps the text as it was', async () => {
     const table = await world.makeTable('retyped', [{ name: 'a' }, { name: 'n' }]);
     ok(
@@ -226,7 +226,7 @@ describe('a column that is retyped', () => {
   });
 });
 
-describe('a column that is dropped', () => {
+describe('dropColumn: a column that is dropped', () => {
   it('is gone from now on, and a new one of its name has none of its values', async () => {
     const table = await world.makeTable('dropped', [{ name: 'a' }, { name: 'b' }]);
     ok(await table.upsert([{ a: 'x', b: 'y' }], 1));
@@ -242,7 +242,7 @@ describe('a column that is dropped', () => {
   });
 });
 
-describe('after a restore', () => {
+describe('columns after restoreSnapshot', () => {
   it('a column that was added later is gone; added again it has a new id and no old values', async () => {
     const other = await makeWorkbookWith(api);
     const table = await other.makeTable('restored', [{ name: 'a' }, { name: 'old' }]);
@@ -264,7 +264,7 @@ describe('after a restore', () => {
   });
 });
 
-describe('column changes by many at once', () => {
+describe('addColumn, alterColumn and dropColumn by many at once', () => {
   it('take one version each; those that insist on one get a 409', async () => {
     const table = await world.makeTable('raced', [{ name: 'a' }]);
     ok(await table.upsert([{ a: '1' }]));

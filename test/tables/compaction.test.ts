@@ -77,7 +77,7 @@ async function makeLayered(name: string): Promise<string> {
   return id;
 }
 
-describe('a compaction', () => {
+describe('compactTable', () => {
   it('freezes a long tail into a delta and changes the content of no version', async () => {
     const id = await store.makeLargeTable('frozen', 20_000);
     for (let i = 0; i < 3; i += 1)
@@ -183,7 +183,7 @@ describe('a compaction', () => {
   });
 });
 
-describe('entries that were moved to a file', () => {
+describe('compactTable: entries that were moved to a file', () => {
   const eager = { ...thorough, moved: 1 };
 
   it('are read from there by versions that a restore brings back, by undo, and by a reader who came before', async () => {
@@ -232,7 +232,7 @@ describe('entries that were moved to a file', () => {
   });
 });
 
-describe('while a compaction runs', () => {
+describe('compactTable: while it runs', () => {
   it.each(['frozen', 'compacted'] as const)('edits and new columns go through and stay (%s)', async (expected) => {
     const name = `busy ${expected}`;
     const id = await makeLayered(name);
@@ -369,7 +369,7 @@ describe('while a compaction runs', () => {
   });
 });
 
-describe('a crash', () => {
+describe('compactTable: a crash', () => {
   it('between a file and the transaction leaves the table as it was, and can be done again', async () => {
     const id = await makeLayered('crashed');
     const before = await store.hashVersions(id);

@@ -32,7 +32,7 @@ async function diff(name: string) {
   return { there: there.counts, back: back.counts, files: files.size };
 }
 
-describe('a difference over a change of columns', () => {
+describe('diffTable: over a change of columns', () => {
   it('looks only at the rows of the log after a column came without a default', async () => {
     await store.makeLargeTable('came', 1000);
     await add('came', 'c');

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-describe('a workbook', () => {
+describe('getWorkbook and listWorkbooks: counts of tables', () => {
   it('counts its active tables, in lists and by itself', async () => {
     const path = { workbook_id: workbookId };
     const counted = async () => ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}', { params: { path } })).counts.tables;
@@ -42,7 +42,7 @@ describe('a workbook', () => {
 const search = async (who: Person, q: string, query: Record<string, unknown> = {}) =>
   ok(await who.client.GET('/api/v1/search', { params: { query: { q, ...query } } }));
 
-describe('search', () => {
+describe('searchArtifacts', () => {
   it('finds Japanese substrings of names before columns', async () => {
     const { results } = await search(owner, '売上');
     expect(results.map((hit) => [hit.name, hit.matched, hit.columns])).toEqual([
@@ -120,7 +120,7 @@ describe('search', () => {
   });
 });
 
-describe('me/data', () => {
+describe('listMyData', () => {
   it('lists every artifact by workbook and name, page by page', async () => {
     const names: string[] = [];
     for (let cursor: string | undefined; ; ) {
@@ -133,7 +133,7 @@ describe('me/data', () => {
   });
 });
 
-describe('profile', () => {
+describe('profileTable', () => {
   it('tells nulls, distinct values, extremes, mean, top values and a histogram', async () => {
     const profile = ok(
       await owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/profile', {
@@ -234,7 +234,7 @@ describe('profile', () => {
   });
 });
 
-describe('more tables than are looked at together', () => {
+describe('searchArtifacts and listMyData: more tables than are looked at together', () => {
   const many = 4_500;
 
   it('are all searched, the best comes first wherever it lay, and pages go through all of them', async () => {

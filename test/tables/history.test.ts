@@ -8,7 +8,7 @@ import { makeWorkbookWith, useWorkbook } from './tableDriver.ts';
 
 const { api, world } = await useWorkbook();
 
-describe("a row's history", () => {
+describe("getRowHistory: a row's history", () => {
   it('tells every change by cell, newest first, under the newest name of each column', async () => {
     const table = await world.makeTable('told', [{ name: 'a' }, { name: 'd', type: 'DECIMAL(20,2)' }, { name: 'j', type: 'JSON' }]);
     ok(await table.upsert([{ a: 'x', d: '12345678901234567.8', j: { deep: [1] } }, { a: 'other' }]));
@@ -114,7 +114,7 @@ describe("a row's history", () => {
   });
 });
 
-describe('a diff', () => {
+describe('diffTable: a diff', () => {
   it('tells inserted, updated and deleted rows from the log, both ways', async () => {
     const table = await world.makeTable('diffed', [{ name: 'a' }, { name: 'n', type: 'BIGINT' }]);
     ok(await table.upsert([{ a: 'x', n: 1 }, { a: 'y', n: 2 }, { a: 'same' }]));

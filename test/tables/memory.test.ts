@@ -40,7 +40,7 @@ const read = (query: Record<string, unknown>, accept = 'application/json') =>
     ...(accept === 'application/json' ? {} : { parseAs: 'arrayBuffer' as const }),
   }) as Promise<Asked>;
 
-describe('where the engine has too little memory', () => {
+describe('the engine with too little memory', () => {
   it.each([
     ['a page', () => read({ limit: 10_000 })],
     ['a page far down', () => read({ limit: 10, offset: 200_000 })],

@@ -295,7 +295,7 @@ class Run {
   }
 }
 
-describe('the store', () => {
+describe('the table store', () => {
   it('gives at every version what a naive model gives, whatever happened', async () => {
     let runs = 0;
     const untilMs = Date.now() + 20_000;

@@ -29,7 +29,7 @@ type QueryResult = components['schemas']['QueryResult'];
 const read = (answer: Parameters<typeof ok>[0]) => ok(answer) as QueryResult;
 const path = () => `/api/v1/workbooks/${workbookId}`;
 
-describe('query', () => {
+describe('runQuery', () => {
   it('answers with a durable result that can be paged', async () => {
     const answer = read(await run({ sql: 'SELECT 品目, sum(金額) AS 計, max(数) AS n FROM 売上 GROUP BY 品目 ORDER BY 品目', limit: 2 }));
     expect(answer).toMatchObject({ row_count: 7, next_offset: 2, tables: [{ name: '売上', edit_version: 2 }], masked_columns: [] });
@@ -296,7 +296,7 @@ describe('query', () => {
   });
 });
 
-describe('filter of rows', () => {
+describe('readRows: filter', () => {
   const readRows = (query: Record<string, unknown>) =>
     owner.client.GET(rowsPath, { params: { path: { workbook_id: workbookId, name: '売上' }, query } });
 

@@ -6,7 +6,7 @@ const { api, world } = await useWorkbook();
 
 const columns = [{ name: '品目' }, { name: '数', type: 'BIGINT' }, { name: '額', type: 'DECIMAL(10,2)' }, { name: '他', type: 'JSON' }];
 
-describe('a range', () => {
+describe('readRange and writeRange: a range', () => {
   it('reads the table as a sheet, without trailing blanks', async () => {
     const table = await world.makeTable('sheet', columns);
     ok(await table.upsert([{ 品目: 'りんご', 数: 3, 額: '1.5' }, { 品目: 'みかん' }, { 他: { a: 1 } }, { 品目: 'end' }, {}]));
@@ -157,7 +157,7 @@ describe('a range', () => {
   });
 });
 
-describe('a rebased range', () => {
+describe('writeRange: a rebased range', () => {
   const path = async (name: string) => {
     const table = await world.makeTable(name, [{ name: 'a' }, { name: 'b' }]);
     ok(await table.upsert([{ a: 'r1' }, { a: 'r2' }, { a: 'r3' }]));

@@ -32,7 +32,7 @@ const fetchRows = (query: string, accept: string) =>
 const readRaw = (query: Record<string, unknown>) =>
   world.owner.client.GET(`${base}/tables/{name}/rows`, { params: { path: table.path, query } });
 
-describe('rows are read', () => {
+describe('readRows: rows are read', () => {
   it('page by page to the end, each once, in row order, also while rows are added', async () => {
     const ids: number[] = [];
     let cursor: string | undefined;
@@ -110,7 +110,7 @@ describe('rows are read', () => {
   });
 });
 
-describe('a query', () => {
+describe('runQuery: a query', () => {
   const run = async (sql: string) => {
     const path = { workbook_id: world.workbookId };
     return ok(await world.owner.client.POST(`${base}/query`, { params: { path }, body: { sql } })) as components['schemas']['QueryResult'];

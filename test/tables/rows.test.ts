@@ -6,7 +6,7 @@ const { api, world } = await useWorkbook();
 const { owner, workbookId, makeTable } = world;
 const rowsPath = '/api/v1/workbooks/{workbook_id}/tables/{name}/rows' as const;
 
-describe('rows', () => {
+describe('upsertRows and readRows: rows', () => {
   it('come back as they were written, every digit kept', async () => {
     const table = await makeTable('売上', [
       { name: '品目' },

@@ -61,7 +61,7 @@ async function makeBook(title: string) {
 type Outcome = { snapshot_id: string; restored: { name: string; edit_version: number }[]; archived: string[] };
 const outcome = (answer: Parameters<typeof ok>[0]) => ok(answer) as Outcome;
 
-describe('snapshots', () => {
+describe('commitSnapshot and listSnapshots: snapshots', () => {
   it('show the editing one first; a commit closes it under its id and opens the next', async () => {
     const book = await makeBook('commit');
     await book.create('売上');
@@ -161,7 +161,7 @@ describe('snapshots', () => {
   });
 });
 
-describe('a restore', () => {
+describe('restoreSnapshot: a restore', () => {
   it('brings content, names and states back as new versions, and leaves alone what did not change', async () => {
     const book = await makeBook('restore');
     for (const name of ['edited', 'same', 'deleted', 'archived']) {
@@ -339,7 +339,7 @@ describe('a restore', () => {
   });
 });
 
-describe('a named version', () => {
+describe('createVersion and revertVersion: a named version', () => {
   it('pins tables under a label that is taken once and reverted to as often as wanted', async () => {
     const book = await makeBook('versions');
     await book.create('売上');

@@ -10,7 +10,7 @@ const inBook = () => ({ workbook_id: world.workbookId });
 const list = async (state?: 'active' | 'archived') =>
   ok(await world.owner.client.GET(`${base}/tables`, { params: { path: inBook(), query: { state } } })).tables.map((table) => table.name);
 
-describe('a table', () => {
+describe('createTable, getTable, archiveArtifact and deleteTable: a table', () => {
   it('takes the types of the list under their usual names, and no others', async () => {
     const given = [
       'TEXT',

@@ -41,7 +41,7 @@ async function awaitFile(tableId: string): Promise<string> {
   return store.services.tails.find(await current(tableId))?.path ?? '';
 }
 
-describe('a long log', () => {
+describe('tailFiles: a long log', () => {
   it('is loaded at the first reading, and is a file from then on', async () => {
     const id = await makeEdited('read_twice');
     const before = await store.readContent(id);

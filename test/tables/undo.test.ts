@@ -8,7 +8,7 @@ const { api, world } = await useWorkbook();
 
 const columns = [{ name: 'a' }, { name: 'n', type: 'BIGINT' }];
 
-describe('undo', () => {
+describe('undoOp', () => {
   it('puts changed cells back, takes inserted rows away, and leaves other cells alone', async () => {
     const table = await world.makeTable('mixed', columns);
     ok(await table.upsert([{ a: 'x', n: 1 }, { a: 'y' }], 1));
@@ -173,7 +173,7 @@ describe('undo', () => {
   });
 });
 
-describe('the op log', () => {
+describe('listOps: the op log', () => {
   it('offers no undo for a table that is archived or gone', async () => {
     const table = await world.makeTable('put_away', columns);
     const { op_id } = ok(await table.upsert([{ a: 'x' }]));

@@ -71,7 +71,7 @@ const kinds: [type: string, values: unknown[]][] = [
   ['JSON', [{ a: [1, 'x'] }, [], 'text', null]],
 ];
 
-describe('a table of more columns than an engine is asked for at once', () => {
+describe('wide tables: more columns than an engine is asked for at once', () => {
   const width = 520;
   const columns = Array.from({ length: width }, (_, i) => ({ name: i === 0 ? 'n' : `列 ${i}`, type: kinds[i % kinds.length]?.[0] ?? '' }));
   const makeRow = (n: number) =>
@@ -168,7 +168,7 @@ describe('a table of more columns than an engine is asked for at once', () => {
   });
 });
 
-describe('a table as wide as a sheet can be', () => {
+describe('wide tables: as wide as a sheet can be', () => {
   const width = 16_384;
   const names = Array.from({ length: width }, (_, i) => `c${i + 1}`);
   let table: DrivenTable;

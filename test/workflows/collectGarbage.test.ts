@@ -52,7 +52,7 @@ const collect = async () => {
 const readAt = (own: TestStore, name: string, at_version: number) =>
   own.owner.client.GET(`${base}/tables/{name}/rows`, { params: { path: { workbook_id: own.workbook.id, name }, query: { at_version } } });
 
-describe('garbage', () => {
+describe('collectBlobs and collectVersions: garbage', () => {
   it('are versions that nothing refers to, 30 days after they were replaced; pinned and current ones stay', async () => {
     const own = await store.another();
     const id = await own.makeTable('t', [{ name: 'a', type: 'BIGINT' }]);

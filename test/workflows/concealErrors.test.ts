@@ -2,7 +2,7 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
 import { concealErrors } from '../../activities/concealErrors.ts';
 
-describe('what leaves an activity', () => {
+describe('concealErrors', () => {
   const throwing = (error: unknown) =>
     concealErrors({
       run: async () => {

@@ -59,7 +59,7 @@ async function runSchedule(): Promise<{ workflowId: string; result: Record<strin
   throw new Error('the schedule started nothing');
 }
 
-describe('the schedule', () => {
+describe('ensureSchedules: the schedule', () => {
   it('is there once a worker is, every five minutes, one run at a time', async () => {
     const schedule = await client.schedule.getHandle(expireSchedule()).describe();
     expect(schedule.spec.intervals).toMatchObject([{ every: 300_000 }]);
@@ -173,7 +173,7 @@ describe('expireThings', () => {
   });
 });
 
-describe('a payload', () => {
+describe('payloads: a payload', () => {
   it('of more than 64 KB is refused where it is made', async () => {
     const start = (bytes: number) =>
       client.workflow.start('expireThings', {
@@ -187,7 +187,7 @@ describe('a payload', () => {
   });
 });
 
-describe('the recorded history', () => {
+describe('expireThings: the recorded history', () => {
   it('is replayed by the workflows as they are now', () => replayHistory('expireThings'));
 
   it('is refused by a workflow that was changed without care', async () => {
@@ -199,7 +199,7 @@ describe('the recorded history', () => {
   });
 });
 
-describe('a workflow that fails', () => {
+describe('startWorker: a workflow that fails', () => {
   it('fails for its caller, and the worker goes on', async () => {
     const handle = await client.workflow.start('noSuchWorkflow', {
       workflowId: makeId('req'),

@@ -102,6 +102,6 @@ describe('grantCredits', () => {
   });
 });
 
-describe('the recorded history', () => {
+describe('grantCredits: the recorded history', () => {
   it('is replayed by the workflow as it is now', () => replayHistory('grantCredits'));
 });

@@ -124,7 +124,7 @@ describe('sweepJobs', () => {
   });
 });
 
-describe('the recorded histories', () => {
+describe('ingest: the recorded histories', () => {
   it.each(['ingest', 'ingestSkipped', 'ingestFallenBack', 'ingestCancelled', 'analyze', 'materialize', 'sweepJobs'])(
     '%s is replayed by the workflow as it is now',
     (name) => replayHistory(name),

@@ -20,7 +20,7 @@ function rowsOf(grid: Grid): string[][] {
 const read = async (text: string | Uint8Array, options?: CsvOptions): Promise<string[][]> =>
   rowsOf((await readCsv(Buffer.from(text as Uint8Array), options)).grid);
 
-describe('fields and rows', () => {
+describe('readCsv: fields and rows', () => {
   const cases: [name: string, text: string, expected: string[][]][] = [
     [
       'plain',
@@ -156,7 +156,7 @@ describe('fields and rows', () => {
   });
 });
 
-describe('encodings', () => {
+describe('readCsv: encodings', () => {
   const TEXT = '会社名,住所,金額\n株式会社青木製作所,東京都千代田区,1000\nカタカナ商店,ひらがな市,2000\n';
   // TextEncoder writes UTF-8 only, so the Japanese encodings are made by asking every byte pair what it stands for.
   const encoders = new Map<string, Map<string, number[]>>();
@@ -255,7 +255,7 @@ describe('encodings', () => {
   });
 });
 
-describe('bad input', () => {
+describe('readCsv: bad input', () => {
   const cases: [name: string, bytes: Uint8Array, options: CsvOptions, code: string, words: RegExp][] = [
     ['empty', Buffer.alloc(0), {}, 'validation-failed', /empty/],
     ['a NUL byte', Buffer.from('a,b\n1,\0\n2,3\n'), {}, 'validation-failed', /NUL/],

@@ -8,7 +8,7 @@ import { readGrid } from './makeWorkbook.ts';
 const number = (value: number, format: string): string => formatValue(CellKind.number, value, '', format);
 const date = (iso: string, format: string): string => formatValue(CellKind.date, Date.parse(`${iso}Z`), '', format);
 
-describe('numbers as shown', () => {
+describe('formatCell: numbers as shown', () => {
   const cases: [value: number, format: string, shown: string][] = [
     [1234567, '#,##0', '1,234,567'],
     [-1234.5, '#,##0', '-1,235'],
@@ -109,7 +109,7 @@ describe('numbers as shown', () => {
   });
 });
 
-describe('dates as shown', () => {
+describe('formatCell: dates as shown', () => {
   const cases: [iso: string, format: string, shown: string][] = [
     ['2024-04-01T00:00:00', 'yyyy/m/d', '2024/4/1'],
     ['2024-04-01T00:00:00', 'yyyy"年"m"月"d"日"', '2024年4月1日'],
@@ -153,7 +153,7 @@ describe('dates as shown', () => {
   });
 });
 
-describe('texts as shown', () => {
+describe('formatCell: texts as shown', () => {
   it.each([
     ['abc', 'General', 'abc'],
     ['abc', '0.00', 'abc'],
@@ -171,7 +171,7 @@ describe('texts as shown', () => {
   });
 });
 
-describe('which formats are dates', () => {
+describe('classifyFormat: which formats are dates', () => {
   it.each([
     ['General', 'number'],
     ['G/標準', 'number'],
@@ -199,7 +199,7 @@ describe('which formats are dates', () => {
   });
 });
 
-describe('builtin formats', () => {
+describe('formatCell: builtin formats', () => {
   const shownBy = async (id: number, value: number, locale?: 'ja' | 'en'): Promise<string> => {
     const grid = await readGrid(
       { sheets: [`<row r="1"><c r="A1" s="1"><v>${value}</v></c></row>`], styles: ['0', String(id)] },

@@ -46,7 +46,7 @@ describe('translateFormula', () => {
   });
 });
 
-describe('formulas of a sheet', () => {
+describe('readWorkbook: formulas of a sheet', () => {
   it('keeps formula and cached result', async () => {
     const grid = await readGrid({
       sheets: [

@@ -15,7 +15,7 @@ function compound(stream: string): Buffer {
   return file;
 }
 
-describe('files that are no workbook', () => {
+describe('readWorkbook: files that are no workbook', () => {
   const cases: [name: string, bytes: Uint8Array, code: string, words: RegExp][] = [
     ['empty', Buffer.alloc(0), 'validation-failed', /empty/],
     ['not a zip', Buffer.from([1, 2, 0, 4, 5]), 'unsupported-media', /not an Excel workbook/],
@@ -50,7 +50,7 @@ describe('files that are no workbook', () => {
   });
 });
 
-describe('damaged workbooks', () => {
+describe('readWorkbook: damaged workbooks', () => {
   const damaged: [name: string, parts: Partial<BookParts>, words: RegExp][] = [
     ['a wrong checksum', { change: (part) => (part.name.includes('sheet1') ? { ...part, claimedCrc: 1 } : part) }, /checksum/],
     ['a wrong size', { change: (part) => (part.name.includes('sheet1') ? { ...part, claimedSize: 9 } : part) }, /checksum/],
@@ -96,7 +96,7 @@ describe('damaged workbooks', () => {
   });
 });
 
-describe('DOCTYPE', () => {
+describe('readWorkbook: DOCTYPE', () => {
   const DOCTYPE = '<!DOCTYPE x [<!ENTITY a "b">]>';
   const parts = [
     '_rels/.rels',
@@ -149,7 +149,7 @@ function cpuMsSince(started: NodeJS.CpuUsage): number {
 /** The directory says that the sheet is tiny. */
 const lie: NonNullable<BookParts['change']> = (part) => (part.name.includes('sheet1') ? { ...part, claimedSize: 1 } : part);
 
-describe('limits', () => {
+describe('readWorkbook: limits', () => {
   const many = (count: number): string =>
     Array.from({ length: count }, (_, i) => `<row r="${i + 1}"><c r="A${i + 1}"><v>${i}</v></c></row>`).join('');
   const cases: [name: string, limits: Partial<ReadLimits>, parts: BookParts, words: RegExp][] = [

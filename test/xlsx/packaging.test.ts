@@ -9,7 +9,7 @@ const SHEET = '<row r="1"><c r="A1" t="s"><v>0</v></c><c r="B1"><f>1+1</f><v>2</
 const STRINGS = '<si><t>text</t></si>';
 const EXPECTED = { A1: 'text', B1: 2 };
 
-describe('zip archives', () => {
+describe('readWorkbook: zip archives', () => {
   const cases: [name: string, parts: Partial<BookParts>][] = [
     ['stored parts', { change: (part) => ({ ...part, stored: true }) }],
     ['data descriptors', { change: (part) => ({ ...part, descriptor: true }) }],
@@ -59,7 +59,7 @@ describe('zip archives', () => {
   });
 });
 
-describe('XML of other makers', () => {
+describe('readWorkbook: XML of other makers', () => {
   const prefixed = (xml: string): string => xml.replace(/<(\/?)(?=[a-z])/gi, '<$1x:');
   const cases: [name: string, change: NonNullable<BookParts['change']>][] = [
     [

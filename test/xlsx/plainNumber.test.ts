@@ -38,7 +38,7 @@ const sizes = fc.oneof(
   fc.double({ min: 0, noNaN: true, noDefaultInfinity: true }),
 );
 
-describe('plain number formats', () => {
+describe('renderPlainNumber: plain number formats', () => {
   it('show every number as the general way does', () => {
     fc.assert(
       fc.property(fc.constantFrom(...PLAIN, ...OTHERS), sizes, (code, size) => {
@@ -57,7 +57,7 @@ describe('plain number formats', () => {
   });
 });
 
-describe('General', () => {
+describe('formatGeneral', () => {
   it('shows what fits into eleven characters in full, and rounds the rest', () => {
     fc.assert(
       fc.property(sizes, (size) => {

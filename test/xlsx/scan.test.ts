@@ -53,7 +53,7 @@ function scanInChunks(xml: string, chunks: number[], whole = true): unknown {
   };
 }
 
-describe('chunks', () => {
+describe('SheetScanner: chunks', () => {
   const whole = scanInChunks(ODD_SHEET, []);
 
   it('reads the sheet at all', () => {
@@ -198,7 +198,7 @@ function letters(column: number): string {
   return text;
 }
 
-describe('broken XML', () => {
+describe('SheetScanner: broken XML', () => {
   it('gives cells or a refusal, and always ends', { timeout: 180_000 }, () => {
     const bytes = Buffer.from(ODD_SHEET);
     const alphabet = Buffer.from('<>/"\'=&;![]-cvrist 19A\0');

@@ -9,7 +9,7 @@ const whole = (inner: string): string =>
   `<worksheet xmlns="${MAIN}" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships">${inner}</worksheet>`;
 const range = (top: number, left: number, bottom: number, right: number) => ({ top, left, bottom, right });
 
-describe('what stands around the cells', () => {
+describe('readWorkbook: what stands around the cells', () => {
   it('merges, hidden rows and columns, outlines', async () => {
     const grid = await readGrid({
       sheets: [
@@ -86,7 +86,7 @@ describe('what stands around the cells', () => {
   });
 });
 
-describe('styles', () => {
+describe('readWorkbook: styles', () => {
   const styles = (fonts: string, fills: string, borders: string, xfs: string): string =>
     `<styleSheet xmlns="${MAIN}"><fonts>${fonts}</fonts><fills>${fills}</fills><borders>${borders}</borders><cellStyleXfs><xf fontId="9"/></cellStyleXfs><cellXfs>${xfs}</cellXfs><colors><indexedColors><rgbColor rgb="00000000"/><rgbColor rgb="00ABCDEF"/></indexedColors></colors></styleSheet>`;
   const sheet = (count: number): string =>
@@ -190,7 +190,7 @@ describe('styles', () => {
   });
 });
 
-describe('a workbook of exceljs', () => {
+describe('readWorkbook: a workbook of exceljs', () => {
   it('reads as it was written', async () => {
     const book = new ExcelJS.Workbook();
     const sheet = book.addWorksheet('売上');

@@ -122,7 +122,7 @@ const cases: { name: string; xml: string; strings?: string; styles?: string[]; i
   },
 ];
 
-describe('cell values', () => {
+describe('readWorkbook: cell values', () => {
   it.each(cases)('$name', async ({ xml, strings, styles, inner, expected }) => {
     const grid = await readGrid({ sheets: [xml], strings: strings ?? '', styles, workbookInner: inner });
     expect(cellsOf(grid)).toEqual(expected);
