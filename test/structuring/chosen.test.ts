@@ -108,27 +108,14 @@ describe('buildSelected: what is chosen', () => {
 describe('buildSelected: types that were asked for', () => {
   it('may be any that a table has', () => {
     const { result } = retype({ A: 'VARCHAR', C: 'DOUBLE', D: 'DECIMAL(18,2)', E: 'TIME', F: 'JSON' });
+    const types = ['VARCHAR', 'VARCHAR', 'DOUBLE', 'DECIMAL(18,2)', 'TIME', 'JSON'];
     expect(result.misfits).toEqual([]);
-    expect(result.tables[0]?.columns.map((column) => column.type)).toEqual([
-      'VARCHAR',
-      'VARCHAR',
-      'DOUBLE',
-      'DECIMAL(18,2)',
-      'TIME',
-      'JSON',
-    ]);
+    expect(result.tables[0]?.columns.map((column) => column.type)).toEqual(types);
     expect(result.tables[0]?.rows).toEqual([
       ['A01', 'ボルト', 5, '12.50', '09:30:00', '{"色": "銀"}'],
       ['A02', 'ナット', null, '1250.25', '10:05:00', '[1, 2]'],
     ]);
-    expect(result.tables[1]?.columns.map((column) => column.type)).toEqual([
-      'VARCHAR',
-      'VARCHAR',
-      'DOUBLE',
-      'DECIMAL(18,2)',
-      'TIME',
-      'JSON',
-    ]);
+    expect(result.tables[1]?.columns.map((column) => column.type)).toEqual(types);
   });
 
   it.each([

@@ -3,6 +3,7 @@ import { findDoubt } from '../../core/structuring/doubt.ts';
 import { Ledger } from '../../core/structuring/ledger.ts';
 import type { SpecRegion } from '../../core/structuring/spec.ts';
 import { drawSheet } from './picture.ts';
+import { makeRegion } from './structure.ts';
 
 const open = (picture = 'a|b\nc|d') => {
   const view = drawSheet(picture);
@@ -51,18 +52,7 @@ describe('Ledger', () => {
 });
 
 describe('findDoubt', () => {
-  const region = (kind: SpecRegion['kind'], range: string): SpecRegion => ({
-    id: range,
-    sheet: 'Sheet1',
-    range,
-    kind,
-    name: '',
-    header_rows: [],
-    data_range: null,
-    orientation: 'rows',
-    columns: [],
-    selected: true,
-  });
+  const region = (kind: SpecRegion['kind'], range: string) => makeRegion({ id: range, range, kind });
   const placed = (picture: string, kind: SpecRegion['kind'], range: string) => {
     const { view, ledger } = open(picture);
     for (let cell = 0; cell < view.grid.size; cell += 1) ledger.place(cell, 'value');

@@ -3,19 +3,9 @@ import { Ledger } from '../../core/structuring/ledger.ts';
 import { buildNotes } from '../../core/structuring/notes.ts';
 import type { SpecRegion } from '../../core/structuring/spec.ts';
 import { drawSheet, type PictureOptions } from './picture.ts';
+import { makeRegion } from './structure.ts';
 
-const region = (kind: SpecRegion['kind'], range: string, name = '売上'): SpecRegion => ({
-  id: range,
-  sheet: 'Sheet1',
-  range,
-  kind,
-  name,
-  header_rows: [],
-  data_range: null,
-  orientation: 'rows',
-  columns: [],
-  selected: true,
-});
+const region = (kind: SpecRegion['kind'], range: string, name = '売上') => makeRegion({ id: range, range, kind, name });
 
 function build(picture: string, regions: SpecRegion[], options?: PictureOptions) {
   const view = drawSheet(picture, options);

@@ -1,7 +1,7 @@
 /** Runs analysis and building as `auto` does, and hands the tables out by name with rows as objects. */
 
 import type { Grid } from '../../core/grid/grid.ts';
-import { analyze, type BuildResult, build, type OutputTable } from '../../core/structuring/index.ts';
+import { analyze, type BuildResult, build, type OutputTable, type SpecRegion } from '../../core/structuring/index.ts';
 
 export interface Structured {
   result: BuildResult;
@@ -27,5 +27,22 @@ export function structure(grids: Grid[], fileName = 'file.xlsx'): Structured {
       return rows.map((row) => Object.fromEntries(columns.map((column, k) => [column.name, row[k]])));
     },
     columns: (name) => table(name).columns.map((column) => `${column.name} ${column.type}`),
+  };
+}
+
+/** A region of a ParseSpec as somebody may have written it, with what a test says of it. */
+export function makeRegion(own: Partial<SpecRegion>): SpecRegion {
+  return {
+    id: 'r1',
+    sheet: 'Sheet1',
+    range: 'A1',
+    kind: 'data',
+    name: '',
+    header_rows: [],
+    data_range: null,
+    orientation: 'rows',
+    columns: [],
+    selected: true,
+    ...own,
   };
 }

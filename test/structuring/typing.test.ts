@@ -2,24 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { EmitPlan } from '../../core/structuring/emitPlan.ts';
 import { Ledger } from '../../core/structuring/ledger.ts';
 import type { Misfit } from '../../core/structuring/output.ts';
-import type { SpecColumn, SpecPeriod, SpecRegion } from '../../core/structuring/spec.ts';
+import type { SpecColumn, SpecPeriod } from '../../core/structuring/spec.ts';
 import { commonType, readType, settleColumn } from '../../core/structuring/typing.ts';
 import { drawSheet } from './picture.ts';
+import { makeRegion } from './structure.ts';
 
 const column = (type: string, format?: string, from = 'A'): SpecColumn => ({ name: 'x', from, type, ...(format ? { format } : {}) });
-const region = (columns: SpecColumn[], periods: SpecPeriod[] = []): SpecRegion => ({
-  id: 'r1',
-  sheet: 'Sheet1',
-  range: 'A1:A9',
-  kind: 'data',
-  name: 't',
-  header_rows: [],
-  data_range: null,
-  orientation: 'rows',
-  columns,
-  periods,
-  selected: true,
-});
+const region = (columns: SpecColumn[], periods: SpecPeriod[] = []) => makeRegion({ columns, periods });
 
 /** The cells of a column as a table would hold them, when this type is wanted. */
 function settle(cells: string[], wanted: SpecColumn | null, { binding = false, role = 'data' as 'data' | 'computed' } = {}) {

@@ -1,27 +1,17 @@
 import { access, utimes, writeFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
 import { compactionLimits } from '../../activities/compaction/limits.ts';
 import { collectBlobs, collectVersions } from '../../activities/maintenance/collectGarbage.ts';
 import { expireThings } from '../../activities/maintenance/expireThings.ts';
-import { startWorker } from '../../activities/worker.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
-import type { Service } from '../../store/lifecycle.ts';
 import { ok, refused } from '../setup/api.ts';
 import { editRows } from '../setup/tables.ts';
-import { openTestStore, type TestStore } from '../tables/store.ts';
+import type { TestStore } from '../tables/store.ts';
 import { keepHistory, replayHistory } from './replay.ts';
+import { useStoreWithWorker } from './storeWithWorker.ts';
 
-let store: TestStore;
-let worker: Service;
-beforeAll(async () => {
-  store = await openTestStore();
-  worker = await startWorker(store.api.config);
-});
-afterAll(async () => {
-  await worker.stop();
-  await store.stop();
-});
+const store = await useStoreWithWorker();
 
 const quiet = { heartbeat() {} };
 const thorough = { ...compactionLimits, tail: 0, deltas: 1 };

@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startCompaction } from '../../activities/compaction/startCompaction.ts';
-import { startWorker } from '../../activities/worker.ts';
-import type { Service } from '../../store/lifecycle.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import { scheduleId } from '../../store/temporal/schedules.ts';
 import { editRows } from '../setup/tables.ts';
-import { openTestStore, type TestStore } from '../tables/store.ts';
 import { keepHistory, replayHistory } from './replay.ts';
+import { useStoreWithWorker } from './storeWithWorker.ts';
 
-let store: TestStore;
-let worker: Service;
-beforeAll(async () => {
-  store = await openTestStore();
-  worker = await startWorker(store.api.config);
-});
-afterAll(async () => {
-  await worker.stop();
-  await store.stop();
-});
+const store = await useStoreWithWorker();
 
 const layersOf = async (id: string) => (await listTablesById(store.services.db.pool, [id]))[0]?.layers.map((layer) => layer.kind);
 

@@ -1,0 +1,14 @@
+import { afterAll } from 'vitest';
+import { startWorker } from '../../activities/worker.ts';
+import { openTestStore, type TestStore } from '../tables/store.ts';
+
+/** A store for the tests of one file, with a worker that does what edits start. */
+export async function useStoreWithWorker(): Promise<TestStore> {
+  const store = await openTestStore();
+  const worker = await startWorker(store.api.config);
+  afterAll(async () => {
+    await worker.stop();
+    await store.stop();
+  });
+  return store;
+}
