@@ -3,16 +3,23 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { projectDir } from '../../store/config.ts';
 
 /**
- * Seconds that the longest files take on two quiet cores, to start them first: begun last, one of them would run on alone.
- * `npm test` lists the longest files of a whole run; a file that is not here follows the others, by size.
+ * About how many seconds the longest files take, to start them first: begun last, one of them would run on alone.
+ * `npm test` lists the longest files at the end of a whole run. A file that is not here follows these, by size.
  */
 const knownSeconds: Record<string, number> = {
   'test/faults/runtime.test.ts': 110,
   'test/faults/ingest.test.ts': 110,
   'test/house.test.ts': 90,
-  'test/tables/model.test.ts': 45,
   'test/measured/exceljsParity.test.ts': 45,
   'test/measured/structuring.test.ts': 45,
+  'test/tables/model.test.ts': 30,
+  'test/faults/database.test.ts': 25,
+  'test/tables/badInput.test.ts': 20,
+  'test/integration/idempotency.test.ts': 20,
+  'test/tables/query.test.ts': 15,
+  'test/tables/columns.test.ts': 15,
+  'test/workflows/ingest.test.ts': 15,
+  'test/workflows/compactTable.test.ts': 12,
 };
 
 export default class LongestFirst extends BaseSequencer {
