@@ -12,6 +12,7 @@ const knownSeconds: Record<string, number> = {
   'test/house.test.ts': 90,
   'test/measured/exceljsParity.test.ts': 45,
   'test/measured/structuring.test.ts': 45,
+  'test/tables/wideTables.test.ts': 40,
   'test/tables/model.test.ts': 30,
   'test/faults/database.test.ts': 25,
   'test/tables/badInput.test.ts': 20,
