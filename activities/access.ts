@@ -112,3 +112,13 @@ export async function listReachableAccounts(services: Services, principal: Princ
 export function requireAccountReach(principal: Principal): void {
   if (principal.reach.kind !== 'account') throw outsideReach(principal, 'The account as a whole');
 }
+
+/** What only the owner in person may do, not a credential that was minted. */
+export function requireOwnerSession(principal: Principal): void {
+  if (principal.kind === 'session') return;
+  throw new DomainError(
+    'not-owner',
+    "Only the owner's session may create accounts.",
+    'Log in with POST /api/auth/login and use the session token.',
+  );
+}

@@ -41,11 +41,41 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
-/** Cuts a page out of `limit + 1` rows that were read. */
-export function cutPage<T>(rows: T[], limit: number, keyOf: (row: T) => readonly (string | number)[]): Page<T> {
+/** What a list is asked for. */
+export interface PageQuery {
+  cursor?: string;
+  limit?: number;
+}
+
+export const usualLimit = 50;
+
+type Key = readonly (string | number)[];
+
+/** Cuts a page out of rows of which there may be more than it holds. */
+export function cutPage<T>(rows: T[], limit: number, keyOf: (row: T) => Key): Page<T> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   return { items, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(keyOf(last)) : null };
+}
+
+/** Reads a page: one row more than it holds is asked for, which tells whether another page follows. */
+export async function pageOf<T>(limit: number, fetch: (limit: number) => Promise<T[]>, keyOf: (row: T) => Key): Promise<Page<T>> {
+  return cutPage(await fetch(limit + 1), limit, keyOf);
+}
+
+/** Reads a page of a list whose cursor is the id of the last item. `fetch` is told where to go on, null at the start. */
+export async function pageById<T>(
+  query: PageQuery,
+  prefix: IdPrefix,
+  fetch: (last: string | null, limit: number) => Promise<T[]>,
+  idOf: (row: T) => string,
+): Promise<Page<T>> {
+  const last = decodeIdCursor(query.cursor, prefix);
+  return pageOf(
+    query.limit ?? usualLimit,
+    (limit) => fetch(last, limit),
+    (row) => [idOf(row)],
+  );
 }
 
 /** The usual cursor: the id of the last item, which tells what list it is from. */

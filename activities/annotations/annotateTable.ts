@@ -2,7 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { tableAnnotated, tableUnannotated } from '../../core/journal/tableNotes.ts';
-import { cutPage, decodeCursor } from '../../core/paging.ts';
+import { decodeCursor, pageOf } from '../../core/paging.ts';
 import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import { readAll, withRelation } from '../../store/duckdb/engine.ts';
@@ -37,12 +37,13 @@ export async function listTableAnnotations(
 ): Promise<{ annotations: ShownAnnotation[]; nextCursor: string | null }> {
   const { visible } = await visibleColumns(services, principal, at);
   const key = decodeCursor(page.cursor, ['number', 'number']);
-  const records = await listAnnotations(services.db.orm, at.table.id, {
-    after: key && { rowId: key[0] as number, columnId: key[1] as number },
-    limit: page.limit,
-    shownColumns: visible.map((column) => column.id),
-  });
-  const { items, nextCursor } = cutPage(records, page.limit, (record) => [record.rowId, record.columnId]);
+  const after = key && { rowId: key[0] as number, columnId: key[1] as number };
+  const shownColumns = visible.map((column) => column.id);
+  const { items, nextCursor } = await pageOf(
+    page.limit,
+    (limit) => listAnnotations(services.db.orm, at.table.id, { after, limit, shownColumns }),
+    (record) => [record.rowId, record.columnId],
+  );
   const there = await findRows(
     services,
     at,

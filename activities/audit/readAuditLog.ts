@@ -1,4 +1,4 @@
-import { cutPage, decodeCursor, type Page } from '../../core/paging.ts';
+import { decodeCursor, type Page, pageOf } from '../../core/paging.ts';
 import { type AuditRecord, listAuditEntries } from '../../store/pg/audit.ts';
 import type { Services } from '../../store/services.ts';
 import { verifyChain } from './verifyChain.ts';
@@ -10,9 +10,14 @@ export async function readAuditLog(
   query: { cursor?: string; limit: number },
 ): Promise<Page<AuditRecord> & { chainValid: boolean }> {
   const key = decodeCursor(query.cursor, ['number']);
-  const [rows, chain] = await Promise.all([
-    listAuditEntries(services.db.orm, scope, { before: key === null ? null : (key[0] as number), limit: query.limit }),
+  const before = key === null ? null : (key[0] as number);
+  const [page, chain] = await Promise.all([
+    pageOf(
+      query.limit,
+      (limit) => listAuditEntries(services.db.orm, scope, { before, limit }),
+      (entry) => [entry.seq],
+    ),
     verifyChain(services, accountId, scope),
   ]);
-  return { ...cutPage(rows, query.limit, (entry) => [entry.seq]), chainValid: chain !== 'broken' };
+  return { ...page, chainValid: chain !== 'broken' };
 }

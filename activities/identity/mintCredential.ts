@@ -4,7 +4,7 @@ import { missingScopes, type Scope } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { credentialMinted } from '../../core/journal/identityNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { type CredentialRecord, insertCredential } from '../../store/pg/credentials.ts';
+import { insertCredential, type ListedCredential } from '../../store/pg/credentials.ts';
 import { makeId } from '../../store/services.ts';
 import { makeTokenText } from './tokenText.ts';
 
@@ -43,14 +43,14 @@ export function checkMint(issuer: Principal, wanted: MintRequest): void {
 }
 
 export interface Minted {
-  record: CredentialRecord;
+  record: ListedCredential;
   text: string;
 }
 
 export async function mintCredential(tx: Tx, issuer: Principal, wanted: MintRequest): Promise<Minted> {
   const id = makeId(wanted.kind === 'access_token' ? 'tok' : 'key');
   const { text, secretHash, prefix } = makeTokenText(id);
-  // An outlived issuer must not live on in what it minted, nor a slow one get faster by it.
+  // A minted credential never outlives or outpaces its issuer.
   const expiresAt = earlier(wanted.expiresAt, issuer.kind === 'session' ? null : issuer.expiresAt);
   const record = await insertCredential(tx, {
     id,
@@ -69,7 +69,7 @@ export async function mintCredential(tx: Tx, issuer: Principal, wanted: MintRequ
     expiresAt,
   });
   tx.note(wanted.accountId, credentialMinted(record));
-  return { record, text };
+  return { record: { ...record, lastUsedAt: null }, text };
 }
 
 function earlier(a: Date | null, b: Date | null): Date | null {

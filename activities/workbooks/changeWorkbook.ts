@@ -1,20 +1,24 @@
 import { DomainError, notFound } from '../../core/errors.ts';
 import { workbookConfigured, workbookDeleted } from '../../core/journal/workbookNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { updateWorkbook, type VisibleWorkbook, type WorkbookRecord } from '../../store/pg/workbooks.ts';
+import { updateWorkbook, type VisibleWorkbook } from '../../store/pg/workbooks.ts';
+import { type DescribedWorkbook, describeWorkbook } from './describeWorkbooks.ts';
+
+function requireOwner(workbook: VisibleWorkbook, userId: string, what: string): void {
+  if (workbook.ownerId !== userId)
+    throw new DomainError('not-owner', `Only the workbook's owner may ${what}.`, 'Ask the owner of the workbook.');
+}
 
 export async function configureWorkbook(
   tx: Tx,
   workbook: VisibleWorkbook,
   fields: { title?: string; visibility?: 'workspace' | 'private' },
   userId: string,
-): Promise<WorkbookRecord> {
-  if (fields.visibility !== undefined && workbook.ownerId !== userId) {
-    throw new DomainError('not-owner', "Only the workbook's owner may change who sees it.", 'Ask the owner of the workbook.');
-  }
+): Promise<DescribedWorkbook> {
+  if (fields.visibility !== undefined) requireOwner(workbook, userId, 'change who sees it');
   const differing = Object.entries(fields).filter(([name, value]) => workbook[name as keyof typeof fields] !== value);
   // What changes nothing leaves nothing behind.
-  if (differing.length === 0) return workbook;
+  if (differing.length === 0) return describeWorkbook(tx.orm, workbook);
   const changed = await updateWorkbook(tx, workbook.id, Object.fromEntries(differing));
   if (!changed) throw notFound('workbook');
   tx.note(
@@ -24,13 +28,12 @@ export async function configureWorkbook(
       differing.map(([name]) => name),
     ),
   );
-  return changed;
+  return describeWorkbook(tx.orm, changed);
 }
 
 /** Gone for everyone at once. The deletion is written down in the account's journal too, which outlives the workbook's. */
 export async function deleteWorkbook(tx: Tx, workbook: VisibleWorkbook, userId: string): Promise<void> {
-  if (workbook.ownerId !== userId)
-    throw new DomainError('not-owner', "Only the workbook's owner may delete it.", 'Ask the owner of the workbook.');
+  requireOwner(workbook, userId, 'delete it');
   if (!(await updateWorkbook(tx, workbook.id, { deletedAt: tx.at }))) throw notFound('workbook');
   const { inWorkbook, inAccount } = workbookDeleted(workbook.id);
   tx.note(workbook.id, inWorkbook);

@@ -2,10 +2,11 @@ import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { workbookCreated } from '../../core/journal/workbookNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { insertWorkbook, type WorkbookRecord } from '../../store/pg/workbooks.ts';
+import { insertWorkbook } from '../../store/pg/workbooks.ts';
 import { findOldestWorkspace, type VisibleWorkspace } from '../../store/pg/workspaces.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { outsideReach, requireNamedWorkspace } from '../access.ts';
+import { type DescribedWorkbook, describeWorkbook } from './describeWorkbooks.ts';
 
 /** Where a new workbook goes: the workspace named, the one the credential is pinned to, else the account's oldest. */
 export async function chooseWorkspace(
@@ -40,8 +41,8 @@ export async function chooseWorkspace(
 export async function createWorkbook(
   tx: Tx,
   principal: Principal,
-  wanted: { title: string; visibility: 'workspace' | 'private'; workspace: Pick<VisibleWorkspace, 'id' | 'accountId'> },
-): Promise<WorkbookRecord> {
+  wanted: { title: string; visibility?: 'workspace' | 'private'; workspace: Pick<VisibleWorkspace, 'id' | 'accountId'> },
+): Promise<DescribedWorkbook> {
   const { id: workspaceId, accountId } = wanted.workspace;
   const workbook = await insertWorkbook(tx, {
     id: makeId('wb'),
@@ -49,12 +50,12 @@ export async function createWorkbook(
     workspaceId,
     ownerId: principal.userId,
     title: wanted.title,
-    visibility: wanted.visibility,
+    visibility: wanted.visibility ?? 'workspace',
     createdAt: tx.at,
     updatedAt: tx.at,
   });
   if (!workbook) throw outsideReach(principal, `The workspace ${workspaceId}`);
   await tx.openHead(workbook.id, accountId);
   tx.note(workbook.id, workbookCreated(workbook));
-  return workbook;
+  return describeWorkbook(tx.orm, workbook);
 }

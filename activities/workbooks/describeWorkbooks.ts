@@ -4,23 +4,31 @@ import { countTables } from '../../store/pg/tables.ts';
 import { findUsers, type UserRecord } from '../../store/pg/users.ts';
 import type { WorkbookRecord } from '../../store/pg/workbooks.ts';
 
-export interface WorkbookDetail {
+/** A workbook with what is shown of it beyond its own row. */
+export interface DescribedWorkbook {
+  workbook: WorkbookRecord;
   owner: UserRecord;
   governed: boolean;
   counts: { tables: number; sources: number; sheets: number; charts: number };
 }
 
-/** What is shown of workbooks beyond their own row, for a whole page at once. */
-export async function describeWorkbooks(orm: Orm, workbooks: WorkbookRecord[]): Promise<(workbook: WorkbookRecord) => WorkbookDetail> {
+/** A whole page at once. */
+export async function describeWorkbooks(orm: Orm, workbooks: WorkbookRecord[]): Promise<DescribedWorkbook[]> {
   const ids = workbooks.map((workbook) => workbook.id);
   // One after the other: in a transaction they share a connection.
   const owners = await findUsers(orm, [...new Set(workbooks.map((workbook) => workbook.ownerId))]);
   const tables = await countTables(orm, ids);
   const sources = await countSources(orm, ids);
   const byId = new Map(owners.map((owner) => [owner.id, owner]));
-  return (workbook) => ({
+  return workbooks.map((workbook) => ({
+    workbook,
     owner: byId.get(workbook.ownerId) as UserRecord,
     governed: false,
     counts: { tables: tables.get(workbook.id) ?? 0, sources: sources.get(workbook.id) ?? 0, sheets: 0, charts: 0 },
-  });
+  }));
+}
+
+export async function describeWorkbook(orm: Orm, workbook: WorkbookRecord): Promise<DescribedWorkbook> {
+  const [described] = await describeWorkbooks(orm, [workbook]);
+  return described as DescribedWorkbook;
 }

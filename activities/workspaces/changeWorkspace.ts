@@ -3,21 +3,32 @@ import { DomainError } from '../../core/errors.ts';
 import { workspaceConfigured, workspaceCreated, workspaceDeleted } from '../../core/journal/workspaceNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { revokePinnedTo } from '../../store/pg/credentials.ts';
-import { hasWorkbooks, insertWorkspace, updateWorkspace, type VisibleWorkspace, type WorkspaceRecord } from '../../store/pg/workspaces.ts';
+import {
+  findOldestWorkspace,
+  hasWorkbooks,
+  insertWorkspace,
+  updateWorkspace,
+  type VisibleWorkspace,
+  type WorkspaceRecord,
+} from '../../store/pg/workspaces.ts';
 import { makeId } from '../../store/services.ts';
+
+/** A workspace, and whether it is the oldest of its account: there new workbooks go. */
+export type ShownWorkspace = WorkspaceRecord & { isDefault: boolean };
 
 export async function createWorkspace(
   tx: Tx,
   account: { id: string; ownerId: string },
   wanted: { name: string; residency: string | null },
-): Promise<WorkspaceRecord> {
+): Promise<ShownWorkspace> {
   const workspace = await insertWorkspace(
     tx,
     { id: makeId('ws'), accountId: account.id, kind: 'managed', ...wanted, createdAt: tx.at },
     account.ownerId,
   );
   tx.note(account.id, workspaceCreated(workspace.id));
-  return workspace;
+  const oldest = await findOldestWorkspace(tx.orm, account.id);
+  return { ...workspace, isDefault: oldest?.id === workspace.id };
 }
 
 /** Applies the given fields only. What changes nothing leaves nothing behind. */
@@ -25,7 +36,7 @@ export async function configureWorkspace(
   tx: Tx,
   workspace: VisibleWorkspace,
   fields: { name?: string; residency?: string | null; preprocessRules?: string | null; idpConfig?: Record<string, unknown> | null },
-): Promise<WorkspaceRecord> {
+): Promise<ShownWorkspace> {
   const differing = Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(workspace[name as keyof typeof fields], value));
   if (differing.length === 0) return workspace;
   const changed = await updateWorkspace(tx, workspace.id, Object.fromEntries(differing));
@@ -36,11 +47,13 @@ export async function configureWorkspace(
       differing.map(([name]) => name),
     ),
   );
-  return changed;
+  return { ...changed, isDefault: workspace.isDefault };
 }
 
 /** Only an empty managed workspace goes; what is pinned to it is revoked with it. */
-export async function deleteWorkspace(tx: Tx, workspace: VisibleWorkspace): Promise<void> {
+export async function deleteWorkspace(tx: Tx, workspace: VisibleWorkspace, userId: string): Promise<void> {
+  if (workspace.ownerId !== userId)
+    throw new DomainError('insufficient-role', 'Only the owner of the account may delete its workspaces.', 'Ask the owner.');
   if (workspace.kind === 'personal')
     throw new DomainError('in-use', 'The built-in personal workspace cannot be deleted.', 'Delete a managed workspace instead.');
   if (await hasWorkbooks(tx, workspace.id))

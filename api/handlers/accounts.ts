@@ -1,7 +1,6 @@
-import { listReachableAccounts, requireAccount, requireAccountReach } from '../../activities/access.ts';
+import { requireAccount, requireAccountReach, requireOwnerSession } from '../../activities/access.ts';
 import { createAccount } from '../../activities/accounts/createAccount.ts';
-import { DomainError } from '../../core/errors.ts';
-import { cutPage, decodeIdCursor } from '../../core/paging.ts';
+import { pageAccounts } from '../../activities/accounts/pageAccounts.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentAccount } from '../presenters/identity.ts';
@@ -15,22 +14,12 @@ export function makeAccountHandlers({ services }: ApiParts): Handlers<'getAccoun
 
     async listAccounts({ principal, query }) {
       requireAccountReach(principal);
-      const limit = query.limit ?? 50;
-      const after = decodeIdCursor(query.cursor, 'acc');
-      const all = await listReachableAccounts(services, principal);
-      // The default account first, then the others by age; one that is gone since still marks its place.
-      const isAfter = (account: (typeof all)[number]) => account.kind !== 'default' && (account.id > (after ?? '') || all[0]?.id === after);
-      const page = cutPage(after === null ? all : all.filter(isAfter), limit, (account) => [account.id]);
+      const page = await pageAccounts(services, principal, query);
       return { status: 200, body: { accounts: page.items.map(presentAccount), next_cursor: page.nextCursor } };
     },
 
     async createAccount(call) {
-      if (call.principal.kind !== 'session')
-        throw new DomainError(
-          'not-owner',
-          "Only the owner's session may create accounts.",
-          'Log in with POST /api/auth/login and use the session token.',
-        );
+      requireOwnerSession(call.principal);
       return call.write(
         (tx) => createAccount(tx, call.principal.userId, call.body.name),
         (account) => ({

@@ -1,8 +1,7 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { pageOps } from '../../activities/ops/pageOps.ts';
 import { applyUndo, type PreparedUndo, prepareUndo } from '../../activities/rows/undoOp.ts';
 import type { Edit } from '../../activities/tables/commitEdit.ts';
-import { cutPage, decodeCursor } from '../../core/paging.ts';
-import { listOps } from '../../store/pg/ops.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentOutcome } from '../presenters/edits.ts';
@@ -14,11 +13,7 @@ export function makeOpHandlers({ services }: ApiParts): Handlers<'listOps' | 'un
   return {
     async listOps({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const limit = query.limit ?? 50;
-      const key = decodeCursor(query.cursor, ['number']);
-      const bounds = [...(key ? [key[0] as number] : []), ...(query.before === undefined ? [] : [query.before])];
-      const before = bounds.length === 0 ? null : Math.min(...bounds);
-      const page = cutPage(await listOps(services.db.orm, workbook.id, { before, limit }), limit, (op) => [op.opId]);
+      const page = await pageOps(services, workbook.id, query);
       return { status: 200, body: { ops: page.items.map(presentOp), next_cursor: page.nextCursor } };
     },
 

@@ -1,13 +1,12 @@
 import { requireAccount, requireAccountReach, requireWorkspace } from '../../activities/access.ts';
+import { pageWorkbooks } from '../../activities/workbooks/pageWorkbooks.ts';
 import { addMember, removeMember, replaceRoles } from '../../activities/workspaces/changeMembers.ts';
 import { configureWorkspace, createWorkspace, deleteWorkspace } from '../../activities/workspaces/changeWorkspace.ts';
-import { DomainError } from '../../core/errors.ts';
-import { cutPage, decodeIdCursor } from '../../core/paging.ts';
-import { findOldestWorkspace, listMembers, listVisibleWorkspaces } from '../../store/pg/workspaces.ts';
+import { pageMembers, pageWorkspaces } from '../../activities/workspaces/pageWorkspaces.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentMember, presentWorkspace } from '../presenters/identity.ts';
-import { listWorkbookPage } from './workbooks.ts';
+import { presentWorkbooks } from '../presenters/workbooks.ts';
 
 type WorkspaceOperations =
   | 'listWorkspaces'
@@ -22,20 +21,10 @@ type WorkspaceOperations =
   | 'listWorkspaceWorkbooks';
 
 export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<WorkspaceOperations> {
-  const { orm } = services.db;
   return {
     async listWorkspaces({ principal, query }) {
       const account = await requireAccount(services, principal, query.account_id);
-      const limit = query.limit ?? 50;
-      const pin = principal.reach.kind === 'workspace' ? { id: principal.reach.id } : {};
-      const rows = await listVisibleWorkspaces(orm, {
-        userId: principal.userId,
-        accountIds: [account.id],
-        after: decodeIdCursor(query.cursor, 'ws'),
-        limit: limit + 1,
-        ...pin,
-      });
-      const page = cutPage(rows, limit, (workspace) => [workspace.id]);
+      const page = await pageWorkspaces(services, principal, [account.id], query);
       return { status: 200, body: { workspaces: page.items.map(presentWorkspace), next_cursor: page.nextCursor } };
     },
 
@@ -43,11 +32,7 @@ export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<Workspac
       requireAccountReach(call.principal);
       const account = await requireAccount(services, call.principal, call.body.account_id);
       return call.write(
-        async (tx) => {
-          const workspace = await createWorkspace(tx, account, { name: call.body.name, residency: call.body.residency ?? null });
-          const oldest = await findOldestWorkspace(tx.orm, account.id);
-          return { ...workspace, isDefault: oldest?.id === workspace.id };
-        },
+        (tx) => createWorkspace(tx, account, { name: call.body.name, residency: call.body.residency ?? null }),
         (workspace) => ({
           status: 201,
           body: presentWorkspace(workspace),
@@ -71,28 +56,21 @@ export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<Workspac
       };
       return call.write(
         (tx) => configureWorkspace(tx, workspace, fields),
-        (changed) => ({ status: 200, body: presentWorkspace({ ...changed, isDefault: workspace.isDefault }) }),
+        (changed) => ({ status: 200, body: presentWorkspace(changed) }),
       );
     },
 
     async deleteWorkspace(call) {
       const workspace = await requireWorkspace(services, call.principal, call.params.workspace_id, 'admin');
-      if (workspace.ownerId !== call.principal.userId)
-        throw new DomainError('insufficient-role', 'Only the owner of the account may delete its workspaces.', 'Ask the owner.');
       return call.write(
-        (tx) => deleteWorkspace(tx, workspace),
+        (tx) => deleteWorkspace(tx, workspace, call.principal.userId),
         () => ({ status: 204 }),
       );
     },
 
     async listWorkspaceUsers({ principal, params, query }) {
       const workspace = await requireWorkspace(services, principal, params.workspace_id, 'viewer');
-      const limit = query.limit ?? 50;
-      const page = cutPage(
-        await listMembers(orm, workspace.id, { after: decodeIdCursor(query.cursor, 'usr'), limit: limit + 1 }),
-        limit,
-        (member) => [member.user.id],
-      );
+      const page = await pageMembers(services, workspace.id, query);
       return {
         status: 200,
         body: { users: page.items.map((member) => presentMember(member, workspace.ownerId)), next_cursor: page.nextCursor },
@@ -128,7 +106,7 @@ export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<Workspac
 
     async listWorkspaceWorkbooks({ principal, params, query }) {
       const workspace = await requireWorkspace(services, principal, params.workspace_id, 'viewer');
-      return { status: 200, body: await listWorkbookPage(services, principal, query, { workspaceId: workspace.id }) };
+      return { status: 200, body: presentWorkbooks(await pageWorkbooks(services, principal, query, { workspaceId: workspace.id })) };
     },
   };
 }

@@ -1,3 +1,6 @@
+import type { OwnUsage } from '../../activities/accounts/readOwnUsage.ts';
+import type { StartedSession } from '../../activities/identity/signUp.ts';
+import type { OwnWorkspace } from '../../activities/workspaces/pageWorkspaces.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { formatReach } from '../../core/access/reach.ts';
 import { effectiveRoles } from '../../core/access/roles.ts';
@@ -7,7 +10,7 @@ import type { AccountRecord } from '../../store/pg/accounts.ts';
 import type { ListedCredential } from '../../store/pg/credentials.ts';
 import type { MeRow } from '../../store/pg/me.ts';
 import type { UserRecord } from '../../store/pg/users.ts';
-import type { MemberRecord, VisibleWorkspace, WorkspaceRecord } from '../../store/pg/workspaces.ts';
+import type { MemberRecord, WorkspaceRecord } from '../../store/pg/workspaces.ts';
 
 type Schemas = components['schemas'];
 
@@ -75,7 +78,7 @@ export function presentWorkspace(workspace: WorkspaceRecord & { isDefault: boole
   };
 }
 
-export function presentMyWorkspace(workspace: VisibleWorkspace, isDefault: boolean): Schemas['MyWorkspace'] {
+export function presentMyWorkspace({ workspace, isDefault }: OwnWorkspace): Schemas['MyWorkspace'] {
   return {
     id: workspace.id,
     name: workspace.name,
@@ -114,5 +117,26 @@ export function presentMe(principal: Principal, me: MeRow): Schemas['Me'] {
       expires_at: time(principal.expiresAt),
       rate_limit_per_minute: principal.rateLimitPerMinute,
     },
+  };
+}
+
+export function presentSession(session: StartedSession): Schemas['SessionResponse'] {
+  return { user: presentUser(session.user), session_token: session.token, expires_at: session.expiresAt.toISOString() };
+}
+
+export function presentUsage({ days, from, to, requests }: OwnUsage): Schemas['MyUsage'] {
+  const ids = [...new Set(requests.map((row) => row.credentialId))];
+  const byCredential = ids.map((id) => [id, requests.filter((row) => row.credentialId === id)] as const);
+  return {
+    days,
+    from: from.toISOString().slice(0, 10),
+    to: to.toISOString().slice(0, 10),
+    tokens: byCredential.map(([id, rows]) => ({
+      token_id: id,
+      name: rows[0]?.name ?? null,
+      kind: rows[0]?.kind ?? 'session',
+      daily: rows.map(({ date, requests: count }) => ({ date, requests: count })),
+      total: rows.reduce((sum, row) => sum + row.requests, 0),
+    })),
   };
 }

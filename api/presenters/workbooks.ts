@@ -1,24 +1,28 @@
-import type { WorkbookDetail } from '../../activities/workbooks/describeWorkbooks.ts';
+import type { DescribedWorkbook } from '../../activities/workbooks/describeWorkbooks.ts';
+import type { Page } from '../../core/paging.ts';
 import type { components } from '../../schema/contract.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
-import type { WorkbookRecord } from '../../store/pg/workbooks.ts';
 import { presentUser } from './identity.ts';
 
 type Schemas = components['schemas'];
 
-export function presentWorkbook(workbook: WorkbookRecord, detail: WorkbookDetail): Schemas['Workbook'] {
+export function presentWorkbook({ workbook, owner, governed, counts }: DescribedWorkbook): Schemas['Workbook'] {
   return {
     id: workbook.id,
     title: workbook.title,
     workspace_id: workbook.workspaceId,
     account_id: workbook.accountId,
     visibility: workbook.visibility,
-    owner: presentUser(detail.owner),
-    governed: detail.governed,
+    owner: presentUser(owner),
+    governed,
     created_at: workbook.createdAt.toISOString(),
     updated_at: workbook.updatedAt.toISOString(),
-    counts: detail.counts,
+    counts,
   };
+}
+
+export function presentWorkbooks(page: Page<DescribedWorkbook>): Schemas['WorkbookList'] {
+  return { workbooks: page.items.map(presentWorkbook), next_cursor: page.nextCursor };
 }
 
 /** `result` is made for who asks, from what the job has kept. */

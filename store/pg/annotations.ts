@@ -11,7 +11,7 @@ export interface AnnotationKey {
   columnId: number;
 }
 
-/** By row and column, after a key; one more than asked for. Those of some columns alone are passed over. */
+/** By row and column, after a key. Those of some columns alone are passed over. */
 export async function listAnnotations(
   orm: Orm,
   tableId: string,
@@ -29,7 +29,7 @@ export async function listAnnotations(
       ),
     )
     .orderBy(asc(annotations.rowId), asc(annotations.columnId))
-    .limit(page.limit + 1);
+    .limit(page.limit);
 }
 
 /** Each replaces what was on its target; no target may stand there twice. In the order of keys: two at once then wait for each other, never in a ring. */

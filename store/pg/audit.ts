@@ -12,7 +12,7 @@ export async function listAuditEntries(orm: Orm, scope: string, page: { before: 
     .from(auditEntries)
     .where(and(eq(auditEntries.scope, scope), page.before === null ? undefined : lt(auditEntries.seq, page.before)))
     .orderBy(desc(auditEntries.seq))
-    .limit(page.limit + 1);
+    .limit(page.limit);
 }
 
 export interface ChainHead {

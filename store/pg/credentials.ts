@@ -74,7 +74,7 @@ export async function listCredentials(
     .from(credentials)
     .where(and(matching(filter), page.before === null ? undefined : lt(credentials.id, page.before)))
     .orderBy(desc(credentials.id))
-    .limit(page.limit + 1);
+    .limit(page.limit);
   const uses =
     rows.length === 0
       ? []

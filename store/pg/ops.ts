@@ -6,7 +6,7 @@ import type { Orm } from './database.ts';
 
 export type OpRecord = typeof ops.$inferSelect;
 
-/** Newest first; one more than asked for, so that the caller sees whether there are more. What was done to a table that is archived or gone cannot be undone. */
+/** Newest first. What was done to a table that is archived or gone cannot be undone. */
 export async function listOps(orm: Orm, workbookId: string, page: { before: number | null; limit: number }): Promise<OpRecord[]> {
   return orm
     .select({ ...getTableColumns(ops), undoable: sql<boolean>`${ops.undoable} AND coalesce(${tables.state} = 'active', false)` })
@@ -14,7 +14,7 @@ export async function listOps(orm: Orm, workbookId: string, page: { before: numb
     .leftJoin(tables, and(eq(tables.id, ops.tableId), isNull(tables.deletedAt)))
     .where(and(eq(ops.scope, workbookId), page.before === null ? undefined : lt(ops.opId, page.before)))
     .orderBy(desc(ops.opId))
-    .limit(page.limit + 1);
+    .limit(page.limit);
 }
 
 export async function findOp(orm: Orm, workbookId: string, opId: number): Promise<OpRecord | null> {

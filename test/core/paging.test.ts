@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DomainError } from '../../core/errors.ts';
-import { cutPage, decodeCursor, encodeCursor } from '../../core/paging.ts';
+import { cutPage, decodeCursor, encodeCursor, pageOf } from '../../core/paging.ts';
 
 /** What lists sort by: text without U+0000, and whole numbers. */
 const text = fc.string({ unit: 'grapheme' }).filter((part) => !part.includes('\u0000'));
@@ -98,5 +98,29 @@ describe('cutPage: pages', () => {
         expect(cursors.filter((cursor) => cursor === null)).toHaveLength(1);
       }),
     );
+  });
+});
+
+describe('a page that is read', () => {
+  it('asks for one row more than it holds, and leads through the whole list', async () => {
+    const rows = Array.from({ length: 23 }, (_, i) => i + 1);
+    const asked: number[] = [];
+    const seen: number[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const after = (decodeCursor(cursor, ['number'])?.[0] as number | undefined) ?? 0;
+      const page = await pageOf(
+        5,
+        async (limit) => {
+          asked.push(limit);
+          return rows.filter((row) => row > after).slice(0, limit);
+        },
+        (row) => [row],
+      );
+      seen.push(...page.items);
+      if (page.nextCursor === null) break;
+      cursor = page.nextCursor;
+    }
+    expect(seen).toEqual(rows);
+    expect(asked).toEqual([6, 6, 6, 6, 6]);
   });
 });

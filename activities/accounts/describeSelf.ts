@@ -1,0 +1,8 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { findMe, type MeRow } from '../../store/pg/me.ts';
+import type { Services } from '../../store/services.ts';
+
+/** What a principal is told of itself beyond what its credential says. */
+export async function describeSelf(services: Services, principal: Principal): Promise<MeRow> {
+  return findMe(services.db, principal.userId, principal.accountId);
+}

@@ -1,0 +1,44 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { formatReach } from '../../core/access/reach.ts';
+import { DomainError, notFound } from '../../core/errors.ts';
+import { credentialRevoked } from '../../core/journal/identityNotes.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { type CredentialRecord, findCredential, revokeCredential } from '../../store/pg/credentials.ts';
+import type { Services } from '../../store/services.ts';
+
+/** A token that the principal may revoke. */
+export async function requireOwnToken(services: Services, principal: Principal, id: string): Promise<CredentialRecord> {
+  const account = principal.kind === 'session' ? {} : { accountId: principal.accountId };
+  const token = await findCredential(services.db.orm, { kind: 'access_token', userId: principal.userId, id, ...account });
+  if (!token) throw notFound('token');
+  requireManages(principal, token);
+  return token;
+}
+
+/** A key of the account that the principal may revoke. */
+export async function requireAccountKey(
+  services: Services,
+  principal: Principal,
+  accountId: string,
+  id: string,
+): Promise<CredentialRecord> {
+  const key = await findCredential(services.db.orm, { kind: 'account_key', accountId, id });
+  if (!key) throw notFound('key');
+  requireManages(principal, key);
+  return key;
+}
+
+/** A pinned credential manages those pinned the same way, and itself; the others manage all of the account. */
+function requireManages({ reach, credentialId }: Principal, other: CredentialRecord): void {
+  if (reach.kind === 'account' || other.id === credentialId || other.resource === formatReach(reach)) return;
+  throw new DomainError(
+    'outside-reach',
+    'A pinned credential manages only those that are pinned the same way, and itself.',
+    "Use an account-wide credential or the owner's session.",
+  );
+}
+
+/** Revokes it. One that was revoked before stays as it was, and nothing is written down. */
+export async function endCredential(tx: Tx, credential: CredentialRecord): Promise<void> {
+  if (await revokeCredential(tx, credential.id)) tx.note(credential.accountId, credentialRevoked(credential));
+}

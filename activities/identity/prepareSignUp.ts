@@ -1,0 +1,26 @@
+import { DomainError } from '../../core/errors.ts';
+import { hashPassword } from '../../store/secrets.ts';
+import type { Services } from '../../store/services.ts';
+import { limitSignUps } from './checkLogin.ts';
+
+export interface SigningUp {
+  email: string;
+  passwordHash: string;
+  name: string | null;
+}
+
+/** Who wants to sign up, where that is allowed and not done too often from one address. */
+export async function prepareSignUp(
+  services: Services,
+  person: { email: string; password: string; name: string | null },
+  address: string,
+): Promise<SigningUp> {
+  if (!services.config.signup)
+    throw new DomainError(
+      'not-yet-available',
+      'Sign-up is switched off on this installation.',
+      'Ask its operator for an account, or log in.',
+    );
+  await limitSignUps(services, address);
+  return { email: person.email, name: person.name, passwordHash: await hashPassword(person.password) };
+}
