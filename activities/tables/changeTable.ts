@@ -39,9 +39,3 @@ export async function setColumnDescription(tx: Tx, table: TableRecord, column: C
   await describeColumn(tx, table.id, column.id, description);
   tx.note(table.workbookId, columnDescribed(table, column.name));
 }
-
-/** Tables that are needed by others cannot go. */
-export function refuseWhileUsed(derived: string[]): void {
-  if (derived.length === 0) return;
-  throw new DomainError('in-use', `Other tables are derived from it: ${derived.slice(0, 10).join(', ')}.`, 'Delete those first.');
-}

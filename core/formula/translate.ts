@@ -1,11 +1,7 @@
 /** Moves a formula to another cell, as Excel does when it is filled down or shared. */
 
 import { MAX_COLUMNS, MAX_ROWS, nameColumn } from '../a1/address.ts';
-import { type Reference, type SplitFormula, splitFormula } from './references.ts';
-
-export function translateFormula(formula: string, rowShift: number, columnShift: number): string {
-  return shiftFormula(splitFormula(formula), rowShift, columnShift);
-}
+import type { Reference, SplitFormula } from './references.ts';
 
 /** For a formula that many cells share: split once, shifted for each. */
 export function shiftFormula(split: SplitFormula, rowShift: number, columnShift: number): string {

@@ -189,12 +189,7 @@ export function isTextColumn(profile: ColumnProfile): boolean {
   return profile.filled > 0 && profile.texts / profile.filled >= COLUMN_CLASS_SHARE;
 }
 
-/** The smallest range around the filled cells of a block, merges included; null when it is blank. */
-export function trimBlock(view: SheetView, block: Range): Range | null {
-  const lines = readLines(view, block);
-  return boundsOf(lines);
-}
-
+/** The smallest range around the filled cells of lines, merges included; null when they are blank. */
 export function boundsOf(lines: Line[]): Range | null {
   if (lines.length === 0) return null;
   let left = Number.POSITIVE_INFINITY;

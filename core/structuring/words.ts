@@ -9,7 +9,6 @@ const WHOLE_LABEL =
   /^(?:all\b.{0,60}|(?:the )?(?:united states|u\.s\.|world|nation|country)(?:[, ]+(?:total|\d{4}))?|総数|全体|全国|全社|総平均)[\s\d\\/*.:)]*$/i;
 
 const SUBTOTAL_LABEL = /小計|\bsub-?total/i;
-const GRAND_TOTAL_LABEL = /総計|総合計|grand total/i;
 
 /** Computed, and not a sum. */
 const COMPUTED_LABEL = /(?:平均|率|比|増減|差異|差引|差額|構成比|average|mean|median|ratio|percent|change|difference|variance|growth)/i;
@@ -53,10 +52,6 @@ export function isWholeLabel(label: string): boolean {
 
 export function isSubtotalLabel(label: string): boolean {
   return SUBTOTAL_LABEL.test(compact(label));
-}
-
-export function isGrandTotalLabel(label: string): boolean {
-  return GRAND_TOTAL_LABEL.test(compact(label));
 }
 
 export function isComputedLabel(label: string): boolean {

@@ -1,8 +1,6 @@
 import type pg from 'pg';
 import { type Books, closeKey, type HeldCredits, type Movement, reserveKey } from '../../core/credits/books.ts';
 import { monthOf } from '../../core/credits/month.ts';
-import type { Plan } from '../../core/credits/priceList.ts';
-import { type Credits, type LotBalances, showCredits } from '../../core/credits/showCredits.ts';
 import { creditEntries, creditMovements } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import { sendTogether } from './sendTogether.ts';
@@ -113,20 +111,9 @@ export async function listAccountsWithoutGrant(pool: pg.Pool, after: string, lim
   return rows.map(({ id }) => id);
 }
 
-/** SQL: the lots of an account that can be spent in the month of a time, as JSON. */
+/** SQL: the lots of an account that can be spent in the month of a time, as `LotBalances`. */
 export const selectLotBalances = (account: string, at: string) =>
   `(SELECT coalesce(json_agg(json_build_object('source', lot.source, 'available', ${balanceOf(account, 'available')},
              'reserved', ${balanceOf(account, 'reserved')}, 'spent', ${balanceOf(account, 'spent')},
              'spentBefore', ${balanceOf(account, 'spent', `e.at < date_trunc('month', ${at}, 'UTC')`, 'e.at DESC, e.seq DESC')})), '[]')
     FROM ${lotsOf(account, `e.ends >= to_char(${at} AT TIME ZONE 'UTC', 'YYYYMM')::integer`)})`;
-
-/** Writes nothing: a month without its grant shows what the plan includes. */
-export async function readCredits(pool: pg.Pool, accountId: string, at = new Date()): Promise<Credits> {
-  const { rows } = await pool.query<{ plan: Plan; lots: LotBalances[] }>({
-    name: 'credits',
-    text: `SELECT a.plan, ${selectLotBalances('a.id', '$2::timestamptz')} AS lots FROM accounts a WHERE a.id = $1`,
-    values: [accountId, at],
-  });
-  const { plan, lots } = rows[0] as (typeof rows)[number];
-  return showCredits(plan, lots);
-}

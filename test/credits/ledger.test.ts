@@ -8,12 +8,12 @@ import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
 import { settleCredits } from '../../activities/credits/settleCredits.ts';
 import { expireThings } from '../../activities/maintenance/expireThings.ts';
 import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
-import { readCredits } from '../../store/pg/credits.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { makeJob } from '../contract/world.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
 import { ModelAccount } from './model.ts';
+import { readCredits } from './readCredits.ts';
 import { anyStep, endOf, outcomes, type Step, takeInModel, timeOf } from './steps.ts';
 
 let api: TestApi;

@@ -1,51 +1,49 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
-import pg from 'pg';
+import type pg from 'pg';
 import { afterAll, describe, expect, inject, it } from 'vitest';
+import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
 import { functionsRevision, retiredFunctions } from '../../schema/functions/revision.ts';
 import { projectDir } from '../../store/config.ts';
+import { type Actor, commit } from '../../store/pg/commit.ts';
 import { openDatabase } from '../../store/pg/database.ts';
 import { readFunctionFiles } from '../../store/pg/functions.ts';
 import { migrateDatabase } from '../../store/pg/migrate.ts';
+import { acrossAccounts } from '../../store/pg/whoseRows.ts';
+import { makeId } from '../../store/services.ts';
+import { createDatabase, type TestDatabase } from '../setup/database.ts';
+import { openSql } from '../setup/everybody.ts';
 
 /** The functions of the database: what stands in schema/functions is what a database has, whichever way it came there. */
 
-const made: { name: string; sql: pg.Pool }[] = [];
+const made: { database: TestDatabase; sql: pg.Pool }[] = [];
 afterAll(async () => {
-  const admin = new pg.Client(inject('postgresUrl'));
-  await admin.connect();
-  for (const { name, sql } of made) {
+  for (const { database, sql } of made) {
     await sql.end();
-    await admin.query(`DROP DATABASE ${name} WITH (FORCE)`);
+    await database.drop();
   }
-  await admin.end();
 });
 
 interface EmptyDatabase {
+  url: string;
   sql: pg.Pool;
   /** As a process does when it starts. */
   start(): Promise<void>;
 }
 
 async function makeEmptyDatabase(): Promise<EmptyDatabase> {
-  const name = `test_${randomBytes(6).toString('hex')}`;
-  const url = new URL(inject('postgresUrl'));
-  const admin = new pg.Client(url.href);
-  await admin.connect();
-  await admin.query(`CREATE DATABASE ${name} TEMPLATE template0`);
-  await admin.end();
-  url.pathname = `/${name}`;
-  const sql = new pg.Pool({ connectionString: url.href, max: 2, options: '-c svc.accounts=*' });
-  sql.on('error', () => {});
-  made.push({ name, sql });
+  const database = await createDatabase(inject('postgresUrl'));
+  const sql = openSql(database.url, 4);
+  made.push({ database, sql });
   return {
+    url: database.url,
     sql,
     async start() {
-      const db = openDatabase(url.href, { poolSize: 1, onError: () => {} });
+      const db = openDatabase(database.url, { poolSize: 1, onError: () => {} });
       await migrateDatabase(db).finally(() => db.close());
     },
   };
@@ -156,5 +154,29 @@ describe('the functions of a database', () => {
     const before = await listFunctions(sql);
     await expect(start()).rejects.toThrow();
     expect(await listFunctions(sql)).toEqual(before);
+  });
+
+  it('that are retired may be called beside the code that came for them: credits are not reserved twice', async () => {
+    const { url, sql, start } = await makeEmptyDatabase();
+    await migrateAsBefore(sql, 16);
+    await start();
+    await sql.query(`INSERT INTO users (id, email, name) VALUES ('usr_1', 'a@example.com', 'A');
+                     INSERT INTO accounts (id, owner_id, name, kind) VALUES ('acc_1', 'usr_1', 'A', 'default')`);
+    const actor: Actor = { name: 'test', userId: null, credential: 'none', requestId: 'req_test' };
+    const db = openDatabase(url, { poolSize: 4, onError: () => {} });
+    const committer = { db, makeId, auditPads: { inner: Buffer.alloc(64), outer: Buffer.alloc(64) } };
+    const reserve = async (jobId: string) =>
+      (await commit(committer, actor, (tx) => reserveCredits(tx, { accountId: 'acc_1', workbookId: null, jobId, amount: 30 }))).result;
+    const reserveAsBefore = async (jobId: string) =>
+      (await sql.query("SELECT svc_reserve_credits('acc_1', NULL, $1, 30, $2, now()) AS outcome", [jobId, { free: 200 }])).rows[0].outcome;
+    try {
+      const outcomes = await acrossAccounts(() =>
+        Promise.all(Array.from({ length: 10 }, (_, i) => [reserve(`new_${i}`), reserveAsBefore(`old_${i}`), reserve(`both_${i}`)]).flat()),
+      );
+      expect(outcomes.filter((outcome) => outcome === 'reserved')).toHaveLength(6);
+      expect(outcomes.filter((outcome) => outcome === 'no_credits')).toHaveLength(24);
+    } finally {
+      await db.close();
+    }
   });
 });

@@ -9,7 +9,6 @@ import {
   type Line,
   profileColumns,
   readLines,
-  trimBlock,
 } from '../../core/structuring/lines.ts';
 import { drawSheet, usedRange } from './picture.ts';
 
@@ -84,11 +83,11 @@ describe('profileColumns', () => {
   });
 });
 
-describe('boundsOf and trimBlock', () => {
-  it('are the smallest range around what is filled', () => {
+describe('boundsOf', () => {
+  it('is the smallest range around what is filled', () => {
     const { view } = readAll('\n|a\n||5\n');
-    expect(trimBlock(view, { top: 1, left: 1, bottom: 50, right: 50 })).toEqual({ top: 1, left: 2, bottom: 2, right: 3 });
-    expect(trimBlock(view, { top: 40, left: 1, bottom: 50, right: 50 })).toBeNull();
+    expect(boundsOf(readLines(view, { top: 1, left: 1, bottom: 50, right: 50 }))).toEqual({ top: 1, left: 2, bottom: 2, right: 3 });
+    expect(boundsOf(readLines(view, { top: 40, left: 1, bottom: 50, right: 50 }))).toBeNull();
     expect(boundsOf([])).toBeNull();
   });
 });

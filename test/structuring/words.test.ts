@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   isComputedLabel,
   isFirstPart,
-  isGrandTotalLabel,
   isNoteStart,
   isPlainTitle,
   isProfitLabel,
@@ -22,7 +21,6 @@ const cases: [name: string, test: (text: string) => boolean, yes: string[], no: 
     ['会計', '計画', '設計費', 'Totally different', '合計比率', 'Total percent', '平均合計', 'りんご', '合'.repeat(90)],
   ],
   ['isSubtotalLabel', isSubtotalLabel, ['小計', '小　計', 'Subtotal', 'Sub-total'], ['合計', 'Total']],
-  ['isGrandTotalLabel', isGrandTotalLabel, ['総計', '総合計', 'Grand Total'], ['合計', '小計', 'Total']],
   [
     'isWholeLabel',
     isWholeLabel,

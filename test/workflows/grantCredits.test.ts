@@ -6,9 +6,9 @@ import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
 import { startWorker } from '../../activities/worker.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
-import { readCredits } from '../../store/pg/credits.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { scheduleId } from '../../store/temporal/schedules.ts';
+import { readCredits } from '../credits/readCredits.ts';
 import { type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { keepHistory, replayHistory } from './replay.ts';
 

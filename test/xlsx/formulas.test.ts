@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { splitFormula } from '../../core/formula/references.ts';
-import { translateFormula } from '../../core/formula/translate.ts';
+import { shiftFormula } from '../../core/formula/translate.ts';
 import { cellsOf, formulasOf, readGrid } from './makeWorkbook.ts';
 
-describe('translateFormula', () => {
+describe('shiftFormula', () => {
   const cases: [formula: string, rows: number, columns: number, expected: string][] = [
     ['A1+B2', 1, 1, 'B2+C3'],
     ['$A1+B$2+$C$3', 2, 1, '$A3+C$2+$C$3'],
@@ -33,11 +33,11 @@ describe('translateFormula', () => {
     ['"unclosed A1', 1, 0, '"unclosed A1'],
   ];
   it.each(cases)('%s by %i rows, %i columns', (formula, rows, columns, expected) => {
-    expect(translateFormula(formula, rows, columns)).toBe(expected);
+    expect(shiftFormula(splitFormula(formula), rows, columns)).toBe(expected);
   });
 
   it('moves nothing when it moves by nothing', () => {
-    for (const [formula] of cases) if (formula !== 'a1+Ab2') expect(translateFormula(formula, 0, 0)).toBe(formula);
+    for (const [formula] of cases) if (formula !== 'a1+Ab2') expect(shiftFormula(splitFormula(formula), 0, 0)).toBe(formula);
   });
 
   it('splits into one literal more than references', () => {

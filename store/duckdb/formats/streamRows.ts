@@ -9,12 +9,6 @@ import type { RowWriter } from './rowWriter.ts';
 export const rowFormats = ['json', 'ndjson', 'arrow'] as const;
 export type RowFormat = (typeof rowFormats)[number];
 
-export const contentTypes: Record<RowFormat, string> = {
-  json: 'application/json',
-  ndjson: 'application/x-ndjson',
-  arrow: 'application/vnd.apache.arrow.stream',
-};
-
 const writers: Record<RowFormat, (columns: QueryColumn[]) => RowWriter> = {
   json: makeJsonWriter,
   ndjson: makeNdjsonWriter,
