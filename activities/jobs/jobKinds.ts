@@ -19,7 +19,7 @@ interface KindOfJob {
 const planned: KindOfJob = { workflow: null, uncancellable: null, abandon: endRow };
 
 /** Every kind of job. What its result looks like is said in `api/presenters/jobs.ts`. */
-const jobKinds: Record<JobKind, KindOfJob> = {
+export const jobKinds: Record<JobKind, KindOfJob> = {
   ingest: { workflow: 'ingest', uncancellable: null, abandon: abandonIngest },
   analyze: { workflow: 'analyze', uncancellable: null, abandon: failSourceJob },
   materialize: { workflow: 'materialize', uncancellable: null, abandon: failSourceJob },

@@ -7,8 +7,8 @@ import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import { listVisibleJobs } from '../../store/pg/jobs.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { answerJob, answerJobs } from '../presenters/ingest.ts';
-import { presentJob } from '../presenters/workbooks.ts';
+import { presentJob } from '../presenters/jobs.ts';
+import { showParts } from './answerJobs.ts';
 
 export function makeJobHandlers({ services }: ApiParts): Handlers<'listJobs' | 'getJob' | 'cancelJob'> {
   return {
@@ -22,14 +22,14 @@ export function makeJobHandlers({ services }: ApiParts): Handlers<'listJobs' | '
         limit: limit + 1,
       });
       const page = cutPage(rows, limit, (job) => [job.id]);
-      const results = await answerJobs(services, principal, page.items);
-      const jobs = page.items.map((job, i) => presentJob(job, results[i] ?? null));
+      const parts = await showParts(services, principal, page.items);
+      const jobs = page.items.map((job) => presentJob(job, parts));
       return { status: 200, body: { jobs, next_cursor: page.nextCursor } };
     },
 
     async getJob({ principal, params }) {
       const job = await requireJob(services, principal, params.job_id);
-      return { status: 200, body: presentJob(job, await answerJob(services, principal, job)) };
+      return { status: 200, body: presentJob(job, await showParts(services, principal, [job])) };
     },
 
     async cancelJob(call) {
@@ -38,12 +38,12 @@ export function makeJobHandlers({ services }: ApiParts): Handlers<'listJobs' | '
       // A finished job is answered as it is, and nothing is written down.
       const isNews = !isOver(job);
       const cancelled = isNews ? await cancelJob(services, call.principal, job) : job;
-      const result = await answerJob(services, call.principal, cancelled);
+      const parts = await showParts(services, call.principal, [cancelled]);
       return call.write(
         async (tx) => {
           if (isNews) tx.note(job.workbookId ?? job.accountId, jobCancelled(job.id));
         },
-        () => ({ status: 200, body: presentJob(cancelled, result) }),
+        () => ({ status: 200, body: presentJob(cancelled, parts) }),
       );
     },
   };

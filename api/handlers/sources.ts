@@ -9,17 +9,13 @@ import { reviseSource } from '../../activities/sources/reviseSource.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { IngestInput } from '../../core/jobs/sourceJobs.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
-import type { JobRecord } from '../../store/pg/jobs.ts';
 import { listSources } from '../../store/pg/sources.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { answerIngest, describeUpload } from '../presenters/ingest.ts';
 import { presentSource } from '../presenters/sources.ts';
+import { answerIngest, answerSource, hasLanded } from './answerJobs.ts';
 
 type SourceOperations = 'listSources' | 'uploadSource' | 'getSource' | 'downloadSource' | 'previewSource' | 'reviseSource';
-
-/** A deferred ingest is answered when the raw tables are there. */
-export const hasLanded = (job: JobRecord) => job.kind === 'ingest' && job.input.structuring === 'defer' && job.input.landed === true;
 
 export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOperations> {
   const { orm } = services.db;
@@ -48,7 +44,7 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
           const arrival = { ...file, mode, structuring, provenance: { kind: 'upload' as const }, announce: isAsync };
           const { source, job, existed } = await registerSource(tx, arrival);
           if (job) return { job };
-          const body = await describeUpload(services, call.principal, tx.orm, source, 0);
+          const body = await answerSource(services, call.principal, tx.orm, source);
           return { reply: existed ? { status: 200, body } : { status: 201, headers: locate(workbook.id, source.name), body } };
         },
         {
@@ -97,7 +93,7 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
         call.actor(call.body.actor),
         async (tx) => {
           const { source: now, job } = await reviseSource(tx, source.id, file);
-          return job ? { job } : { reply: { status: 200, body: await describeUpload(services, call.principal, tx.orm, now, 0) } };
+          return job ? { job } : { reply: { status: 200, body: await answerSource(services, call.principal, tx.orm, now) } };
         },
         { answer: async (job) => ({ status: 200, body: await answerIngest(services, call.principal, job) }) },
       );

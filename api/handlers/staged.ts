@@ -13,8 +13,8 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { findSourceById, type SourceRecord } from '../../store/pg/sources.ts';
 import type { Call, Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { answerMaterialize } from '../presenters/ingest.ts';
 import { presentSpec } from '../presenters/sources.ts';
+import { answerJob } from './answerJobs.ts';
 
 /** The staged way: analyze, correct, materialize. */
 export function makeStagedHandlers({
@@ -69,7 +69,7 @@ export function makeStagedHandlers({
         return { job: await beginMaterialize(tx, source.id, { regions: call.body?.regions ?? null, append }) };
       };
       return call.handOver(call.actor(), begin, {
-        answer: async (job) => ({ status: 200, body: await answerMaterialize(services, call.principal, job) }),
+        answer: async (job) => ({ status: 200, body: await answerJob(services, call.principal, job) }),
       });
     },
   };

@@ -28,6 +28,21 @@ export function presentSource({ source, tables }: DescribedSource<SourceSummary>
   };
 }
 
+export function presentUpload(
+  described: DescribedSource,
+  artifacts: Schemas['TableSummary'][],
+  creditsCharged: number,
+): Schemas['SourceUploadResponse'] {
+  const { source } = described;
+  return {
+    source: presentSource(described),
+    artifacts,
+    structuring: source.structuring ?? 'deferred',
+    ...(source.structuringReason === null ? {} : { structuring_reason: source.structuringReason }),
+    credits_charged: creditsCharged,
+  };
+}
+
 export function presentSpec(source: SourceRecord): Schemas['ParseSpec'] {
   if (!source.spec) throw new Error(`${source.id} has no parse spec`);
   return { ...(toContract(source.spec) as Schemas['ParseSpec']), version: source.specVersion };

@@ -1,0 +1,54 @@
+import type { JobKind } from '../../core/jobs/kinds.ts';
+import type { TableRecord } from '../../core/table/table.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import { listSourcesById } from '../../store/pg/sources.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { type DescribedSource, describeSources } from '../sources/describeSources.ts';
+
+/** What results of jobs are about, by id. What is gone meanwhile is missing. */
+export interface ResultParts {
+  sources: Map<string, DescribedSource>;
+  tables: Map<string, TableRecord>;
+}
+
+interface Mentions {
+  sourceId?: string;
+  /** The tables that stand for the source are shown too. */
+  withSourceTables?: boolean;
+  tableIds?: string[];
+}
+
+/** What the result of each kind of job mentions: it is looked up for all of a page at once. */
+const mentions: { [Kind in JobKind]: (job: JobRecord<Kind>) => Mentions } = {
+  ingest: ({ input }) => ({ sourceId: input.sourceId, withSourceTables: true }),
+  analyze: ({ input }) => ({ sourceId: input.sourceId }),
+  materialize: ({ input, result }) => ({ sourceId: input.sourceId, tableIds: result?.tableIds ?? [] }),
+  recompute: () => ({}),
+  transform: () => ({}),
+  review: () => ({}),
+  restore: () => ({}),
+  file_link: () => ({}),
+  delete_account: () => ({}),
+};
+
+export async function describeResults(services: Services, jobs: JobRecord[]): Promise<ResultParts> {
+  const { orm, pool } = services.db;
+  const mentioned = jobs.filter(hasResult).map((job) => (mentions[job.kind] as (job: JobRecord) => Mentions)(job));
+  const sourceIds = new Set(mentioned.flatMap(({ sourceId }) => sourceId ?? []));
+  const described = await describeSources(orm, await listSourcesById(orm, [...sourceIds]));
+  const sources = new Map(described.map((each) => [each.source.id, each]));
+  const made = await listTablesById(
+    pool,
+    mentioned.flatMap(({ tableIds }) => tableIds ?? []),
+  );
+  const ofSources = mentioned.flatMap(({ sourceId, withSourceTables }) =>
+    withSourceTables && sourceId !== undefined ? (sources.get(sourceId)?.tables ?? []) : [],
+  );
+  const tables = new Map([...made.map(({ table }) => table), ...ofSources].map((table) => [table.id, table]));
+  return { sources, tables };
+}
+
+function hasResult(job: JobRecord): boolean {
+  return job.status === 'succeeded' && job.result !== null;
+}

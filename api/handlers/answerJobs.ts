@@ -1,0 +1,48 @@
+import { describeResults } from '../../activities/jobs/describeResults.ts';
+import { type DescribedSource, describeLanded, describeSources } from '../../activities/sources/describeSources.ts';
+import type { Principal } from '../../core/access/principal.ts';
+import { notFound } from '../../core/errors.ts';
+import type { components } from '../../schema/contract.ts';
+import type { Orm } from '../../store/pg/database.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import { findSourceById, type SourceRecord } from '../../store/pg/sources.ts';
+import type { Services } from '../../store/services.ts';
+import { presentJobResult, type ShownParts } from '../presenters/jobs.ts';
+import { presentUpload } from '../presenters/sources.ts';
+import { summarizeTables } from '../presenters/tables.ts';
+
+type Schemas = components['schemas'];
+
+/** What the jobs have made, looked up when it is asked for, so that it shows each caller what they may see. */
+export async function showParts(services: Services, principal: Principal, jobs: JobRecord[]): Promise<ShownParts> {
+  const { sources, tables } = await describeResults(services, jobs);
+  const summaries = await summarizeTables(services, principal, services.db.orm, [...tables.values()]);
+  return { sources, tables: new Map(summaries.map((summary) => [summary.id, summary])) };
+}
+
+/** The body that whoever waits for the job gets. */
+export async function answerJob<Body>(services: Services, principal: Principal, job: JobRecord): Promise<Body> {
+  const result = presentJobResult(job, await showParts(services, principal, [job]));
+  if (!result) throw notFound('source in this workbook');
+  return result as Body;
+}
+
+/** A deferred ingest is answered when the raw tables are there. */
+export const hasLanded = (job: JobRecord) => job.kind === 'ingest' && job.input.structuring === 'defer' && job.input.landed === true;
+
+export async function answerIngest(services: Services, principal: Principal, job: JobRecord): Promise<Schemas['SourceUploadResponse']> {
+  if (job.result !== null || !hasLanded(job)) return answerJob(services, principal, job);
+  const source = await findSourceById(services.db.orm, (job as JobRecord<'ingest'>).input.sourceId);
+  if (!source) throw notFound('source in this workbook');
+  return answerUpload(services, principal, services.db.orm, await describeLanded(services.db.orm, source));
+}
+
+/** A source for which nothing is left to do. */
+export async function answerSource(services: Services, principal: Principal, orm: Orm, source: SourceRecord) {
+  const [described] = (await describeSources(orm, [source])) as [DescribedSource];
+  return answerUpload(services, principal, orm, described);
+}
+
+async function answerUpload(services: Services, principal: Principal, orm: Orm, described: DescribedSource) {
+  return presentUpload(described, await summarizeTables(services, principal, orm, described.tables), 0);
+}

@@ -1,0 +1,74 @@
+import type { ResultParts } from '../../activities/jobs/describeResults.ts';
+import type { JobKind } from '../../core/jobs/kinds.ts';
+import type { components } from '../../schema/contract.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import { presentSource, presentSpec, presentUpload } from './sources.ts';
+
+type Schemas = components['schemas'];
+
+/** What jobs have made, as the caller may see it. */
+export interface ShownParts extends Pick<ResultParts, 'sources'> {
+  tables: Map<string, Schemas['TableSummary']>;
+}
+
+/** A job that has succeeded. */
+type Done<Kind extends JobKind> = JobRecord<Kind> & { result: NonNullable<JobRecord<Kind>['result']> };
+
+/**
+ * The result of each kind of job: the same body as the synchronous form. Null when what it made is gone. Kinds are the
+ * contract's: one that only the contract or only `core/jobs/kinds.ts` knows does not compile.
+ */
+const presentResult: { [Kind in Schemas['Job']['kind']]: (job: Done<Kind>, parts: ShownParts) => object | null } = {
+  ingest({ input, result }, { sources, tables }) {
+    const described = sources.get(input.sourceId);
+    if (!described) return null;
+    const artifacts = described.tables.flatMap(({ id }) => tables.get(id) ?? []);
+    return presentUpload(described, artifacts, result.creditsCharged);
+  },
+  analyze({ input }, { sources }) {
+    const source = sources.get(input.sourceId)?.source;
+    return source?.spec ? presentSpec(source) : null;
+  },
+  materialize({ input, result }, { sources, tables }): Schemas['MaterializeResponse'] | null {
+    const described = sources.get(input.sourceId);
+    if (!described) return null;
+    return {
+      source: presentSource(described),
+      artifacts: result.tableIds.flatMap((id) => tables.get(id) ?? []),
+      edit_version: result.editVersion,
+      op_id: result.opId,
+      stale: result.stale ?? [],
+    };
+  },
+  recompute: presentAsKept,
+  transform: presentAsKept,
+  review: presentAsKept,
+  restore: presentAsKept,
+  file_link: presentAsKept,
+  delete_account: presentAsKept,
+};
+
+function presentAsKept({ result }: { result: object }): object {
+  return result;
+}
+
+/** Null while there is no result, or when what it made is gone. */
+export function presentJobResult(job: JobRecord, parts: ShownParts): object | null {
+  if (job.status !== 'succeeded' || job.result === null) return null;
+  return (presentResult[job.kind] as (job: JobRecord, parts: ShownParts) => object | null)(job, parts);
+}
+
+export function presentJob(job: JobRecord, parts: ShownParts): Schemas['Job'] {
+  const result = presentJobResult(job, parts);
+  return {
+    job_id: job.id,
+    kind: job.kind,
+    status: job.status,
+    workbook_id: job.workbookId,
+    progress: { stage: job.stage ?? job.status, done: job.done, total: job.total },
+    ...(result === null ? {} : { result: result as Record<string, unknown> }),
+    ...(job.error === null ? {} : { error: job.error }),
+    created_at: job.createdAt.toISOString(),
+    finished_at: job.finishedAt?.toISOString() ?? null,
+  };
+}
