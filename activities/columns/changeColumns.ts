@@ -32,9 +32,8 @@ export async function prepareRenameColumn(
   columnName: string,
   newName: string,
 ): Promise<PreparedColumnChange> {
-  const opened = await openForColumns(services, principal, request);
-  const { at } = opened;
-  const column = requireColumn(opened, columnName);
+  const { at, visible } = await openForColumns(services, principal, request);
+  const column = requireColumn(visible, columnName);
   const planned = planRenameColumn(at, column, newName);
   if (planned.kind !== 'planned') throw describeColumnRefusal(planned, '/new_name');
   const { name, plan } = planned;
@@ -53,9 +52,8 @@ export async function prepareDropColumn(
   request: ColumnRequest,
   columnName: string,
 ): Promise<PreparedColumnChange> {
-  const opened = await openForColumns(services, principal, request);
-  const { at } = opened;
-  const column = requireColumn(opened, columnName);
+  const { at, visible } = await openForColumns(services, principal, request);
+  const column = requireColumn(visible, columnName);
   const planned = planDropColumn(at, column);
   if (planned.kind !== 'planned') throw describeColumnRefusal(planned, '');
   return {

@@ -4,13 +4,14 @@ import { DomainError, notFound } from '../../core/errors.ts';
 import type { PlannedEdit } from '../../core/table/edit.ts';
 import { findColumn } from '../../core/table/planColumns.ts';
 import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
+import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { EditedTable } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
-import { visibleColumns } from '../rows/upsertRows.ts';
 import { applyEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 
 export interface ColumnRequest {
   workbookId: string;
@@ -40,16 +41,16 @@ export async function openForColumns(
   services: Services,
   principal: Principal,
   request: ColumnRequest,
-): Promise<{ at: TableAt; visible: ColumnRecord[]; masked: Set<number> }> {
+): Promise<{ at: TableAt; visible: VisibleColumn[] }> {
   const at = await requireTable(services, request.workbookId, request.name);
   requireEditable(at);
-  const seen = await visibleColumns(services, principal, at);
-  await checkVersion(services, at, request.expectedVersion, seen.visible, null);
-  return { at, ...seen };
+  const { columns: visible } = await openVisibleColumns(services, principal, at);
+  await checkVersion(services, at, request.expectedVersion, visible, null);
+  return { at, visible };
 }
 
 /** The column that a path names, or a 404 that names the nearest one. */
-export function requireVisibleColumn(visible: ColumnRecord[], name: string): ColumnRecord {
+export function requireVisibleColumn<Column extends ColumnRecord>(visible: Column[], name: string): Column {
   const column = findColumn(visible, name);
   if (column) return column;
   const near = nearestName(
@@ -60,9 +61,9 @@ export function requireVisibleColumn(visible: ColumnRecord[], name: string): Col
 }
 
 /** The column that a path names, if the caller may see what is in it. */
-export function requireColumn({ visible, masked }: { visible: ColumnRecord[]; masked: Set<number> }, name: string): ColumnRecord {
+export function requireColumn(visible: VisibleColumn[], name: string): VisibleColumn {
   const column = requireVisibleColumn(visible, name);
-  if (masked.has(column.id))
+  if (column.masked)
     throw new DomainError(
       'insufficient-role',
       `The column ${column.name} is masked for you and cannot be changed.`,

@@ -30,9 +30,8 @@ export async function prepareRetypeColumn(
   wantedType: string,
 ): Promise<PreparedColumnChange> {
   const type = requireColumnType(wantedType);
-  const opened = await openForColumns(services, principal, request);
-  const { at } = opened;
-  const column = requireColumn(opened, columnName);
+  const { at, visible } = await openForColumns(services, principal, request);
+  const column = requireColumn(visible, columnName);
   const plan = planColumnEdit('column.retype', { column: column.name, old_type: column.type });
   const changed = { column: column.name, type: formatColumnType(type) };
   if (changed.type === column.type) return { at, plan, ...changed, async change() {} };

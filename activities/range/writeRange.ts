@@ -6,16 +6,18 @@ import { type BlockFault, castBlock } from '../../core/table/castBlock.ts';
 import { type Casting, type CastRow, type TypedColumn, typeColumns } from '../../core/table/casting.ts';
 import { touchedCells } from '../../core/table/changes.ts';
 import type { PreparedEdit } from '../../core/table/edit.ts';
-import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
+import type { Cells, TableAt } from '../../core/table/table.ts';
+import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import { findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
 import { findRowIds } from '../rows/findRowIds.ts';
 import { readStoredRows } from '../rows/readStoredRows.ts';
-import { type EditRequest, planOnStored, refuseMasked, visibleColumns } from '../rows/upsertRows.ts';
+import { type EditRequest, planOnStored, refuseMasked } from '../rows/upsertRows.ts';
 import { writeLargeEdit } from '../rows/writeLargeEdit.ts';
 import { requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { refuseRange, requireBlock } from './openBlock.ts';
 import { presentCell } from './presentCell.ts';
 
@@ -38,7 +40,7 @@ export async function prepareRangeWrite(
   const placed = placeValues(requireBlock(rangeText, '/range'), values);
   if (!placed.ok) throw refuseRange({ pointer: '/values', detail: placed.why });
   const { block } = placed;
-  const { visible, masked } = await visibleColumns(services, principal, at);
+  const { columns: visible } = await openVisibleColumns(services, principal, at);
   const { expectedVersion, rebase } = request;
   // Positions are those that the caller saw: on a rebase, the rows are looked up where they were, if that can still be read.
   const then = rebase && expectedVersion !== null ? await findSeen(services, at, expectedVersion) : at;
@@ -48,7 +50,7 @@ export async function prepareRangeWrite(
   if (block.top - 2 > seen.rowCount)
     throw refuseRange({ pointer: '/range', detail: `leaves a gap: the table ends with row ${seen.rowCount + 1}` });
   const ids = await findRowIds(services, seen, block.top - 2, values.length);
-  const rows = requireCast(castBlock(columns, masked, values, ids));
+  const rows = requireCast(castBlock(columns, values, ids));
   if (rebase) await checkVersion(services, at, expectedVersion, visible, { touched: touchedCells(rows) });
 
   const planned = await planOnStored(services, at, rows, { range: formatRange(block) });
@@ -66,7 +68,7 @@ export async function prepareRangeWrite(
   return {
     ...edit,
     range: formatRange(block),
-    values: shown.map((cells) => columns.map(({ id, parsed }) => (masked.has(id) ? null : presentCell(parsed, cells[id] ?? null)))),
+    values: shown.map((cells) => columns.map(({ id, parsed, masked }) => (masked ? null : presentCell(parsed, cells[id] ?? null)))),
   };
 }
 
@@ -74,7 +76,7 @@ async function findSeen(services: Services, at: TableAt, version: number): Promi
   return version >= at.editVersion || version < 1 ? at : findTableAt(services.db.pool, at.table, version);
 }
 
-function requireColumns(block: Range, visible: ColumnRecord[]): TypedColumn[] {
+function requireColumns(block: Range, visible: VisibleColumn[]): TypedColumn[] {
   if (block.top === 1)
     throw refuseRange({ pointer: '/range', detail: 'covers row 1, the header; rename columns with PATCH …/columns/{column}' });
   if (block.right > visible.length)

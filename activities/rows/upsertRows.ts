@@ -5,7 +5,7 @@ import type { Casting, CastRow } from '../../core/table/casting.ts';
 import { type CellFault, castRows } from '../../core/table/castRows.ts';
 import { touchedCells } from '../../core/table/changes.ts';
 import type { PlannedEdit, PreparedEdit } from '../../core/table/edit.ts';
-import { planDelete, planUpsert, type RowPlan } from '../../core/table/planRows.ts';
+import { planUpsert, type RowPlan } from '../../core/table/planRows.ts';
 import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
 import { requireEditable } from '../tables/editTable.ts';
@@ -43,8 +43,8 @@ export async function prepareUpsert(
 ): Promise<PreparedEdit> {
   const at = await requireTable(services, request.workbookId, request.name);
   requireEditable(at);
-  const { visible, masked } = await visibleColumns(services, principal, at);
-  const cast = requireCast(castRows(visible, masked, rows));
+  const { columns: visible } = await openVisibleColumns(services, principal, at);
+  const cast = requireCast(castRows(visible, rows));
   await checkVersion(services, at, request.expectedVersion, visible, request.rebase ? { touched: touchedCells(cast) } : null);
   return writeLargeEdit(services, await planOnStored(services, at, cast));
 }
@@ -84,27 +84,8 @@ export async function planOnStored(
   );
 }
 
-export async function prepareDelete(
-  services: Services,
-  principal: Principal,
-  request: EditRequest,
-  rowIds: number[],
-): Promise<PreparedEdit> {
-  const at = await requireTable(services, request.workbookId, request.name);
-  requireEditable(at);
-  const { visible } = await visibleColumns(services, principal, at);
-  const touched = new Map(rowIds.map((id) => [id, 'row' as const]));
-  await checkVersion(services, at, request.expectedVersion, visible, request.rebase ? { touched } : null);
-  const stored = await readStoredRows(services, at, [...touched.keys()]);
-  const edit = requireRows(
-    planDelete(at, rowIds, stored),
-    (place) => `/row_ids/${place}`,
-    'Read the rows again to get their ids; nothing was changed.',
-  );
-  return writeLargeEdit(services, edit);
-}
-
-function requireRows(plan: RowPlan, pointerOf: (place: number) => string, suggestedFix: string): PreparedEdit {
+/** The edit, or a refusal that names the rows which the table does not have. */
+export function requireRows(plan: RowPlan, pointerOf: (place: number) => string, suggestedFix: string): PreparedEdit {
   if (plan.kind === 'planned') return plan.edit;
   const errors = plan.places.slice(0, mostErrors).map((place) => ({ pointer: pointerOf(place), detail: 'names no row of this table' }));
   throw new DomainError('validation-failed', 'Some rows do not exist.', suggestedFix, { errors });

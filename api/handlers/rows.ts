@@ -1,7 +1,8 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { prepareDelete } from '../../activities/rows/deleteRows.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
-import { prepareDelete, prepareUpsert } from '../../activities/rows/upsertRows.ts';
+import { prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { requireTableThen, resolveAt } from '../../activities/snapshots/resolveAt.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
 import { DomainError } from '../../core/errors.ts';

@@ -16,7 +16,7 @@ export interface BlockFault {
  * A block of cells as rows; `rowIds` are those that stand at its positions, the rows past them are new, up to the last one
  * that has something in it. `null` leaves a cell as it is, `""` clears it.
  */
-export function castBlock(columns: TypedColumn[], masked: ReadonlySet<number>, values: Scalar[][], rowIds: number[]): Casting<BlockFault> {
+export function castBlock(columns: TypedColumn[], values: Scalar[][], rowIds: number[]): Casting<BlockFault> {
   const faults: BlockFault[] = [];
   const cast: CastRow[] = [];
   for (const [row, cellsGiven] of values.entries()) {
@@ -24,7 +24,7 @@ export function castBlock(columns: TypedColumn[], masked: ReadonlySet<number>, v
     for (const [place, value] of cellsGiven.entries()) {
       const column = columns[place] as TypedColumn;
       if (value === null) continue;
-      if (masked.has(column.id)) return { kind: 'masked', column };
+      if (column.masked) return { kind: 'masked', column };
       const result = castScalar(column.parsed, value);
       if (!(result instanceof Refusal)) cells[column.id] = result;
       else if (faults.length < mostFaults) faults.push({ row, column: place, why: result.why });

@@ -3,6 +3,7 @@ import { GivenRow } from '../cells/givenRow.ts';
 import { nearestName } from '../cells/nearestName.ts';
 import { type Casting, type CastRow, mostFaults, type TypedColumn, typeColumns } from './casting.ts';
 import { type Cells, type ColumnRecord, rowIdColumn } from './table.ts';
+import type { VisibleColumn } from './visibleTable.ts';
 
 /** What is wrong with a cell of a request. */
 export interface CellFault {
@@ -29,7 +30,7 @@ interface Header {
 }
 
 /** Finds a column by the name that the caller uses; the engine folds case, so does this. */
-function headerReader(visible: ColumnRecord[], masked: ReadonlySet<number>): (names: readonly string[]) => Header {
+function headerReader(visible: VisibleColumn[]): (names: readonly string[]) => Header {
   const typed = typeColumns(visible);
   const byName = new Map(typed.map((column) => [column.name, column]));
   const byFolded = new Map(typed.map((column) => [column.name.toLowerCase(), column]));
@@ -43,7 +44,7 @@ function headerReader(visible: ColumnRecord[], masked: ReadonlySet<number>): (na
         header.faults.push({ name, why: near ? `is not a column; did you mean ${near}?` : 'is not a column of this table' });
         return null;
       }
-      if (masked.has(column.id)) header.masked ??= column;
+      if (column.masked) header.masked ??= column;
       if (header.blank[column.id] === undefined) return column;
       header.faults.push({ name, why: 'names a column that stands in this row already (case does not count)' });
       return null;
@@ -69,8 +70,8 @@ function haveSameNames(a: readonly string[], b: readonly string[]): boolean {
  * Rows of a request as canonical text by column id. Up to millions of cells come by here: for one that is right, nothing
  * is made but its text.
  */
-export function castRows(visible: ColumnRecord[], masked: ReadonlySet<number>, rows: readonly object[]): Casting<CellFault> {
-  const readHeader = headerReader(visible, masked);
+export function castRows(visible: VisibleColumn[], rows: readonly object[]): Casting<CellFault> {
+  const readHeader = headerReader(visible);
   const faults: CellFault[] = [];
   const fail = (row: number, name: string, why: string) => {
     if (faults.length < mostFaults) faults.push({ row, name, why });

@@ -1,5 +1,6 @@
 import { type ColumnType, parseColumnType } from '../cells/columnTypes.ts';
 import type { Cells, ColumnRecord } from './table.ts';
+import type { VisibleColumn } from './visibleTable.ts';
 
 /** A row of a request as canonical text. */
 export interface CastRow {
@@ -19,8 +20,8 @@ export type Casting<Fault> =
 /** Beyond so many, faults are not listed. */
 export const mostFaults = 100;
 
-export type TypedColumn = ColumnRecord & { parsed: ColumnType };
+export type TypedColumn = VisibleColumn & { parsed: ColumnType };
 
-export function typeColumns(columns: ColumnRecord[]): TypedColumn[] {
+export function typeColumns(columns: VisibleColumn[]): TypedColumn[] {
   return columns.map((column) => ({ ...column, parsed: parseColumnType(column.type) as ColumnType }));
 }

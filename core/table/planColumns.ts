@@ -19,7 +19,7 @@ export type ColumnRefusal =
   | { kind: 'last-column' };
 
 /** A column by name; case does not count. */
-export function findColumn(columns: ColumnRecord[], name: string): ColumnRecord | null {
+export function findColumn<Column extends ColumnRecord>(columns: Column[], name: string): Column | null {
   return columns.find((column) => column.name.toLowerCase() === name.toLowerCase()) ?? null;
 }
 

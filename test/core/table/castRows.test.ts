@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { GivenRow } from '../../../core/cells/givenRow.ts';
 import { castRows } from '../../../core/table/castRows.ts';
-import { makeColumn } from './makeTable.ts';
+import { makeColumn, showColumns } from './makeTable.ts';
 
 const columns = [makeColumn(1, 'name'), makeColumn(2, 'amount', 'BIGINT'), makeColumn(3, 'day', 'DATE')];
-const cast = (rows: object[], masked: number[] = []) => castRows(columns, new Set(masked), rows);
+const cast = (rows: object[], masked: number[] = []) => castRows(showColumns(columns, masked), rows);
 
 describe('rows that are right', () => {
   it.each([
@@ -20,7 +20,7 @@ describe('rows that are right', () => {
 
   it('a column in its own case comes before one in another', () => {
     const twins = [makeColumn(1, 'a'), makeColumn(2, 'A')];
-    expect(castRows(twins, new Set(), [{ a: 'x', A: 'y' }])).toEqual({
+    expect(castRows(showColumns(twins), [{ a: 'x', A: 'y' }])).toEqual({
       kind: 'cast',
       rows: [{ rowId: null, cells: { '1': 'x', '2': 'y' }, given: [1, 2] }],
     });

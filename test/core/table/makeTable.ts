@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { ColumnRecord, Layer, TableAt, TableRecord } from '../../../core/table/table.ts';
+import type { VisibleColumn } from '../../../core/table/visibleTable.ts';
 
 const table: TableRecord = {
   id: 'tbl_1',
@@ -25,6 +26,11 @@ const table: TableRecord = {
 
 export function makeColumn(id: number, name = `c${id}`, type = 'VARCHAR', defaultText: string | null = null): ColumnRecord {
   return { id, name, type, defaultText, description: null };
+}
+
+/** As somebody sees them from whom the values of some are hidden. */
+export function showColumns(columns: ColumnRecord[], masked: number[] = []): VisibleColumn[] {
+  return columns.map((column) => ({ ...column, masked: masked.includes(column.id) }));
 }
 
 /** A table that is in no database. */

@@ -1,0 +1,32 @@
+import type { Principal } from '../../core/access/principal.ts';
+import type { PreparedEdit } from '../../core/table/edit.ts';
+import { planDelete } from '../../core/table/planRows.ts';
+import type { Services } from '../../store/services.ts';
+import { requireEditable } from '../tables/editTable.ts';
+import { requireTable } from '../tables/openTable.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
+import { checkVersion } from './checkVersion.ts';
+import { readStoredRows } from './readStoredRows.ts';
+import { type EditRequest, requireRows } from './upsertRows.ts';
+import { writeLargeEdit } from './writeLargeEdit.ts';
+
+/** Reads and, for a large one, writes the file: all that comes before the transaction. */
+export async function prepareDelete(
+  services: Services,
+  principal: Principal,
+  request: EditRequest,
+  rowIds: number[],
+): Promise<PreparedEdit> {
+  const at = await requireTable(services, request.workbookId, request.name);
+  requireEditable(at);
+  const { columns: visible } = await openVisibleColumns(services, principal, at);
+  const touched = new Map(rowIds.map((id) => [id, 'row' as const]));
+  await checkVersion(services, at, request.expectedVersion, visible, request.rebase ? { touched } : null);
+  const stored = await readStoredRows(services, at, [...touched.keys()]);
+  const edit = requireRows(
+    planDelete(at, rowIds, stored),
+    (place) => `/row_ids/${place}`,
+    'Read the rows again to get their ids; nothing was changed.',
+  );
+  return writeLargeEdit(services, edit);
+}
