@@ -23,7 +23,7 @@ export const creditMovements = pgTable(
 
 /**
  * The books. Each movement takes from one bucket of a lot and puts into another, so that it sums to zero in every lot. A lot is
- * credits that came the same way and end with the same month. Rows are only ever added: triggers of the migration number
+ * credits that came the same way and end with the same month. Rows are only ever added: triggers number
  * them and carry the balance on, refuse a movement that does not sum to zero, and refuse changes.
  */
 export const creditEntries = pgTable(
