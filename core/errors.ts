@@ -49,7 +49,7 @@ export interface ProblemItem {
   detail: string;
 }
 
-export interface ProblemExtras {
+interface ProblemExtras {
   errors?: ProblemItem[];
   /** Members of the problem document beyond the common ones, such as `current_version`. */
   members?: Record<string, unknown>;

@@ -16,7 +16,7 @@ import type { Supervisor } from './supervise.ts';
 /** The reaper last: it watches over the others. */
 export const stopOrder = ['api', 'worker', 'temporal', 'postgres', 'reaper'];
 
-export interface StartOptions {
+interface StartOptions {
   config: Config;
   supervisor: Supervisor;
   registry: ProcessRegistry;

@@ -4,7 +4,7 @@ import type { Report } from './embedded/report.ts';
 import type { RunningProcess } from './embedded/runningProcess.ts';
 
 /** Something that must be up all the time. */
-export interface Part {
+interface Part {
   name: string;
   /** Those that must be up before it is started again. */
   needs: string[];

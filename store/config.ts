@@ -7,8 +7,8 @@ import { type Variable, type VariableName, variableNames, variables } from './va
 
 export const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
 
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+type LogLevel = (typeof logLevels)[number];
 
 export type BlobConfig =
   | { kind: 'file'; dir: string }
@@ -23,7 +23,7 @@ export type BlobConfig =
       secretAccessKey: string;
     };
 
-export interface TlsConfig {
+interface TlsConfig {
   certPath: string | null;
   keyPath: string | null;
   caPath: string | null;
@@ -67,7 +67,7 @@ export interface Config {
 /** What the API and the workers run with: every address is known. */
 export type ServiceConfig = Config & { databaseUrl: string; secret: string; temporal: { address: string } };
 
-export type Env = Record<string, string | undefined>;
+type Env = Record<string, string | undefined>;
 
 export class ConfigError extends Error {
   constructor(readonly problems: string[]) {

@@ -2,7 +2,7 @@ import type { Range } from '../grid/grid.ts';
 import { MAX_COLUMNS, MAX_ROWS, nameColumn, parseColumn } from './address.ts';
 
 /** A block of cells by its corners, as people write it: `B2`, `B2:D10`. */
-export type ParsedBlock = { ok: true; block: Range } | { ok: false; why: string };
+type ParsedBlock = { ok: true; block: Range } | { ok: false; why: string };
 
 const cell = /^\$?([A-Za-z]+)\$?(\d+)$/;
 

@@ -6,7 +6,7 @@
 import { expandYear, isoDate, monthOfName, parseDateText } from '../types/date.ts';
 import { yearOfEra } from './eras.ts';
 
-export type PeriodKind = 'year' | 'fiscalYear' | 'half' | 'quarter' | 'month' | 'week' | 'date' | 'term';
+type PeriodKind = 'year' | 'fiscalYear' | 'half' | 'quarter' | 'month' | 'week' | 'date' | 'term';
 
 export interface Period {
   kind: PeriodKind;
@@ -208,7 +208,7 @@ export function combinePeriods(parent: Period, child: Period): Period | null {
 }
 
 /** A number that sorts periods of one kind; months of an April year run 4..15. */
-export function orderOfPeriod(period: Period): number {
+function orderOfPeriod(period: Period): number {
   if (period.kind === 'date') return period.part;
   const part = period.kind === 'month' && period.aprilYear && period.part < 4 ? period.part + 12 : period.part;
   return (period.year ?? 0) * 100 + part;

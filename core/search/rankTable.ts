@@ -1,5 +1,5 @@
 /** What of a table a search may look at: what the caller may see of it. */
-export interface Searchable {
+interface Searchable {
   name: string;
   description: string | null;
   columns: string[];

@@ -13,7 +13,7 @@ export type Analysis =
   | ({ outcome: 'ok' } & Omit<TreeCheck, 'refusals'>)
   | { outcome: 'refused' | 'failed' | 'too-large'; errors: SqlError[] };
 
-export const maxSqlBytes = 1_048_576;
+const maxSqlBytes = 1_048_576;
 
 /** Text that is no SQL whatever it says: null when it is fine. Cheap, so that it can be done before anything else. */
 export function checkText(sql: string): string | null {

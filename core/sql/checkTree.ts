@@ -9,7 +9,7 @@ export interface KnownTable {
   columns?: readonly string[];
 }
 
-export interface Refusal {
+interface Refusal {
   message: string;
   /** Byte offset into the SQL, where the tree tells it. */
   offset: number | null;

@@ -10,7 +10,7 @@ export type FieldKind = 'data' | 'value' | 'empty' | PartName | `${PartName}[]` 
 /** `expression`, `table`, `query`, `modifier` and `typeInfo` say themselves which shape they have. */
 export type PartName = 'expression' | 'table' | 'query' | 'modifier' | 'typeInfo' | RecordName;
 
-export type RecordName =
+type RecordName =
   | 'statement'
   | 'ctes'
   | 'cteEntry'
@@ -26,9 +26,9 @@ export type RecordName =
   | 'type'
   | 'typeField';
 
-export type Shape = Readonly<Record<string, FieldKind>>;
+type Shape = Readonly<Record<string, FieldKind>>;
 
-export const records: Readonly<Record<RecordName, Shape>> = {
+const records: Readonly<Record<RecordName, Shape>> = {
   statement: { node: 'query', named_param_map: 'value' },
   ctes: { map: 'cteEntry[]' },
   cteEntry: { key: 'data', value: 'cte' },
@@ -48,7 +48,7 @@ export const records: Readonly<Record<RecordName, Shape>> = {
 
 const queryBase = { type: 'data', modifiers: 'modifier[]', cte_map: 'ctes' } as const;
 
-export const queries: Readonly<Record<string, Shape>> = {
+const queries: Readonly<Record<string, Shape>> = {
   SELECT_NODE: {
     ...queryBase,
     select_list: 'expression[]',
@@ -75,7 +75,7 @@ export const queries: Readonly<Record<string, Shape>> = {
 
 const tableBase = { type: 'data', alias: 'data', sample: 'sample', query_location: 'data' } as const;
 
-export const tables: Readonly<Record<string, Shape>> = {
+const tables: Readonly<Record<string, Shape>> = {
   EMPTY: tableBase,
   BASE_TABLE: {
     ...tableBase,
@@ -111,7 +111,7 @@ export const tables: Readonly<Record<string, Shape>> = {
   },
 };
 
-export const modifiers: Readonly<Record<string, Shape>> = {
+const modifiers: Readonly<Record<string, Shape>> = {
   ORDER_MODIFIER: { type: 'data', orders: 'order[]' },
   LIMIT_MODIFIER: { type: 'data', limit: 'expression', offset: 'expression' },
   LIMIT_PERCENT_MODIFIER: { type: 'data', limit: 'expression', offset: 'expression' },
@@ -120,7 +120,7 @@ export const modifiers: Readonly<Record<string, Shape>> = {
 
 const expressionBase = { class: 'data', type: 'data', alias: 'data', query_location: 'data' } as const;
 
-export const expressions: Readonly<Record<string, Shape>> = {
+const expressions: Readonly<Record<string, Shape>> = {
   BETWEEN: { ...expressionBase, input: 'expression', lower: 'expression', upper: 'expression' },
   CASE: { ...expressionBase, case_checks: 'caseCheck[]', else_expr: 'expression' },
   CAST: { ...expressionBase, child: 'expression', cast_type: 'type', try_cast: 'data' },
@@ -196,7 +196,7 @@ export const operatorTypes: ReadonlySet<string> = new Set([
 
 const typeInfoBase = { type: 'data', alias: 'data', extension_info: 'empty' } as const;
 
-export const typeInfos: Readonly<Record<string, Shape>> = {
+const typeInfos: Readonly<Record<string, Shape>> = {
   GENERIC_TYPE_INFO: typeInfoBase,
   DECIMAL_TYPE_INFO: { ...typeInfoBase, width: 'data', scale: 'data' },
   STRING_TYPE_INFO: { ...typeInfoBase, collation: 'data' },

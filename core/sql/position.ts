@@ -1,5 +1,5 @@
 /** A place in SQL text, for people: both from 1, columns in characters. */
-export interface Position {
+interface Position {
   line: number;
   column: number;
 }

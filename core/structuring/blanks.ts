@@ -2,7 +2,7 @@
 
 import { CellKind, type Grid } from '../grid/grid.ts';
 
-export interface SeenGrid {
+interface SeenGrid {
   grid: Grid;
   /** Position in the original grid of each cell; null when none was left out. */
   origin: Int32Array | null;

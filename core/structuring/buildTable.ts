@@ -22,7 +22,7 @@ export interface BuiltRegion {
 }
 
 /** What the regions of one sheet are built with. */
-export interface SheetWork {
+interface SheetWork {
   view: SheetView;
   ledger: Ledger;
   types: TypeRules;

@@ -14,7 +14,7 @@ export interface HeaderColumn {
 }
 
 /** A part of a column's name: what a header cell says, be it above this column or spread over it. */
-export interface HeaderPart {
+interface HeaderPart {
   text: string;
   day: string | null;
   /** Position in the grid. */

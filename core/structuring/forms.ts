@@ -3,7 +3,7 @@
 import type { Line } from './lines.ts';
 import type { SheetView } from './sheet.ts';
 
-export interface FormPair {
+interface FormPair {
   label: number;
   values: number[];
 }

@@ -4,7 +4,7 @@ import { nameCell } from '../a1/address.ts';
 import type { Conservation } from './output.ts';
 import type { SheetView } from './sheet.ts';
 
-export type CellRole = 'header' | 'value' | 'label' | 'title' | 'note';
+type CellRole = 'header' | 'value' | 'label' | 'title' | 'note';
 
 const ROLES: CellRole[] = ['header', 'value', 'label', 'title', 'note'];
 

@@ -26,7 +26,7 @@ export interface OutputTable {
 }
 
 /** From each row back to the cells of the sheet: positions in the grid, those of row n from offsets[n] to offsets[n + 1]. */
-export interface Provenance {
+interface Provenance {
   offsets: number[];
   cells: number[];
   /** For each cell the position of the column it filled; a header stands behind the `期間` it gave. */

@@ -22,7 +22,7 @@ export interface SpecJson {
   regions: RegionJson[];
 }
 
-export type EncodingJson = 'utf-8' | 'utf-16le' | 'utf-16be' | 'shift_jis' | 'euc-jp';
+type EncodingJson = 'utf-8' | 'utf-16le' | 'utf-16be' | 'shift_jis' | 'euc-jp';
 
 export interface RegionJson {
   id: string;

@@ -7,12 +7,12 @@ import type { OutputColumn, OutputTable, TableRole } from './output.ts';
 import { settleColumn, type WantedType } from './typing.ts';
 
 /** A column that takes cells of the grid, -1 where there is none. */
-export interface CellColumn {
+interface CellColumn {
   position: number;
   cells: number[];
 }
 
-export interface TextColumn {
+interface TextColumn {
   position: number;
   texts: (string | null)[];
 }

@@ -35,7 +35,7 @@ export function commonType(rules: TypeRules, region: SpecRegion, measure: string
   return rules.binding || !PLAIN_TYPES.has(first.type) ? readType(first) : null;
 }
 
-export interface SettledColumn {
+interface SettledColumn {
   type: string;
   values: StoredValue[];
 }

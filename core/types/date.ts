@@ -2,7 +2,7 @@
 
 import { ERAS } from '../period/eras.ts';
 
-export interface ParsedDate {
+interface ParsedDate {
   /** `YYYY-MM-DD`, or `YYYY-MM-DDTHH:MM:SS` when a time was written. */
   iso: string;
   hasTime: boolean;

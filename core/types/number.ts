@@ -1,6 +1,6 @@
 /** Numbers as people type them into sheets: separators, signs, currency, units, full-width digits. */
 
-export interface ParsedNumber {
+interface ParsedNumber {
   value: number;
   /** Written as a percentage; the value is already the fraction. */
   percent: boolean;
@@ -34,7 +34,7 @@ const UNIT_SUFFIX = /^(.*?\d)\s*(銭|千円|百万円|千万円|万円|十億円
 const COUNTER_SUFFIX = new RegExp(`^(.*?\\d)\\s*(?:${COUNTERS})$`);
 
 /** NFKC makes full-width digits, commas, percent signs and brackets plain; dashes that mean minus are unified. */
-export function normalizeNumberText(text: string): string {
+function normalizeNumberText(text: string): string {
   return text
     .normalize('NFKC')
     .replace(/[\s\u00a0]+/g, ' ')

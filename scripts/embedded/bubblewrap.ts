@@ -4,7 +4,7 @@ import { type Finished, runCommand } from './command.ts';
 import type { ProcessRegistry } from './processRegistry.ts';
 import { type Report, showProgress } from './report.ts';
 
-export interface BubblewrapOptions {
+interface BubblewrapOptions {
   report: Report;
   registry: ProcessRegistry;
   searchPath: string[];

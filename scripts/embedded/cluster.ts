@@ -41,7 +41,7 @@ export async function placeCluster(dataDir: string, user: PostgresUser | null, r
   return join(elsewhere, 'postgres');
 }
 
-export interface ClusterOptions {
+interface ClusterOptions {
   dir: string;
   binaries: PostgresBinaries;
   user: PostgresUser | null;

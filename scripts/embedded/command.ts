@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readStamp, stopProcess, stopSteps } from './processes.ts';
 import type { ProcessRegistry } from './processRegistry.ts';
 
-export interface Command {
+interface Command {
   program: string;
   args: string[];
   env: Record<string, string>;

@@ -7,7 +7,7 @@ import type { ProcessRegistry } from './processRegistry.ts';
 import type { Report } from './report.ts';
 import type { RunningProcess } from './runningProcess.ts';
 
-export interface NodePartOptions {
+interface NodePartOptions {
   name: string;
   /** Path of the script in the project. It must use runService, which answers over IPC. */
   script: string;

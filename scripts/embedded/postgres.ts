@@ -14,7 +14,7 @@ import type { RunningProcess } from './runningProcess.ts';
 import { ensureSecrets } from './secrets.ts';
 import { spawnServer } from './spawnServer.ts';
 
-export interface PostgresOptions {
+interface PostgresOptions {
   dataDir: string;
   report: Report;
   registry: ProcessRegistry;

@@ -67,7 +67,7 @@ export function isRunning(pid: number, stamp: string): boolean {
   return readStamp(pid) === stamp;
 }
 
-export async function waitGone(pid: number, stamp: string, timeoutMs: number): Promise<boolean> {
+async function waitGone(pid: number, stamp: string, timeoutMs: number): Promise<boolean> {
   for (const untilMs = Date.now() + timeoutMs; isRunning(pid, stamp); await delay(25)) {
     if (Date.now() >= untilMs) return false;
   }

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import { join } from 'node:path';
 
 /** Made once for a data dir and kept in its secrets.json. */
-export interface Secrets {
+interface Secrets {
   /** SVC_SECRET when it is not given. */
   service: string;
   /** Passwords of the embedded PostgreSQL: its superuser, and the role the service uses. */

@@ -5,7 +5,7 @@ import { describeEnding, readStamp, type StopStep, sendSignal, stopProcess } fro
 import type { ProcessRegistry } from './processRegistry.ts';
 import type { RunningProcess } from './runningProcess.ts';
 
-export interface ServerCommand {
+interface ServerCommand {
   name: string;
   program: string;
   args: string[];

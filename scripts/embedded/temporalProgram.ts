@@ -11,7 +11,7 @@ import { findProblem } from './temporalCheck.ts';
 import type { FindOptions, MadeProgram, MakeOptions } from './temporalOptions.ts';
 
 /** Later versions carry a `replace` in their go.mod and cannot be built by `go install`. */
-export const temporalVersion = 'v1.5.1';
+const temporalVersion = 'v1.5.1';
 
 /** Temporal's server program, from the nearest place that has one; the slow ways are kept for the next time. */
 export async function findTemporal(options: FindOptions): Promise<string> {

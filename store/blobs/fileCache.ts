@@ -6,7 +6,7 @@ import { errorCode, removeOldFiles, syncPath } from './files.ts';
 import { limitConcurrency, type RunLimited } from './limitConcurrency.ts';
 
 /** Writes the content of a blob into a new file, verified, or throws. */
-export type Download = (key: string, path: string) => Promise<void>;
+type Download = (key: string, path: string) => Promise<void>;
 
 interface Pin {
   count: number;

@@ -1,5 +1,5 @@
 /** `<prefix>/<sha256>.<ext>`; a prefix has one or more parts, none of which begins with a dot. */
-export interface BlobKey {
+interface BlobKey {
   sha256: string;
   /** `<sha256>.<ext>`: what says which content it is, wherever it lies. */
   name: string;

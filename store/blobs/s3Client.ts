@@ -57,7 +57,7 @@ export function isNotFound(error: unknown): boolean {
 export class BrokenOff extends Error {}
 
 /** Away, overloaded or too slow: it is worth trying again. A refusal (wrong key, no such bucket) is not. */
-export function isAway(error: unknown): boolean {
+function isAway(error: unknown): boolean {
   if (error instanceof BrokenOff) return true;
   const metadata = (error as Partial<S3ServiceException>).$metadata;
   // The SDK notes its tries on every error of a request, and a status where there was an answer.

@@ -15,9 +15,9 @@ import { type CsvFile, type CsvOptions, openCsv } from './openCsv.ts';
 
 export type { Delimiter } from './detectDelimiter.ts';
 export type { CsvEncoding } from './detectEncoding.ts';
-export { type CsvFile, type CsvOptions, openCsv } from './openCsv.ts';
+export { type CsvOptions, openCsv } from './openCsv.ts';
 
-export interface CsvResult {
+interface CsvResult {
   grid: Grid;
   encoding: CsvEncoding;
   delimiter: Delimiter;

@@ -5,7 +5,7 @@ import { openPage, readBytes } from './pages.ts';
 import { readPlaces } from './readPlaces.ts';
 import { Unreadable } from './textDecoders.ts';
 
-export interface FileColumns {
+interface FileColumns {
   /** The column of the row ids. */
   id: string;
   /** What the reader of the file may ask for at all; the same for all who read it. */
@@ -113,7 +113,7 @@ function readRows(file: number, chunks: Chunk[], first: number, count: number): 
 }
 
 /** Some rows of a file, to be read column by column: of a wide table, rows as objects would cost more than all the rest. */
-export interface OpenedRows {
+interface OpenedRows {
   /** Those that the file holds, ascending. */
   ids: number[];
   /** The texts of a column in these rows; null when the file does not have it. */

@@ -39,7 +39,7 @@ export function openPage(file: number, chunk: Chunk, at: number): Page {
 const betweenMarks = 256;
 
 /** Some values that follow each other: their bytes, and where in them each begins and ends. */
-export interface PlainValues {
+interface PlainValues {
   bytes: Buffer;
   from(index: number): number;
   to(index: number): number;

@@ -9,7 +9,7 @@ import { type ColumnValues, encodeLevels, IntegerColumn, TextColumn } from './co
 import { CompactWriter } from './compactProtocol.ts';
 import { type StoredType, storeType, type ValueColumn } from './storedTypes.ts';
 
-export interface ParquetColumn {
+interface ParquetColumn {
   fieldId: number;
   name: string;
   /** Numbers by these names are never null; texts, and what is stored as a column of a table, may be. */

@@ -58,7 +58,7 @@ const clockworks = {
   },
 } as const satisfies Record<string, Clockwork>;
 
-export type ScheduleName = keyof typeof clockworks;
+type ScheduleName = keyof typeof clockworks;
 
 /** Installations that share a namespace have task queues of their own, and so schedules of their own. */
 export function scheduleId(name: ScheduleName, taskQueue: string): string {

@@ -11,7 +11,7 @@ import type { Grid, Range } from '../../core/grid/grid.ts';
 const MOST_RUNS = 1_000_000;
 
 /** A column's or row's own style, for cells that the file leaves out. */
-export interface ColumnStyle {
+interface ColumnStyle {
   left: number;
   right: number;
   styleId: number;

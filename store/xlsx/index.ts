@@ -6,9 +6,8 @@ import { fillLimits } from './limits.ts';
 import { refuseTooLarge } from './refusals.ts';
 import { type ScanOptions, WorkbookFile, type WorkbookOptions } from './workbookFile.ts';
 
-export { formatCell, formatValue } from '../../core/grid/format/formatCell.ts';
-export { DEFAULT_LIMITS, type ReadLimits, type ReadOptions } from './limits.ts';
-export { type ScanOptions, type SheetInfo, WorkbookFile, type WorkbookOptions } from './workbookFile.ts';
+export { DEFAULT_LIMITS, type ReadLimits } from './limits.ts';
+export { WorkbookFile, type WorkbookOptions } from './workbookFile.ts';
 
 export interface Workbook {
   sheets: Grid[];

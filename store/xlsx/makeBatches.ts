@@ -12,7 +12,7 @@ const SLOTS_PER_CELL = 32;
 const FEW_SLOTS = 65_536;
 
 /** Of a CellBuffer, or of a Grid. */
-export type SortedCells = Pick<Grid, 'rows' | 'columns' | 'kinds' | 'numbers' | 'texts' | 'styleIds' | 'formulaIds'>;
+type SortedCells = Pick<Grid, 'rows' | 'columns' | 'kinds' | 'numbers' | 'texts' | 'styleIds' | 'formulaIds'>;
 
 /** `from` to `to` are whole rows. Splits where rows and columns would make too large a rectangle. */
 export function* makeBatches(cells: SortedCells, from: number, to: number, strings: string[], formulas: string[]): Generator<RowBatch> {

@@ -6,7 +6,7 @@ import type { Grid, Range } from '../../core/grid/grid.ts';
 import type { CellContext } from './cellScan.ts';
 import type { SheetScanner, Span } from './sheetScan.ts';
 
-export interface SheetFacts {
+interface SheetFacts {
   sheet: string;
   state: NonNullable<Grid['state']>;
   names: Grid['names'];

@@ -6,7 +6,7 @@ import { walkXml } from './xml.ts';
 import { decodeXml } from './xmlEncoding.ts';
 import { partKey, type ZipEntry, type ZipIndex } from './zip.ts';
 
-export interface Relation {
+interface Relation {
   id: string;
   /** The last word of its type: `worksheet`, `styles`; the same in transitional and strict OOXML. */
   type: string;

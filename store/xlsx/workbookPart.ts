@@ -6,20 +6,20 @@ import type { ReadLimits } from './limits.ts';
 import { refuseDamaged, refuseTooLarge } from './refusals.ts';
 import { walkXml } from './xml.ts';
 
-export interface ListedSheet {
+interface ListedSheet {
   name: string;
   relationId: string;
   state: NonNullable<Grid['state']>;
 }
 
-export interface DefinedName {
+interface DefinedName {
   name: string;
   /** Position in the list of sheets, for names that count on one sheet only. */
   sheet: number | null;
   text: string;
 }
 
-export interface WorkbookPart {
+interface WorkbookPart {
   sheets: ListedSheet[];
   names: DefinedName[];
   date1904: boolean;

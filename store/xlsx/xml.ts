@@ -5,7 +5,7 @@
 
 import { refuseDamaged, refuseDoctype } from './refusals.ts';
 
-export interface XmlHandler {
+interface XmlHandler {
   open(name: string, attributes: XmlAttributes): void;
   close?(name: string): void;
   text?(text: string): void;
@@ -124,7 +124,7 @@ export function decodeText(text: string): string {
 const ENTITY = /&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(lt|gt|amp|quot|apos));/g;
 const NAMED: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
 
-export function decodeEntities(text: string): string {
+function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(ENTITY, (whole, hex: string | undefined, decimal: string | undefined, named: string | undefined) => {
     if (named) return NAMED[named] ?? whole;

@@ -3,7 +3,7 @@
 import { refuseDamaged } from './refusals.ts';
 
 /** Null for UTF-8. */
-export function detectXmlEncoding(head: Buffer): string | null {
+function detectXmlEncoding(head: Buffer): string | null {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
   if (head[0] === 0x3c && head[1] === 0) return 'utf-16le';

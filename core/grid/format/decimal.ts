@@ -2,7 +2,7 @@
  * Decimal digits of a number as Excel sees them: fifteen significant ones, halves rounded away from zero.
  * Binary rounding (`toFixed`) shows 1.005 as 1.00 where Excel shows 1.01.
  */
-export interface Decimal {
+interface Decimal {
   /** Without leading zeros; empty for zero. */
   whole: string;
   /** Exactly as many digits as were asked for. */

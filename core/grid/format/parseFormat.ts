@@ -11,9 +11,9 @@ export type FormatToken =
   | { type: 'secondFraction'; length: number };
 
 /** Year, month, day, hour, minute, second; era year, era name, Japanese weekday, Buddhist year. */
-export type DatePart = 'y' | 'M' | 'd' | 'h' | 'm' | 's' | 'e' | 'g' | 'a' | 'b';
+type DatePart = 'y' | 'M' | 'd' | 'h' | 'm' | 's' | 'e' | 'g' | 'a' | 'b';
 
-export type SectionKind = 'number' | 'date' | 'general' | 'text' | 'literal';
+type SectionKind = 'number' | 'date' | 'general' | 'text' | 'literal';
 
 export interface FormatSection {
   kind: SectionKind;
