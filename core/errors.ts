@@ -76,12 +76,12 @@ export class DomainError extends Error {
   }
 }
 
-/** With a full stop, unless a mark ends it already: what is said of a value may be a question. */
+/** Adds a full stop unless the text ends with punctuation. */
 export function asSentence(text: string): string {
   return /[.?!…]$/.test(text) ? text : `${text}.`;
 }
 
-/** What is wrong with a request, in one sentence: the first thing, and how many there are besides. */
+/** One sentence about a list of errors: the first one, and how many more there are. */
 export function describeFirst(errors: ProblemItem[]): string {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';

@@ -30,7 +30,7 @@ export function foreignCursor(): DomainError {
   );
 }
 
-/** Nothing that no list ever gave out, and that the database would choke on. */
+/** Refuses values that no cursor of ours holds and that the database could not take as a parameter. */
 function isSound(part: unknown, kind: 'string' | 'number' | undefined): boolean {
   if (typeof part !== kind) return false;
   return typeof part === 'string' ? part.isWellFormed() && !part.includes('\u0000') : Number.isSafeInteger(part);

@@ -1,4 +1,4 @@
-import type { IntegerColumn, TextColumn } from '../../store/parquet/columns.ts';
+import type { IntegerColumn, TextColumn } from '../../store/parquet/columnEncoders.ts';
 import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
 import { keptColumns } from '../../store/tables/sourceCells.ts';
 import type { DraftFiles } from './draftFiles.ts';

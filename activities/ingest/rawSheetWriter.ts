@@ -7,7 +7,7 @@ import { storedText } from '../../core/grid/format/storedText.ts';
 import { CellKind, type CellStyle } from '../../core/grid/grid.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
-import type { IntegerColumn, TextColumn } from '../../store/parquet/columns.ts';
+import type { IntegerColumn, TextColumn } from '../../store/parquet/columnEncoders.ts';
 import { EncodedTexts } from '../../store/parquet/encodedTexts.ts';
 import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
 import { DateTexts } from './dateTexts.ts';

@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
-import { foldName } from '../../core/sql/names.ts';
+import { foldName } from '../../core/sql/identifiers.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import { resultsPrefix } from '../../store/blobs/keys.ts';
 import { openFiles, type Relation } from '../../store/duckdb/relation.ts';

@@ -6,7 +6,7 @@ type ParsedBlock = { ok: true; block: Range } | { ok: false; why: string };
 
 const cell = /^\$?([A-Za-z]+)\$?(\d+)$/;
 
-/** Corners may come in any order, as in every sheet; whole columns and rows have no extent here and are refused. */
+/** Corners may come in any order. Whole columns and rows are refused. */
 export function parseBlock(text: string): ParsedBlock {
   const corners = text.trim().split(':');
   if (corners.length > 2) return refuse();
@@ -32,7 +32,7 @@ function refuse(): ParsedBlock {
   return { ok: false, why: 'must name a cell or a block of cells, such as B2 or B2:D10' };
 }
 
-/** What a block of values covers when it is written at a range: its exact extent, or the top-left cell alone. */
+/** The cells that values cover when written at a range. The range must have their exact size, or be one cell: their top left. */
 export function placeValues(range: Range, values: readonly (readonly unknown[])[]): ParsedBlock {
   const width = values[0]?.length ?? 0;
   if (width === 0) return { ok: false, why: 'has a row without cells' };
@@ -51,7 +51,7 @@ export function placeValues(range: Range, values: readonly (readonly unknown[])[
 
 export type Scalar = string | number | boolean | null;
 
-/** Without the rows at the end, and the columns at the right, in which nothing stands. */
+/** Removes blank rows at the end and blank columns at the right. */
 export function trimBlanks(values: Scalar[][]): Scalar[][] {
   const isBlank = (value: Scalar | undefined) => value === null || value === undefined || value === '';
   let height = values.length;

@@ -3,12 +3,12 @@ import { LongNumber } from './givenRow.ts';
 import { sureDigits } from './jsonReader.ts';
 
 /**
- * A value from a request as canonical text, the form in which it is stored and in which the engine reads it. No number
- * is ever computed with: every digit that came in is kept, or the value is refused.
+ * A value from a request as canonical text: the form in which cells are stored and which the engine reads. Either every
+ * digit that came in is kept, or the value is refused.
  */
 export type Cast = string | null | Refusal;
 
-/** Why a value does not fit. For one that does, nothing is made but its text: they come by the million. */
+/** Why a value does not fit. Values that fit are plain strings, without a wrapping object, because there are millions of them. */
 export class Refusal {
   constructor(readonly why: string) {}
 }
@@ -51,7 +51,7 @@ function castJson(value: unknown): Cast {
   return findUnsound(value) ?? JSON.stringify(value);
 }
 
-/** The first thing in a JSON value that is not what the caller wrote, or that nobody can hold. */
+/** The first part of a JSON value that cannot be stored exactly: a rounded number, U+0000 or half a surrogate pair. */
 function findUnsound(value: unknown): Refusal | null {
   if (typeof value === 'number') return lostDigits(value);
   if (value instanceof LongNumber) return tooLong;
@@ -66,8 +66,8 @@ function findUnsound(value: unknown): Refusal | null {
 }
 
 /**
- * A JSON number that was rounded on its way here, where that shows: a whole one beyond 2^53 with more digits than a double
- * holds for sure, or one that no double reaches.
+ * Refuses a JSON number that was visibly rounded when it was parsed: a whole number beyond 2^53 with more digits than a double
+ * can keep, or one beyond the largest double.
  */
 function lostDigits(value: number): Refusal | null {
   if (!Number.isFinite(value)) return refuse('is beyond what a JSON number can keep; send it as a string');
@@ -105,7 +105,7 @@ function castDouble(given: unknown): Cast {
   return Number.isFinite(number) ? String(number) : refuse('must be a number');
 }
 
-/** Most decimals come as they are kept: nothing to take off, nothing to fill up. */
+/** The fast path: most decimals arrive in the form in which they are stored. */
 const plainDecimal = /^(?:0|[1-9]\d*)(?:\.(\d+))?$/;
 
 function castDecimal(value: unknown, precision: number, scale: number): Cast {
@@ -115,7 +115,7 @@ function castDecimal(value: unknown, precision: number, scale: number): Cast {
   }
   let text: string;
   if (typeof value === 'number') {
-    // What comes with more digits than a double holds for sure has been rounded on its way here.
+    // With more digits than a double can keep, the number may have been rounded before it got here.
     text = String(value);
     if (/e/i.test(text)) text = expandExponent(text);
     if (text.replace(/^-|\.|^0+/g, '').replace(/^0+/, '').length > sureDigits) return tooLong;
@@ -157,7 +157,7 @@ const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
 const timePattern = /^(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?$/;
 
 function castDate(value: unknown): Cast {
-  // A point in time at midnight is a date, too: spreadsheets and clients write it so.
+  // Spreadsheets and clients often send a date as midnight of that day.
   const text = typeof value === 'string' ? value.trim().replace(/[T ]00:00(:00(\.0+)?)?Z?$/, '') : '';
   return isRealDate(text) ? text : refuse('must be a date such as 2024-04-01');
 }
@@ -176,7 +176,7 @@ function castTimestamp(value: unknown): Cast {
   const time = readTime(match[2] ?? '00:00:00');
   if (time === null) return noTimestamp;
   if (!match[3] || match[3] === 'Z') return `${match[1]} ${time}`;
-  // With an offset: the same instant in UTC.
+  // Times with an offset are stored as the same instant in UTC.
   const sign = match[3].startsWith('-') ? 1 : -1;
   const [hours, minutes] = [Number(match[3].slice(1, 3)), Number(match[3].slice(-2))];
   if (hours > 23 || minutes > 59) return noTimestamp;
@@ -202,7 +202,7 @@ function readTime(text: string): string | null {
   return `${match[1]}:${match[2]}:${match[3] ?? '00'}${fraction ? `.${fraction}` : ''}`;
 }
 
-/** Whether two canonical texts are the same value: a double has several texts, JSON several spellings. */
+/** Whether two canonical texts are the same value. They can differ in spelling: one double has several texts. */
 export function sameValue(type: ColumnType, a: string | null, b: string | null): boolean {
   if (a === b || a === null || b === null) return a === b;
   return type.kind === 'DOUBLE' ? Number(a) === Number(b) : false;

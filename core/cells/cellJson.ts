@@ -1,8 +1,8 @@
 import type { ColumnType } from './columnTypes.ts';
 
 /**
- * A cell's canonical text as the text of a JSON value, by the rule that the engine follows for rows: whole numbers
- * beyond 2^53 and decimals are strings with every digit, times are ISO 8601 with six digits of a second or none.
+ * A cell's canonical text as a JSON value. Must match what the SQL of store/duckdb/json.ts writes: whole numbers beyond
+ * 2^53 and decimals are strings with every digit; times are ISO 8601 with six digits of a second or none.
  */
 export function cellJson(type: ColumnType, text: string | null): string {
   if (text === null) return 'null';
@@ -32,7 +32,7 @@ function padFraction(text: string): string {
   return point < 0 ? text : text.padEnd(point + 7, '0');
 }
 
-/** The engine takes NaN and Infinity in JSON; JSON does not. */
+/** The engine accepts NaN and Infinity inside JSON values; standard JSON does not. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -51,7 +51,7 @@ export function parseColumnType(text: string): ColumnType | null {
   return type;
 }
 
-/** There are few, and they are read at every edit. */
+/** A cache: there are few type names, and every edit parses them. */
 const parsed = new Map<string, ColumnType | null>();
 const mostParsed = 1000;
 

@@ -1,4 +1,4 @@
-/** A row as a request gives it: its columns' names and, beside them, their values. */
+/** A row of a request: column names and values at the same positions. */
 export class GivenRow {
   constructor(
     readonly names: readonly string[],
@@ -10,7 +10,7 @@ export class GivenRow {
   }
 }
 
-/** A number that a double would round, or not reach: as it was written. */
+/** A JSON number that a double cannot hold exactly, as it was written. */
 export class LongNumber {
   constructor(readonly text: string) {}
 }

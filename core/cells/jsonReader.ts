@@ -1,35 +1,35 @@
 import { LongNumber } from './givenRow.ts';
 import { findValueEnd, sign } from './jsonText.ts';
 
-/** A double holds so many decimal digits, whatever they are. */
+/** Every decimal number of up to this many digits survives conversion to a double and back. */
 export const sureDigits = 15;
 
-/** Thrown to give up; whoever reads then has the text read by `JSON.parse`, which says what is wrong with it. */
+/** Thrown to give up. The caller then uses `JSON.parse`, which reports what is wrong with the text. */
 export const unread = new Error('not JSON, or not in the form that is read here');
 
-/** Nearly as deep as any body may be: what is deeper is left to whoever counts from the outside. */
+/** Slightly less than the depth that a request body may have; deeper values are left to the caller's own check. */
 const deepest = 90;
 
-/** Where a number stands that could have more digits than a double: outside of texts, or rarely inside. */
+/** Finds numbers that may have more digits than a double keeps. May also match inside a string, which only costs time. */
 const longNumber = /(?:^|[\s:,[])-?\d(?:[\d.]{15}|[\d.]*[eE])/;
 
 export function mayRound(text: string): boolean {
   return longNumber.test(text);
 }
 
-/** As JSON.parse, which rounds numbers without a word: those that it would round are LongNumber here. Throws where that throws. */
+/** Like JSON.parse, but numbers that it would silently round become LongNumber. Throws for the same texts. */
 export function parseExactly(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return mayRound(text) ? new JsonReader(text).readWhole() : value;
 }
 
-/** Reads the text of JSON from one place to the next. */
+/** Reads JSON text from left to right; `at` is the position of the next character. */
 export class JsonReader {
   at = 0;
 
   constructor(protected readonly text: string) {}
 
-  /** A value with all that is in it. For text that JSON.parse takes, and so not too deep. */
+  /** A value with everything nested in it. Only for text that JSON.parse accepts: recursion is not limited here. */
   readWhole(): unknown {
     this.skipBlank();
     switch (this.text.charCodeAt(this.at)) {
@@ -96,7 +96,7 @@ export class JsonReader {
     return JSON.parse(quoted) as string;
   }
 
-  /** From behind its opening quote to behind the closing one; whether there were escapes. */
+  /** Moves from after the opening quote to after the closing one; returns whether there were escapes. */
   protected skipString(): boolean {
     const { text } = this;
     let escaped = false;
@@ -129,7 +129,7 @@ export class JsonReader {
       code = text.charCodeAt(this.at);
     }
     const digits = this.at - first;
-    // No digit, or a nought before others.
+    // JSON allows neither a number without digits nor leading zeros.
     if (digits === 0 || (digits > 1 && text.charCodeAt(first) === sign.zero)) throw unread;
     const isWhole = code !== sign.point && code !== sign.e && code !== sign.e - 0x20;
     if (isWhole && digits <= sureDigits) return negative ? -value : value;
@@ -153,7 +153,7 @@ export class JsonReader {
     if (this.at === first) throw unread;
   }
 
-  /** Past a value that JSON.parse is going to read. */
+  /** Skips a value; it is read by JSON.parse later. */
   protected skipValue(): void {
     const end = findValueEnd(this.text, this.at, deepest);
     if (end === null) throw unread;
@@ -180,7 +180,7 @@ export class JsonReader {
   }
 }
 
-/** Of well-formed JSON. */
+/** Expects the text of a well-formed JSON number. */
 function toNumber(text: string): number | LongNumber {
   const value = Number(text);
   const isReached = Number.isFinite(value) && Math.abs(value) > 1e-290;
@@ -193,7 +193,7 @@ function toNumber(text: string): number | LongNumber {
   return digits === '' || (isReached && digits.length <= sureDigits) ? value : new LongNumber(text);
 }
 
-/** Others write an exponent as `E-7`, `e-07` or `E21`, where it is `e-7` and `e+21` here. */
+/** Exponents as JavaScript prints them: `E-7` and `e-07` become `e-7`, `E21` becomes `e+21`. */
 function plainExponent(text: string): string {
   return text.replace(/[eE]([+-]?)0*(\d+)$/, (_, sign: string, digits: string) => `e${sign || '+'}${digits}`);
 }

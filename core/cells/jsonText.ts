@@ -1,4 +1,4 @@
-/** Where things are in a JSON text that is read elsewhere: nothing is read or checked here. */
+/** Finds positions in JSON text without parsing or checking it. */
 
 export const sign = {
   quote: 0x22,
@@ -20,7 +20,7 @@ export const sign = {
   braceEnd: 0x7d,
 } as const;
 
-/** The place behind a value, as far as the text has one; null where it is nested more than so many levels deep. */
+/** The position after a value; null when it is nested more than `deepest` levels. Malformed text ends at the text's end. */
 export function findValueEnd(text: string, start: number, deepest: number): number | null {
   let depth = 0;
   for (let at = start; at < text.length; at += 1) {
@@ -49,7 +49,7 @@ export function findValueEnd(text: string, start: number, deepest: number): numb
   return text.length;
 }
 
-/** The closing quote of a string, from somewhere in it. */
+/** The position of the closing quote, starting inside the string. */
 function findQuote(text: string, start: number): number {
   let at = start;
   while (at < text.length && text.charCodeAt(at) !== sign.quote) at += text.charCodeAt(at) === sign.backslash ? 2 : 1;

@@ -1,4 +1,4 @@
-/** The name most like the one given, for "did you mean"; null when none is near: half of it at least must agree. */
+/** The most similar name, for "did you mean"; null when less than half of the characters agree. */
 export function nearestName(given: string, names: readonly string[]): string | null {
   const limit = Math.max(2, Math.floor(given.length / 3));
   let best: { name: string; distance: number } | null = null;
@@ -10,7 +10,7 @@ export function nearestName(given: string, names: readonly string[]): string | n
   return best?.name ?? null;
 }
 
-/** Levenshtein's distance, given up beyond `limit`. */
+/** Levenshtein distance; any number above `limit` when it is larger. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i);

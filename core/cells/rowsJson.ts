@@ -3,10 +3,10 @@ import { JsonReader, unread } from './jsonReader.ts';
 import { sign } from './jsonText.ts';
 
 /**
- * A JSON object whose `rows` are an array of objects, with those as GivenRow; null when the text is anything else.
+ * Parses a JSON object that has an array of objects under `rows`, with those objects as GivenRow; null for any other text.
  *
- * JSON.parse would do, but for two things: it rounds numbers without a word; and an object of 128 and more
- * properties becomes a hash table, which makes wide rows cost three times what they need.
+ * JSON.parse is not used for the rows because it silently rounds numbers, and because an object of 128 or more properties
+ * becomes a hash table, which makes wide rows three times as expensive.
  */
 export function parseRowsJson(text: string): Record<string, unknown> | null {
   try {
@@ -14,7 +14,7 @@ export function parseRowsJson(text: string): Record<string, unknown> | null {
     const start = reader.findRows();
     const rows = reader.readRows();
     const rest = text.slice(reader.at);
-    // Of a name that comes twice the last one counts: left to JSON.parse.
+    // `rows` may come twice, and then the last one counts: leave that to JSON.parse.
     if (/rows|\\/.test(rest)) return null;
     const head = JSON.parse(`${text.slice(0, start)}[]${rest}`) as Record<string, unknown>;
     head.rows = rows;
@@ -25,21 +25,21 @@ export function parseRowsJson(text: string): Record<string, unknown> | null {
 }
 
 class RowsReader extends JsonReader {
-  /** Of the row before: most rows of a request name the same columns in the same order. */
+  /** Column names of the previous row, reused while rows name the same columns in the same order, as most do. */
   private names: string[] = [];
-  /** Each name as it stands in the text, with quotes and colon. */
+  /** The text of each name including quotes and colon, to compare without parsing. */
   private marks: string[] = [];
-  /** Whether this row has departed from them, and its lists are its own. */
+  /** Whether the current row differs from the previous one, so that `names` and `marks` are copies of its own. */
   private departed = false;
 
-  /** Only an escape brings these in; where they stand is said by whoever reads next. */
+  /** U+0000 and lone surrogates can only come from escapes. Giving up here lets the caller report where they are. */
   protected override unescape(quoted: string): string {
     const value = super.unescape(quoted);
     if (value.includes('\u0000') || !value.isWellFormed()) throw unread;
     return value;
   }
 
-  /** Moves to the array and returns its place. */
+  /** Moves to the array under `rows` and returns its position. */
   findRows(): number {
     this.skipBlank();
     this.take(sign.brace);

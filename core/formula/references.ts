@@ -1,6 +1,6 @@
 /**
  * Finds the cell references in the text of a formula. Everything else (strings, sheet names, structured references,
- * functions, names, error constants) stays as it is, which is where pattern replacement goes wrong.
+ * functions, names, error constants) is copied unchanged, which replacing by a pattern cannot do.
  */
 
 import { MAX_COLUMNS, MAX_ROWS, parseColumn } from '../a1/address.ts';
@@ -22,7 +22,7 @@ export interface SplitFormula {
 const CELL = /^(\$?)([A-Za-z]{1,3})(\$?)([0-9]{1,7})$/;
 const COLUMN = /^(\$?)([A-Za-z]{1,3})$/;
 const ROW = /^(\$?)([0-9]{1,7})$/;
-/** A run of what names, numbers and references are made of. */
+/** The longest run of characters that names, numbers and references consist of. */
 const WORD = /[\p{L}\p{N}\p{M}_.$\\?]+/uy;
 const ERROR_CONSTANT = /#[A-Z0-9/_]*[!?]?/iy;
 
@@ -65,7 +65,7 @@ function readReference(formula: string, start: number, end: number): FoundRefere
   const next = formula[end];
   // `LOG10(` is a function, `Q1!` a sheet, `Table1[` a table.
   if (next === '(' || next === '!' || next === '[') return { parts: [], end };
-  // The exponent of 1E+3 is no word of its own.
+  // In `1E+3` the part after the sign belongs to the number.
   if (/^[0-9.]+[eE]$/.test(word) && (next === '+' || next === '-')) return { parts: [], end: matchEnd(WORD, formula, end + 1) };
   const cell = CELL.exec(word);
   if (cell) {

@@ -1,6 +1,5 @@
 /**
- * Periods as headers write them. A period may be partial (`4月`, `Q1`): it becomes whole under a parent
- * that gives the year.
+ * Periods as they are written in headers. A period may lack its year (`4月`, `Q1`) and take it from the header above.
  */
 
 import { expandYear, isoDate, monthOfName, parseDateText } from '../types/date.ts';
@@ -215,8 +214,8 @@ function orderOfPeriod(period: Period): number {
 }
 
 /**
- * In order, either way. Months and quarters without a year may wrap once around (4月 … 3月), because the
- * year that changes is not written.
+ * Whether periods ascend or descend. Months and quarters without a year may start over once (4月 … 3月), because the change of
+ * year is not written.
  */
 export function arePeriodsInOrder(periods: Period[]): boolean {
   if (periods.length < 2) return false;

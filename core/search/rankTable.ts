@@ -1,4 +1,4 @@
-/** What of a table a search may look at: what the caller may see of it. */
+/** What a search looks at. Must hold only what the caller may see. */
 interface Searchable {
   name: string;
   description: string | null;
@@ -12,7 +12,7 @@ export interface Match {
   score: number;
 }
 
-/** Words of a query; Japanese has no blanks, so a word is also matched inside others. */
+/** The words of a query. They match inside longer words too, since Japanese is written without blanks. */
 export function splitQuery(query: string): string[] {
   return query
     .normalize('NFKC')
@@ -23,7 +23,7 @@ export function splitQuery(query: string): string[] {
 
 export const fold = (text: string) => text.normalize('NFKC').toLowerCase();
 
-/** How well a table fits; null when a word of the query, folded, occurs nowhere in it. */
+/** How well a table fits; null unless every term occurs in it. Terms must be folded. */
 export function rankTable(terms: string[], table: Searchable): Match | null {
   const name = fold(table.name);
   const description = fold(table.description ?? '');

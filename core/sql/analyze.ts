@@ -15,7 +15,7 @@ export type Analysis =
 
 const maxSqlBytes = 1_048_576;
 
-/** Text that is no SQL whatever it says: null when it is fine. Cheap, so that it can be done before anything else. */
+/** Why a text cannot be SQL (empty, too long, invalid characters); null when it can. Cheap, so done before parsing. */
 export function checkText(sql: string): string | null {
   if (sql.trim() === '') return 'The SQL is empty.';
   if (sql.length > maxSqlBytes || new TextEncoder().encode(sql).length > maxSqlBytes) return `The SQL is longer than ${maxSqlBytes} bytes.`;
@@ -32,20 +32,20 @@ interface SerializedTree {
   statements?: unknown[];
 }
 
-/** Judges what DuckDB's `json_serialize_sql` said about the SQL. */
+/** Decides whether the SQL may run, from the output of DuckDB's `json_serialize_sql`. */
 export function analyze(sql: string, serialized: string, known: readonly KnownTable[]): Analysis {
-  // The engine reads such a number as infinite, and writes it as JSON that is none.
+  // The engine writes a number beyond DOUBLE as Infinity, which is not valid JSON.
   if (/"value":-?Infinity\b/.test(serialized))
     return { outcome: 'failed', errors: [{ message: 'The SQL holds a number that is beyond DOUBLE.', line: null, column: null }] };
   const tree = JSON.parse(serialized) as SerializedTree;
   if (tree.error || !tree.statements) return judgeParseError(sql, tree);
   const { refusals, ...check } = checkTree(tree.statements, known);
   if (refusals.length === 0) return { outcome: 'ok', ...check };
-  return { outcome: 'refused', errors: refusals.map(({ message, offset }) => ({ message, ...place(sql, offset) })) };
+  return { outcome: 'refused', errors: refusals.map(({ message, offset }) => ({ message, ...locatePosition(sql, offset) })) };
 }
 
 function judgeParseError(sql: string, { error_type: type, error_message: text = '', position }: SerializedTree): Analysis {
-  const where = place(sql, position === undefined ? null : Number(position));
+  const where = locatePosition(sql, position === undefined ? null : Number(position));
   if (/memory exhausted|max expression depth/i.test(text))
     return { outcome: 'too-large', errors: [{ message: 'The query is nested too deeply.', ...where }] };
   if (type === 'parser') return { outcome: 'failed', errors: [{ message: text, ...where }] };
@@ -54,13 +54,13 @@ function judgeParseError(sql: string, { error_type: type, error_message: text = 
   return { outcome: 'failed', errors: [{ message: text, ...where }] };
 }
 
-/** DuckDB does not say what it is instead, but a PIVOT without values comes as two statements. */
+/** DuckDB only says that it is no SELECT. A PIVOT without values is one such case, because DuckDB splits it into two statements. */
 function describeOtherStatement(sql: string): string {
   if (/\bpivot\b/i.test(sql)) return "PIVOT needs its values written out, such as PIVOT t ON month IN ('04', '05') USING sum(amount).";
   return 'Only a SELECT is allowed (with WITH, set operations and VALUES).';
 }
 
-export function place(sql: string, offset: number | null): { line: number | null; column: number | null } {
+export function locatePosition(sql: string, offset: number | null): { line: number | null; column: number | null } {
   const position = locate(sql, offset);
   return { line: position?.line ?? null, column: position?.column ?? null };
 }

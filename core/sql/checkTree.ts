@@ -1,9 +1,9 @@
+import { describeFunction, describeUnknownPart, describeUnknownTable } from './describeRefused.ts';
 import { allowedFunctions, allowedTableFunctions, sessionWords } from './functions.ts';
 import { type FieldKind, operatorTypes, type PartName, shapeOf } from './grammar.ts';
-import { foldName, showName } from './names.ts';
-import { describeFunction, describeUnknownPart, describeUnknownTable } from './refusals.ts';
+import { foldName, showName } from './identifiers.ts';
 
-/** A table that SQL may name. Its columns only sharpen the check. */
+/** A table that SQL may name. With its columns known, words such as `user` can be told apart from columns. */
 export interface KnownTable {
   name: string;
   columns?: readonly string[];
@@ -37,7 +37,7 @@ interface Scope {
 const maxDepth = 1000;
 const maxRefusals = 20;
 
-/** The first wall: is this tree one SELECT over known tables that calls nothing but allowed functions? */
+/** Checks that the tree is one SELECT over known tables that calls only allowed functions. Sandboxing comes on top of this. */
 export function checkTree(statements: readonly unknown[], known: readonly KnownTable[]): TreeCheck {
   const walk = new TreeWalk(known);
   if (statements.length === 0) walk.refuse('There is no SQL statement. Write one SELECT.', null);
@@ -100,7 +100,7 @@ class TreeWalk {
     }
   }
 
-  /** What is special about some parts. Gives the scope of what is inside, or null when it was refused as a whole. */
+  /** Checks that are special to some parts. Returns the scope of what is inside, or null when the part was refused. */
   private enter(name: PartName, part: Part, scope: Scope, depth: number): Scope | null {
     if (name === 'query') return this.enterQuery(part, scope, depth);
     if (name === 'table') return this.enterTable(part, scope) ? scope : null;
@@ -123,7 +123,7 @@ class TreeWalk {
 
   private enterTable(part: Part, scope: Scope): boolean {
     for (const name of [part.alias, part.table_name]) if (typeof name === 'string' && name !== '') this.tableNames.add(foldName(name));
-    // New names for columns are given by position.
+    // `t(a, b)` renames columns by position, so it may mean any column.
     const renamed = part.type === 'BASE_TABLE' && Array.isArray(part.column_name_alias) && part.column_name_alias.length > 0;
     if (renamed || part.type === 'PIVOT' || part.ref_type === 'NATURAL') this.star = true;
     for (const name of Array.isArray(part.using_columns) ? part.using_columns : []) this.columns.set(String(name), null);
@@ -182,7 +182,7 @@ class TreeWalk {
         this.noteColumn(part);
         return true;
       case 'STAR':
-      // `#2` is a column by its place.
+      // `#2` is a column by its position.
       case 'POSITIONAL_REFERENCE':
         this.star = true;
         return true;
@@ -194,13 +194,13 @@ class TreeWalk {
     }
   }
 
-  /** By name alone: no name on the list means anything else in another schema, and `name.upper()` looks like a schema. */
+  /** Ignores the schema: no allowed name means something else in another schema, and `name.upper()` parses as schema `name`. */
   private checkFunction(part: Part): void {
     const name = foldName(String(part.function_name));
     if (!allowedFunctions.has(name)) this.refuse(describeFunction(name), part.query_location);
   }
 
-  /** `name.upper()` comes as the function `upper` of a schema `name`, and means a column. */
+  /** `name.upper()` is parsed as function `upper` of schema `name`, but `name` is a column. */
   private noteMethod(part: Part): void {
     const names = [part.catalog, part.schema].filter((name) => typeof name === 'string' && name !== '');
     if (names.length > 0) this.noteColumn({ column_names: names });
@@ -209,7 +209,7 @@ class TreeWalk {
   private noteColumn(part: Part): void {
     const names = Array.isArray(part.column_names) ? part.column_names.map(String) : [];
     this.lastParts.add(foldName(names.at(-1) ?? ''));
-    // Which part is the column depends on what the others name: `t.c`, or `c.field`.
+    // `a.b` may be column b of table a, or field b of column a; so every part is noted.
     for (const name of names) {
       const offset = names.length === 1 && typeof part.query_location === 'number' ? part.query_location : null;
       if (!this.columns.has(name) || this.columns.get(name) === null) this.columns.set(name, offset);
@@ -251,7 +251,7 @@ class TreeWalk {
     }
   }
 
-  /** Data must be data: a part that hides where none is expected is refused. */
+  /** Plain data only: an object where data is expected could be a part of the query that was not checked, so it is refused. */
   private visitData(field: string, content: unknown, part: Part): void {
     const items = Array.isArray(content) ? content : [content];
     if (items.some((item) => typeof item === 'object' && item !== null)) this.refuseUnknown(field, part);

@@ -103,12 +103,12 @@ const refusedFunctions: ReadonlyMap<string, string> = new Map(
   Object.entries(refused).flatMap(([why, names]) => words(names).map((name) => [name, why] as const)),
 );
 
-/** Why a function is refused that exists; null for one nobody has heard of. */
+/** Why a known function is refused; null for an unknown one. */
 export function whyFunctionRefused(name: string): string | null {
   return refusedFunctions.get(name) ?? refusedFamilies.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 }
 
-/** What may stand in FROM with parentheses. */
+/** Table functions allowed in FROM. */
 export const allowedTableFunctions: ReadonlySet<string> = new Set(['range', 'generate_series', 'unnest']);
 
 /** Words that DuckDB takes for a function call when no column has the name. */

@@ -7,7 +7,7 @@
  */
 export type FieldKind = 'data' | 'value' | 'empty' | PartName | `${PartName}[]` | `${PartName}[][]`;
 
-/** `expression`, `table`, `query`, `modifier` and `typeInfo` say themselves which shape they have. */
+/** `expression`, `table`, `query`, `modifier` and `typeInfo` name their shape in a field of their own (`class` or `type`). */
 export type PartName = 'expression' | 'table' | 'query' | 'modifier' | 'typeInfo' | RecordName;
 
 type RecordName =
@@ -39,7 +39,7 @@ const records: Readonly<Record<RecordName, Shape>> = {
   replacement: { key: 'data', value: 'expression' },
   renaming: { key: 'qualifiedName', value: 'data' },
   qualifiedName: { catalog: 'empty', schema: 'empty', table: 'data', column: 'data' },
-  // An enum stands for a type of the catalog.
+  // `pivot_enum` would name a type of the catalog.
   pivot: { pivot_expressions: 'expression[]', unpivot_names: 'data', entries: 'pivotEntry[]', pivot_enum: 'empty' },
   pivotEntry: { values: 'value', star_expr: 'expression', alias: 'data' },
   type: { id: 'data', type_info: 'typeInfo' },

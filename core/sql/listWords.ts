@@ -1,9 +1,9 @@
-/** Comments, names and texts between quotes, and words: letters and whatever else is not a sign of ASCII's. */
+/** Comments, quoted names, quoted texts, and words (letters, digits, `_` and everything beyond ASCII). */
 const pieces = /--[^\n]*|\/\*[\s\S]*?\*\/|"((?:[^"]|"")*)"|'((?:[^']|'')*)'|(?:[\w$]|(?!\s)\P{ASCII})+/gu;
 
 /**
- * What could be names of tables in a SQL text, each once; null where there are too many of them. It is not parsed: many are
- * no names, and one that is written in a strange way may not be among them.
+ * Words of a SQL text that could be table names, each once; null when there are too many. The text is not parsed: many words
+ * are no names, and an unusually written name may be missing.
  */
 export function listWords(sql: string, most: number): string[] | null {
   const words = new Set<string>();

@@ -4,13 +4,13 @@ interface Position {
   column: number;
 }
 
-/** DuckDB reads these as blanks outside of quotes, and counts each as one byte from then on. */
+/** DuckDB replaces these by one-byte blanks outside of quotes before it counts offsets. */
 const wideBlanks = /[\u00a0\u2000-\u200d\u202f\u205f\u2060\u3000\ufeff]/u;
 
-/** Quoted text and comments, inside of which blanks stay what they are. */
+/** Quoted text and comments, in which blanks are not replaced. */
 const quoted = /'(?:[^']|'')*'?|"(?:[^"]|"")*"?|\$([A-Za-z_]\w*)?\$[\s\S]*?(?:\$\1\$|$)|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y;
 
-/** Where a byte of the text lies; null when DuckDB knew no place. */
+/** Line and column of a byte offset; null when DuckDB gave none. */
 export function locate(sql: string, byteOffset: number | null | undefined): Position | null {
   if (byteOffset === null || byteOffset === undefined || !Number.isSafeInteger(byteOffset) || byteOffset < 0) return null;
   const before = takeBytes(sql, byteOffset);

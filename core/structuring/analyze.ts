@@ -4,7 +4,7 @@ import { formatRange, nameColumn } from '../a1/address.ts';
 import type { Grid, Range } from '../grid/grid.ts';
 import { type InferredColumn, inferColumn } from '../types/infer.ts';
 import { dropBlankTexts } from './blanks.ts';
-import { type HeaderColumn, nameColumns, readHeaderColumns } from './columns.ts';
+import { type HeaderColumn, nameColumns, readHeaderColumns } from './columnNames.ts';
 import { expressionOf } from './expression.ts';
 import { readReport } from './hierarchy.ts';
 import { baseOfFile, NameRegistry } from './names.ts';

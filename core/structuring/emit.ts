@@ -1,7 +1,7 @@
 /** Turns rows of a region into the rows of an output table, wide or long, and notes where each value came from. */
 
 import { parseColumn, parseRange } from '../a1/address.ts';
-import { readHeaderParts } from './columns.ts';
+import { readHeaderParts } from './columnNames.ts';
 import type { EmitBatch, EmitPlan, EmitRow } from './emitPlan.ts';
 import type { OutputTable, TableRole } from './output.ts';
 import { key } from './sheet.ts';

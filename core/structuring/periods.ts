@@ -2,7 +2,7 @@
 
 import { nameColumn } from '../a1/address.ts';
 import { arePeriodsInOrder, combinePeriods, type Period, parsePeriod, periodOfDate } from '../period/period.ts';
-import type { HeaderColumn } from './columns.ts';
+import type { HeaderColumn } from './columnNames.ts';
 import { cleanName } from './names.ts';
 import type { SpecPeriod } from './spec.ts';
 import { isTotalColumn } from './words.ts';

@@ -1,7 +1,7 @@
 /** Collects the cells of an output table column by column, then settles the types and hands the table over. */
 
 import type { StoredValue } from '../types/infer.ts';
-import { claimColumn, ROW_ID_NAME } from './columns.ts';
+import { claimColumn, ROW_ID_NAME } from './columnNames.ts';
 import type { EmitPlan, EmitRow } from './emitPlan.ts';
 import type { OutputColumn, OutputTable, TableRole } from './output.ts';
 import { settleColumn, type WantedType } from './typing.ts';

@@ -3,7 +3,7 @@
 import { formatRange, parseColumn, parseRange } from '../a1/address.ts';
 import { parseColumnType, typeNames } from '../cells/columnTypes.ts';
 import type { Range } from '../grid/grid.ts';
-import { ROW_ID_NAME } from './columns.ts';
+import { ROW_ID_NAME } from './columnNames.ts';
 import type { SheetExtent } from './extents.ts';
 import type { Misfit } from './output.ts';
 import { isTableRegion } from './spec.ts';

@@ -1,11 +1,11 @@
-/** A cell as a value of the type somebody asked for: whole, or not at all. */
+/** Casts a cell to a requested type, without losing anything or not at all. */
 
 import { castValue } from '../cells/castValue.ts';
 import type { ColumnType } from '../cells/columnTypes.ts';
 import { type CellValue, convertValue, type StoredValue, showValue } from './infer.ts';
 import { isNullMark, parseNumberText } from './number.ts';
 
-/** Undefined when the cell says something that the type cannot hold. Errors and marks for nothing are null. */
+/** Undefined when the type cannot hold the value. Errors and marks for "no value" become null. */
 export function castCell(value: CellValue, type: ColumnType, dayFirst?: boolean): StoredValue | undefined {
   if (type.kind === 'VARCHAR') return showValue(value);
   if (value.kind === 'error' || (value.kind === 'text' && isNullMark(value.text))) return null;
@@ -34,11 +34,11 @@ function asNumber(value: CellValue, isRight: (number: number) => boolean): numbe
 }
 
 function asDecimal(value: CellValue, type: ColumnType): string | undefined {
-  // Digits that are plainly written are all kept.
+  // A plainly written decimal keeps every digit.
   const written = value.kind === 'text' ? castText(type, value.text) : undefined;
   if (written !== undefined) return written;
   const number = value.kind === 'number' ? value.number : value.kind === 'text' ? parseNumberText(value.text)?.value : undefined;
-  // Fifteen digits are what a sheet shows and keeps; what a double has beyond them is noise.
+  // Sheets keep fifteen digits; further digits of the double are rounding noise.
   return number === undefined ? undefined : castText(type, Number(number.toPrecision(15)));
 }
 

@@ -42,7 +42,7 @@ const MONTH_NAME_DAY = /^([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})$
 const SLASHED = /^(\d{1,2})\/(\d{1,2})\/(\d{4})$/;
 const TIME = /^(.+?)[T ](\d{1,2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?Z?$/;
 
-/** `dayFirst` says how `3/4/2024` is meant; without it such a text is no date, because nobody can know. */
+/** `dayFirst` says how to read `3/4/2024`; when undefined, such a text is not taken for a date, because it is ambiguous. */
 export function parseDateText(text: string, dayFirst?: boolean): ParsedDate | null {
   if (text.length > 40 || !/[\d０-９]/.test(text)) return null;
   const plain = text

@@ -6,7 +6,7 @@ import { parsePeriod } from '../period/period.ts';
 import { detectDayFirst, parseDateText } from './date.ts';
 import { isNullMark, parseNumberText } from './number.ts';
 
-/** The types that cells alone can tell; the others are there only on demand. */
+/** The types that can be inferred from cells; the other column types are used only when somebody asks for them. */
 export type InferredType = Exclude<ColumnType['kind'], 'DECIMAL' | 'TIME' | 'JSON'>;
 
 export type CellValue =
@@ -32,7 +32,7 @@ interface Fits {
   timestamp: boolean;
 }
 
-/** The largest integer a double holds exactly: beyond it a BIGINT would claim digits that are not known. */
+/** Beyond this a double does not hold every integer, and a BIGINT would show digits that were not in the sheet. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER;
 
 export function inferColumn(values: Iterable<CellValue | null>): InferredColumn {

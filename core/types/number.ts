@@ -8,7 +8,7 @@ interface ParsedNumber {
   leadingZero: boolean;
 }
 
-/** Factors that a unit inside a value multiplies by; a unit line above a table never does. */
+/** Factors of units written in a cell (`3千円` is 3000). A unit line above a table does not change values. */
 const UNIT_FACTORS: Record<string, number> = {
   円: 1,
   銭: 0.01,
@@ -51,7 +51,7 @@ export function parseNumberText(text: string): ParsedNumber | null {
   if (bracketed) {
     rest = bracketed[1]!.trim();
     sign = -1;
-    // A bracketed sign would be a double negation that nobody means.
+    // `(-5)` would be a double negation, which nobody means.
     if (/^[-+]/.test(rest)) return null;
   }
   let factor = 1;

@@ -4,8 +4,8 @@ import { isAscii } from 'node:buffer';
 import { extname } from 'node:path';
 import { DomainError } from '../../core/errors.ts';
 import { type ByteSource, openSource } from '../xlsx/byteSource.ts';
-import { fillLimits, type ReadLimits, type ReadOptions } from '../xlsx/limits.ts';
-import { refuseFormat, refuseTooLarge } from '../xlsx/refusals.ts';
+import { refuseFormat, refuseTooLarge } from '../xlsx/fileRefusals.ts';
+import { fillLimits, type ReadLimits, type ReadOptions } from '../xlsx/readLimits.ts';
 import { type Delimiter, detectDelimiter } from './detectDelimiter.ts';
 import { type CsvEncoding, detectBom, detectEncoding, detectUtf16, ENCODING_SAMPLE } from './detectEncoding.ts';
 

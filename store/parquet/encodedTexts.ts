@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every cell costs more than the work itself
 
-import type { TextColumn } from './columns.ts';
+import type { TextColumn } from './columnEncoders.ts';
 
 /** Longer texts seldom come twice. */
 const LONGEST = 1024;

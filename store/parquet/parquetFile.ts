@@ -5,7 +5,7 @@
  */
 
 import { type FileHandle, open } from 'node:fs/promises';
-import { type ColumnValues, encodeLevels, IntegerColumn, TextColumn } from './columns.ts';
+import { type ColumnValues, encodeLevels, IntegerColumn, TextColumn } from './columnEncoders.ts';
 import { CompactWriter } from './compactProtocol.ts';
 import { type StoredType, storeType, type ValueColumn } from './storedTypes.ts';
 

@@ -1,5 +1,5 @@
 import type { ColumnType } from '../../core/cells/columnTypes.ts';
-import { BooleanColumn, FixedColumn, type PutValue, TextColumn } from './columns.ts';
+import { BooleanColumn, FixedColumn, type PutValue, TextColumn } from './columnEncoders.ts';
 
 /** How a type of column is stored: Parquet's numbers for it, and what gathers its values. */
 export interface StoredType {

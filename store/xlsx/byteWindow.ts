@@ -3,7 +3,7 @@
  * and the next chunk is put behind it, so that no more than one element and one chunk are held.
  */
 
-import { refuseTooLarge } from './refusals.ts';
+import { refuseTooLarge } from './fileRefusals.ts';
 
 /** Zero bytes behind the data: a scanner may look a few bytes ahead without asking. */
 const PADDING = 64;

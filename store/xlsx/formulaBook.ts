@@ -7,7 +7,7 @@ import { type SplitFormula, splitFormula } from '../../core/formula/references.t
 import { shiftFormula } from '../../core/formula/translate.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import type { CellBuffer } from './cellBuffer.ts';
-import { refuseTooLarge } from './refusals.ts';
+import { refuseTooLarge } from './fileRefusals.ts';
 
 interface SharedFormula {
   row: number;

@@ -2,11 +2,11 @@
 
 import type { RowBatch } from '../../core/grid/batch.ts';
 import type { Grid } from '../../core/grid/grid.ts';
-import { fillLimits } from './limits.ts';
-import { refuseTooLarge } from './refusals.ts';
+import { refuseTooLarge } from './fileRefusals.ts';
+import { fillLimits } from './readLimits.ts';
 import { type ScanOptions, WorkbookFile, type WorkbookOptions } from './workbookFile.ts';
 
-export { DEFAULT_LIMITS, type ReadLimits } from './limits.ts';
+export { DEFAULT_LIMITS, type ReadLimits } from './readLimits.ts';
 export { WorkbookFile, type WorkbookOptions } from './workbookFile.ts';
 
 export interface Workbook {

@@ -3,8 +3,8 @@
 import { pipeline, Readable } from 'node:stream';
 import { crc32, createInflateRaw, inflateRawSync, type ZlibOptions } from 'node:zlib';
 import type { ByteSource } from './byteSource.ts';
-import type { ReadLimits } from './limits.ts';
-import { refuseDamaged, refuseFormat, refuseTooLarge } from './refusals.ts';
+import { refuseDamaged, refuseFormat, refuseTooLarge } from './fileRefusals.ts';
+import type { ReadLimits } from './readLimits.ts';
 import { findEntryData, type ZipEntry, type ZipIndex } from './zip.ts';
 
 const PACKED_CHUNK = 128 * 1024;

@@ -2,7 +2,7 @@
 
 import { DomainError } from '../../core/errors.ts';
 import type { ByteSource } from './byteSource.ts';
-import { refuseFormat } from './refusals.ts';
+import { refuseFormat } from './fileRefusals.ts';
 import { partKey, type ZipIndex } from './zip.ts';
 
 const CFB_SIGNATURE = Buffer.from('d0cf11e0a1b11ae1', 'hex');

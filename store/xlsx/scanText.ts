@@ -2,7 +2,7 @@
 
 /** Byte-level helpers of the scanners: tags, texts, rich text. Positions past the end mean "not complete yet". */
 
-import { refuseDoctype } from './refusals.ts';
+import { refuseDoctype } from './fileRefusals.ts';
 import { decodeEscapes, decodeText } from './xml.ts';
 
 export const LT = 0x3c;

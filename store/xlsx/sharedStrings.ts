@@ -3,8 +3,8 @@
 /** The table of texts that cells point into by number. */
 
 import { ByteWindow } from './byteWindow.ts';
+import { refuseDamaged } from './fileRefusals.ts';
 import { type UnpackContext, unpackEntry } from './inflate.ts';
-import { refuseDamaged } from './refusals.ts';
 import {
   AMP,
   BANG,

@@ -5,7 +5,7 @@
 import { parseArea } from '../../core/a1/address.ts';
 import type { Range } from '../../core/grid/grid.ts';
 import { type CellContext, CellScanner } from './cellScan.ts';
-import { refuseDamaged, refuseTooLarge } from './refusals.ts';
+import { refuseDamaged, refuseTooLarge } from './fileRefusals.ts';
 import { BANG, findTagEnd, GT, isNameEnd, isSpace, LT, QUESTION, SLASH, skipDeclaration } from './scanText.ts';
 import { parseAttributes } from './xml.ts';
 

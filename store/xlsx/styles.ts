@@ -4,7 +4,7 @@ import { classifyFormat } from '../../core/grid/format/parseFormat.ts';
 import type { CellStyle } from '../../core/grid/grid.ts';
 import { builtinFormat, type FormatLocale } from './builtinFormats.ts';
 import { readTheme, resolveColor } from './colors.ts';
-import { refuseTooLarge } from './refusals.ts';
+import { refuseTooLarge } from './fileRefusals.ts';
 import { walkXml, type XmlAttributes } from './xml.ts';
 
 export const NumberMeaning = { number: 0, date: 1, time: 2 } as const;

@@ -2,8 +2,8 @@
 
 import { parseArea } from '../../core/a1/address.ts';
 import type { Grid, Range } from '../../core/grid/grid.ts';
-import type { ReadLimits } from './limits.ts';
-import { refuseDamaged, refuseTooLarge } from './refusals.ts';
+import { refuseDamaged, refuseTooLarge } from './fileRefusals.ts';
+import type { ReadLimits } from './readLimits.ts';
 import { walkXml } from './xml.ts';
 
 interface ListedSheet {

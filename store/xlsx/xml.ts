@@ -3,7 +3,7 @@
  * namespace prefix, so that `<x:font>` and strict OOXML read like `<font>`.
  */
 
-import { refuseDamaged, refuseDoctype } from './refusals.ts';
+import { refuseDamaged, refuseDoctype } from './fileRefusals.ts';
 
 interface XmlHandler {
   open(name: string, attributes: XmlAttributes): void;

@@ -1,6 +1,6 @@
 /** Parts are UTF-8 nearly always; UTF-16 is allowed, and some programs declare others. The scanners see UTF-8 only. */
 
-import { refuseDamaged } from './refusals.ts';
+import { refuseDamaged } from './fileRefusals.ts';
 
 /** Null for UTF-8. */
 function detectXmlEncoding(head: Buffer): string | null {

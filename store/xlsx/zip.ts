@@ -1,8 +1,8 @@
 /** The table of contents of a zip archive, zip64 included. Sizes come from it, so data descriptors need no care. */
 
 import type { ByteSource } from './byteSource.ts';
-import type { ReadLimits } from './limits.ts';
-import { refuseDamaged, refuseFormat, refuseTooLarge } from './refusals.ts';
+import { refuseDamaged, refuseFormat, refuseTooLarge } from './fileRefusals.ts';
+import type { ReadLimits } from './readLimits.ts';
 
 export interface ZipEntry {
   name: string;

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { analyze, checkText } from '../../core/sql/analyze.ts';
 import { checkTree, type KnownTable } from '../../core/sql/checkTree.ts';
 import { allowedFunctions, allowedTableFunctions, whyFunctionRefused } from '../../core/sql/functions.ts';
-import { foldName, makeUnique } from '../../core/sql/names.ts';
+import { foldName, makeUnique } from '../../core/sql/identifiers.ts';
 import { locate } from '../../core/sql/position.ts';
 
 let instance: DuckDBInstance;

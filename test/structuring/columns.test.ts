@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claimColumn, nameColumns, readHeaderColumns, readHeaderParts } from '../../core/structuring/columns.ts';
+import { claimColumn, nameColumns, readHeaderColumns, readHeaderParts } from '../../core/structuring/columnNames.ts';
 import { drawSheet, type PictureOptions, usedRange } from './picture.ts';
 
 /** Columns of a table whose header is the first `headerRows` rows, by letter: `B 売上/計画`. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readHeaderColumns } from '../../core/structuring/columns.ts';
+import { readHeaderColumns } from '../../core/structuring/columnNames.ts';
 import { findPeriods } from '../../core/structuring/periods.ts';
 import { drawSheet, usedRange } from './picture.ts';
 

@@ -40,7 +40,7 @@ export function formatNumber(value: number, numberFormat: string): string {
   const chosen = chooseSection(format, value);
   if (!chosen) return formatGeneral(value);
   const { section, unsigned } = chosen;
-  // A number that is no moment (a negative one, say) under a date format: Excel fills the cell with #, which tells nothing.
+  // A number that is no date (a negative one) with a date format: Excel shows only #, so show the number instead.
   if (section.kind === 'date') return formatGeneral(value);
   const sign = value < 0 && !unsigned ? '-' : '';
   return `${sign}${renderNumber(section, Math.abs(value)).trim()}`;
@@ -49,11 +49,11 @@ export function formatNumber(value: number, numberFormat: string): string {
 /** `ms` as a Grid keeps dates: milliseconds since 1970, wall clock. */
 export function formatDate(ms: number, numberFormat: string): string {
   for (const section of parseFormat(numberFormat).numeric) if (section.kind === 'date') return renderDate(section, ms).trim();
-  // Dates of strict workbooks need no format to be one.
+  // Strict workbooks store dates as such, so the format need not be a date format.
   return formatDate(ms, 'yyyy-mm-dd hh:mm:ss');
 }
 
-/** `unsigned`: the section says by itself that the number is negative. */
+/** `unsigned`: the section is for negative numbers only, so no minus sign is added. */
 function chooseSection(format: ParsedFormat, value: number): { section: FormatSection; unsigned: boolean } | null {
   const { numeric } = format;
   const [first, second, third] = numeric;

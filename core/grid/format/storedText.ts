@@ -22,7 +22,7 @@ export function storedText(kind: CellKind, number: number, text: string): string
 
 function storedDate(ms: number): string {
   const timeMs = ((ms % DAY_MS) + DAY_MS) % DAY_MS;
-  // The day before the first one: a time of day alone.
+  // Before Excel's first day there are only times of day.
   if (ms < TIME_ORIGIN_MS + DAY_MS) return storedTime(timeMs);
   const date = new Date(ms);
   const day = `${String(date.getUTCFullYear()).padStart(4, '0')}-${twoDigits(date.getUTCMonth() + 1)}-${twoDigits(date.getUTCDate())}`;

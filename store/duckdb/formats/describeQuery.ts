@@ -1,5 +1,5 @@
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBType, DuckDBValue } from '@duckdb/node-api';
-import { makeUnique } from '../../../core/sql/names.ts';
+import { makeUnique } from '../../../core/sql/identifiers.ts';
 
 export interface QueryColumn {
   /** Unique among the columns, in every format. */

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
 import type { KnownTable } from '../../../core/sql/checkTree.ts';
-import { foldName } from '../../../core/sql/names.ts';
+import { foldName } from '../../../core/sql/identifiers.ts';
 import type { Relation } from '../relation.ts';
 import { emptyFolder, FoldersGone, hasFolders, type InPart, shareFile, takeFile } from './folders.ts';
 import { childProblem, requireOk } from './outcomes.ts';

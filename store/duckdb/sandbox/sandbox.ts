@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
 import { checkText, type SqlError } from '../../../core/sql/analyze.ts';
 import type { KnownTable, TreeCheck } from '../../../core/sql/checkTree.ts';
-import { foldName } from '../../../core/sql/names.ts';
+import { foldName } from '../../../core/sql/identifiers.ts';
 import type { Relation } from '../relation.ts';
 import { type IsolationChoice, openIsolation } from './openIsolation.ts';
 import { childProblem, goneProblem, requireOk } from './outcomes.ts';

@@ -1,4 +1,4 @@
-import { place } from '../../../../core/sql/analyze.ts';
+import { locatePosition } from '../../../../core/sql/analyze.ts';
 import type { ChildError } from '../protocol.ts';
 
 /** A limit that we watch ourselves was passed. */
@@ -26,7 +26,7 @@ export function describeQueryError(error: unknown, sql: string): ChildError {
   const engine = readEngineError(text);
   if (!engine) return describePlain(text);
   const { exception_type: type, exception_message: message } = engine;
-  const where = place(sql, engine.position === undefined ? null : Number(engine.position));
+  const where = locatePosition(sql, engine.position === undefined ? null : Number(engine.position));
   if (/^out of memory$/i.test(type) || isMemory(message))
     return { kind: 'too-large', message: 'The query needs more memory than one query may use.', ...where };
   if (/^interrupt$/i.test(type)) return { kind: 'timeout', message: 'The query took too long.', ...where };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
-import { makeUnique } from '../../../../core/sql/names.ts';
+import { makeUnique } from '../../../../core/sql/identifiers.ts';
 import { rowJson } from '../../json.ts';
 import { quoteText } from '../../relation.ts';
 import { isWide, mostAtOnce } from '../../wide.ts';

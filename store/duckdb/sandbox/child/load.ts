@@ -1,5 +1,5 @@
 import type { TreeCheck } from '../../../../core/sql/checkTree.ts';
-import { foldName } from '../../../../core/sql/names.ts';
+import { foldName } from '../../../../core/sql/identifiers.ts';
 import { createTailTable, quoteName } from '../../relation.ts';
 import type { LoadedRelation, ValidateRequest } from '../protocol.ts';
 import type { Session } from './session.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { analyze } from '../../../../core/sql/analyze.ts';
 import type { TreeCheck } from '../../../../core/sql/checkTree.ts';
-import { foldName } from '../../../../core/sql/names.ts';
+import { foldName } from '../../../../core/sql/identifiers.ts';
 import { findGap, findParamProblems } from '../params.ts';
 import {
   type CheckRequest,

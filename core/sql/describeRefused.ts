@@ -1,8 +1,8 @@
 import { nearestName } from '../cells/nearestName.ts';
 import { allowedFunctions, whyFunctionRefused } from './functions.ts';
-import { showName } from './names.ts';
+import { showName } from './identifiers.ts';
 
-/** What the caller is told about what was refused. */
+/** Messages to the caller about refused SQL. */
 
 export function describeUnknownTable(name: string, known: string[]): string {
   const nearest = suggest(name, known);
@@ -33,7 +33,7 @@ export function describeUnknownPart(name: string, part: Readonly<Record<string, 
   return `This kind of SQL is not supported here (${kind}${part?.class ? `: ${String(part.type)}` : ''}).`;
 }
 
-/** For a name of one or two letters anything is near. */
+/** Names of one or two letters are similar to everything, so nothing is suggested for them. */
 function suggest(name: string, names: readonly string[]): string | null {
   return name.length < 3 ? null : nearestName(name, names);
 }
