@@ -43,8 +43,8 @@ function checkNode() {
 }
 
 /**
- * npm killed hard passes nothing on, nor does the shell between npm and us when npm is told to end. Left alone in the
- * background we would be forgotten, so we then do what we do when a terminal is closed.
+ * When npm is killed, neither it nor the shell between passes the signal on, and we would keep running unnoticed. So when our
+ * parent is gone we stop, as when a terminal is closed.
  */
 function watchNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -105,7 +105,7 @@ async function install() {
   show(`Dependencies installed in ${Math.round((Date.now() - beganMs) / 1000)} s`, true);
 }
 
-/** npm warns of many things, then says what is wrong, then explains itself at length. */
+/** Picks the error out of npm's output, which has warnings before it and long explanations after it. */
 function pickErrors(said) {
   const errors = said.filter((line) => line.startsWith('npm error'));
   return errors.length > 0 ? errors.slice(0, 20) : said.slice(-20);

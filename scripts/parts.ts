@@ -24,7 +24,7 @@ interface StartOptions {
   onPrepared(login: FirstLogin): void;
 }
 
-/** Brings everything up in order and tells where it is. */
+/** Starts everything in order and returns the addresses. */
 export async function startParts(options: StartOptions): Promise<Addresses> {
   const { config, supervisor, registry, report, onPrepared } = options;
   mkdirSync(join(config.dataDir, 'logs'), { recursive: true, mode: 0o700 });
@@ -41,7 +41,7 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
 
   report.say('Preparing the database');
   const { prepare } = await import('./prepare.ts');
-  // In a database of someone's own, nobody is let in unasked.
+  // In a database that the user provides, no first account is created.
   onPrepared(await prepare(complete, { firstOwner: config.databaseUrl === null }));
 
   const env = inheritEnv(configToEnv(complete));
@@ -59,7 +59,7 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
   return { ...addresses, dataDir: config.dataDir };
 }
 
-/** It comes back on the port it had, so that its address holds for the others. */
+/** Restarts on the same port, so that its address stays valid for the other parts. */
 async function superviseDatabase({ config: { dataDir }, supervisor, registry, report }: StartOptions): Promise<string> {
   let port: number | undefined;
   let url = '';

@@ -1,6 +1,6 @@
 // Ends what the supervisor has started when the supervisor itself was killed. It is told the processes by an argument and
 // then by IPC, each message being the whole list; the channel closes when the supervisor is gone, however it went.
-// Plain JavaScript and no imports of ours: it must start fast and be small, since it sleeps all its life.
+// Plain JavaScript without imports of ours, so that it starts fast and stays small: it only waits.
 import { readFileSync, rmSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 

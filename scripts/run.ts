@@ -52,7 +52,7 @@ async function run(report: Report): Promise<number> {
     if (started) report.say('Stopping everything');
     code = 1;
   }
-  // Tables in the making are made to the end while the database is still there.
+  // A migration that is under way is finished while the database is still running.
   supervisor.halt();
   await Promise.race([started?.catch(() => {}), delay(prepareTimeoutMs)]);
   // It is shown only once, so a failure after it was made must not swallow it.

@@ -1,11 +1,11 @@
 import type { Report } from './embedded/report.ts';
 
-/** npm passes on the signal that the terminal has already given to everyone: two in one moment are one. */
+/** npm forwards a signal that the terminal has already sent to all processes: two within this time count as one. */
 const sameSignalMs = 2000;
 
 /**
  * Resolves at the first SIGINT, SIGTERM or SIGHUP, or when the process that started us with an IPC channel is gone.
- * A second SIGINT or SIGTERM is from someone who does not want to wait.
+ * A second SIGINT or SIGTERM ends the process at once.
  */
 export function listenForStop(report: Report, stopHard: () => void): Promise<null> {
   return new Promise((resolve) => {
@@ -18,7 +18,7 @@ export function listenForStop(report: Report, stopHard: () => void): Promise<nul
       if (firstMs === null || Date.now() - firstMs <= sameSignalMs) return stop();
       report.say('Stopping hard');
       stopHard();
-      // What is left, such as a database in the middle of its shutdown, the reaper ends.
+      // The reaper ends whatever is still running, such as a database that is shutting down.
       setTimeout(() => process.exit(1), 200);
     };
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stopOrHurry);

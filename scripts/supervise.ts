@@ -3,13 +3,13 @@ import { describeError } from '../store/lifecycle.ts';
 import type { Report } from './embedded/report.ts';
 import type { RunningProcess } from './embedded/runningProcess.ts';
 
-/** Something that must be up all the time. */
+/** A process that must always be running; it is started again when it ends. */
 interface Part {
   name: string;
-  /** Those that must be up before it is started again. */
+  /** Parts that must be running before this one is started again. */
   needs: string[];
   start(signal: AbortSignal): Promise<RunningProcess>;
-  /** Where to read more when it keeps dying. */
+  /** The log to look into when it keeps dying. */
   logPath?: string;
 }
 

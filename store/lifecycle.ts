@@ -40,7 +40,7 @@ export async function runService(name: string, start: () => Promise<Service>): P
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   process.on('disconnect', stop);
-  // It may be gone before we got here; that event is not repeated.
+  // The supervisor may have gone before we listened; that event is not repeated.
   if (process.connected === false) void stop();
 
   try {

@@ -2,7 +2,7 @@ import pino from 'pino';
 
 /**
  * Structured logs on standard output. What is logged is chosen field by field: ids, names of operations, codes and
- * durations. Never a body, a header, a query string or a value; the list below is a second wall.
+ * durations, never a body, a header, a query string or a value. The redaction list below is a second safeguard.
  */
 export function openLog(level: string, part: string): pino.Logger {
   const options: pino.LoggerOptions = {
@@ -26,7 +26,7 @@ export function openLog(level: string, part: string): pino.Logger {
       censor: '[redacted]',
     },
   };
-  // No request waits for whoever reads the log: what is said during a write goes with the next. Written out at the exit.
+  // Asynchronous, so that requests do not wait for slow readers of the log. Flushed at exit.
   return pino(options, pino.destination({ dest: 1, sync: false }));
 }
 

@@ -55,7 +55,7 @@ export async function hashPassword(password: string): Promise<string> {
   return `scrypt$${salt.toString('base64url')}$${(await stretch(password, salt)).toString('base64url')}`;
 }
 
-// Someone without a password costs as much time as someone with a wrong one, so that nobody can tell them apart.
+// Checking takes as long without a stored password as with one, so that timing does not reveal whether an account exists.
 const nobody = `scrypt$${Buffer.alloc(16).toString('base64url')}$${Buffer.alloc(32).toString('base64url')}`;
 
 export async function checkPassword(password: string, stored: string | null): Promise<boolean> {

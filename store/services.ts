@@ -30,11 +30,11 @@ export interface Services extends Committer {
   /** Long logs as local files, for whoever reads whole tables. */
   tails: TailFiles;
   policies: Policies;
-  /** Of edits that had to start again, by table. */
+  /** Held, per table, by edits that had to start again because the table changed. */
   editLocks: KeyedLock;
-  /** Opened when first asked for: processes in which strangers' SQL runs. */
+  /** Runs user SQL in separate processes. Opened on first use. */
   sandbox(): Promise<Sandbox>;
-  /** Connected when first asked for; a failure is not remembered. */
+  /** Connects on first use; a failed attempt is repeated on the next call. */
   temporal(): Promise<Temporal>;
   close(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface Services extends Committer {
 const randomness = Buffer.alloc(4096);
 let used = randomness.length;
 
-/** From 0 up to 1. Fetched for many ids at a time: an id takes sixteen, and each would be a call of its own. */
+/** Random numbers from 0 to 1, fetched in bulk: an id needs sixteen, and a call for each would be slow. */
 function random(): number {
   if (used === randomness.length) {
     randomFillSync(randomness);
@@ -52,21 +52,21 @@ function random(): number {
   return (randomness[used - 1] as number) / 256;
 }
 
-/** One after the other even within a millisecond: what was made later sorts later. */
+/** Monotonic even within a millisecond: a later id always sorts after an earlier one. */
 const nextUlid = monotonicFactory(random);
 
 export function makeId(prefix: IdPrefix): string {
   return `${prefix}_${nextUlid()}`;
 }
 
-/** In the data dir; beside the blobs where these lie on another file system, since there files could only be copied. */
+/** In the data dir, or next to the blobs when these are on another file system, so that files can be moved by renaming. */
 function chooseQueryFolder({ dataDir, blobs }: ServiceConfig): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const apart = blobs.kind === 'file' && statSync(blobs.dir).dev !== statSync(dataDir).dev;
   return apart ? join(blobs.dir, '.queries') : join(dataDir, 'queries');
 }
 
-/** The service works with any role; that one of its walls is missing is for its operator to know. Nobody waits for the answer. */
+/** Warns when the database role bypasses row security. The service works anyway, so start-up does not wait for this check. */
 function warnOfMightyRole(db: Database, log: pino.Logger): void {
   isHeldToPolicies(db.pool).then(
     (held) => {

@@ -37,7 +37,7 @@ export function analyze(grids: Grid[], fileName: string): ParseSpec {
       regions.push(...describeBlock(view, block, names.get(block) ?? '', names.get(nextTable(blocks, k)) ?? ''));
     const own = regions.splice(before).sort((a, b) => compareRanges(a, b));
     own.forEach((region, n) => {
-      // Short, whatever the sheets are called.
+      // Ids do not contain sheet names, which can be long.
       region.id = `r${before + n + 1}`;
       regions.push(region);
     });
@@ -59,7 +59,7 @@ function compareRanges(a: SpecRegion, b: SpecRegion): number {
   return Number(pa[2]) - Number(pb[2]) || pa[1]!.length - pb[1]!.length || (pa[1]! < pb[1]! ? -1 : pa[1]! > pb[1]! ? 1 : 0);
 }
 
-/** A block of texts alone speaks about the table below it. */
+/** A block that holds only texts belongs to the table below it. */
 function nextTable(blocks: FoundBlock[], k: number): FoundBlock {
   const own = blocks[k]!;
   if (own.table) return own;

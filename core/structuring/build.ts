@@ -16,7 +16,7 @@ import { findWrongTotals } from './reaggregate.ts';
 import { SheetView } from './sheet.ts';
 import { isTableRegion, type ParseSpec, type SpecRegion } from './spec.ts';
 
-/** Everything that analysis found, whether it is selected or not; a sheet that is not understood stays raw. */
+/** Builds all regions of the ParseSpec, selected or not. A sheet that is not understood stays a raw table. */
 export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildResult {
   const registry = new NameRegistry();
   const rawNames = nameRawTables(grids, fileName, baseOfFile);
@@ -48,8 +48,8 @@ export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildRe
 }
 
 /**
- * Only the regions that somebody chose, by their ids or, for null, by what is selected in the ParseSpec. It is followed to
- * the letter: cells that were left out are listed and no reason for doubt, and types are binding (see `misfits`).
+ * Builds only chosen regions: those with the given ids or, for null, those selected in the ParseSpec. The choice is final: cells
+ * left out are listed but do not make the sheet raw, and types are binding (see `misfits`).
  */
 export function buildSelected(grids: Grid[], spec: ParseSpec, regionIds: string[] | null): BuildResult {
   const chosen = regionIds && new Set(regionIds);
@@ -109,7 +109,7 @@ function buildSheet(grid: Grid, all: SpecRegion[], isChosen: (region: SpecRegion
   return { tables, findings, conservation, reason: findDoubt(view, regions, conservation) };
 }
 
-/** Regions that were not chosen are not lost: they are known, and left out. */
+/** Marks the cells of regions that were not chosen as omitted, so that they do not count as lost. */
 function leaveOut(view: SheetView, ledger: Ledger, region: SpecRegion): void {
   for (const line of readLines(view, parseRange(region.range) ?? { top: 1, left: 1, bottom: 0, right: 0 })) {
     for (let i = line.from; i < line.to; i += 1) ledger.omit(i);

@@ -13,7 +13,7 @@ export interface HeaderColumn {
   days: (string | null)[];
 }
 
-/** A part of a column's name: what a header cell says, be it above this column or spread over it. */
+/** A part of a column's name, from a header cell above the column or from a parent cell that spans it. */
 interface HeaderPart {
   text: string;
   day: string | null;
@@ -118,7 +118,7 @@ function fillParents(
   return texts;
 }
 
-/** Every table has it already; a file that was exported with row ids brings it along. */
+/** Reserved: every table has this column. Files exported with row ids contain it as well. */
 export const ROW_ID_NAME = '__svc_row_id';
 
 /** Final names: parts joined by `_`, blanks numbered, repeats suffixed. */

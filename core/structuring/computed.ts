@@ -6,7 +6,7 @@ import { checkSum, readSumFormula, type SumCheck, type Term } from './sums.ts';
 import type { TableRows } from './tableRows.ts';
 import { isProfitLabel, isSubtotalLabel } from './words.ts';
 
-/** Rows looked back for the parts of a difference: a report states its results near what they come from. */
+/** How many rows back the parts of a difference are searched: reports state results close to their parts. */
 const MAX_DIFFERENCE_TERMS = 5;
 /** Rows a sum without a formula may reach over. */
 const MAX_SUM_ROWS = 2000;
@@ -19,7 +19,7 @@ const MAX_UNNAMED_ROWS = 150;
 /** Unmarked parents are looked for in reports, which are not longer than this, among at most so many parts. */
 const MAX_UNMARKED_ROWS = 1500;
 const MAX_UNMARKED_PARTS = 60;
-/** Digits of a row that must be borne out by a sum nothing else points to. */
+/** How many digits of a row must agree before a sum is believed that only the numbers suggest. */
 const STRONG_DIGITS = 8;
 
 interface Context {
@@ -60,7 +60,7 @@ function matches(check: SumCheck): boolean {
   return check.weighty > 0 && check.holds * 2 > check.compared;
 }
 
-/** Positions of report rows as positions of data rows, which is what the matrix counts by. */
+/** Translates positions of report rows into positions of data rows, which index the matrix. */
 function checkTerms(context: Context, k: number, terms: Term[]): SumCheck {
   const { table, rows } = context;
   return checkSum(table.matrix, table.units, rows[k]!.at, terms, (position) => rows[position]!.at);
@@ -123,7 +123,7 @@ function isUnder(rows: ReportRow[], k: number, ancestor: number): boolean {
   return false;
 }
 
-/** One parent for all: the total stands beside them under it; different ones: beside the parents. */
+/** The parent of a total: the parent of all its parts, or their nearest common ancestor. */
 function commonParent(rows: ReportRow[], parts: number[], fallback: number, self: number): number {
   const parents = new Set(parts.map((part) => rows[part]!.parent));
   if (parents.size === 1) {
@@ -164,8 +164,8 @@ function linkParentSum(context: Context, k: number): void {
 }
 
 /**
- * Parents that nothing marks but the numbers: a row that equals the sum of the rows right below it in its columns.
- * From the bottom up, so that rows already under another one are stepped over with their children.
+ * Finds parents that only the numbers show: a row that equals the sum of the rows right below it. Works from the bottom up, so
+ * that rows which already have a parent are skipped together with their children.
  */
 function linkUnmarkedParents(context: Context): void {
   const { rows, table } = context;
@@ -258,7 +258,7 @@ function candidatesOfTotal(context: Context, k: number): number[][] {
   return tries;
 }
 
-/** Results stated among their parts: the last result plus or minus the rows since, or one of the last rows less another. */
+/** Finds results such as profits: the previous result plus or minus the rows since, or the difference of two of the last rows. */
 function linkDifference(context: Context, k: number, isParent: boolean): void {
   const { rows } = context;
   const row = rows[k]!;

@@ -1,4 +1,4 @@
-/** Honest doubt: when what was found does not explain the sheet, it stays as it is. */
+/** Decides when a sheet was not understood, so that it stays a raw table. */
 
 import { parseRange } from '../a1/address.ts';
 import { readLines } from './lines.ts';

@@ -31,7 +31,7 @@ export interface EmitBatch {
 }
 
 export interface TypeRules {
-  /** The types are somebody's wish: a value that does not fit is reported, and not taken for a sign that the column is something else. */
+  /** Somebody chose the types: a value that does not fit is reported, instead of changing the column's type. */
   binding: boolean;
   /** The first value of each column that does not fit. */
   misfits: Misfit[];

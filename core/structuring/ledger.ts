@@ -10,7 +10,7 @@ const ROLES: CellRole[] = ['header', 'value', 'label', 'title', 'note'];
 
 const OMITTED = ROLES.length + 1;
 
-/** More addresses than this say nothing that the first ones do not. */
+/** How many addresses of wrong cells are listed; more would add nothing. */
 const MAX_LISTED = 50;
 
 export class Ledger {

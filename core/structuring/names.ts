@@ -2,7 +2,7 @@
 
 export const MAX_NAME_LENGTH = 200;
 
-/** Composed, as people type it: a file from a Mac may be named by two characters where SQL and addresses have one. */
+/** In Unicode form NFC: macOS names files in decomposed form, which would not match what people type. */
 export function cleanName(name: string): string {
   return cutName(
     name
@@ -15,34 +15,34 @@ export function cleanName(name: string): string {
   );
 }
 
-/** Never through a surrogate pair, nor with a blank at its end. */
+/** Does not split a surrogate pair or leave a blank at the end. */
 function cutName(name: string, length: number): string {
   if (name.length <= length) return name;
   const isSplit = /[\ud800-\udbff]/.test(name[length - 1] ?? '');
   return name.slice(0, isSplit ? length - 1 : length).trimEnd();
 }
 
-/** `.` and `..` mean other places in an address: what has such a name could never be asked for. */
+/** `.` and `..` are special in URLs, so tables with these names could not be requested. */
 export function isUsableName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..';
 }
 
 /**
- * Names that differ in case alone, whoever folds them: the database folds letter by letter, where here İ gives two and a
- * sigma at the end of a word another one. Better two names too far apart than one that the database refuses.
+ * Case folding that treats as equal whatever either JavaScript or the database does. They differ: JavaScript folds İ to two
+ * characters and a final sigma to ς. Treating too many names as equal only adds a suffix; too few would break an insert.
  */
 const foldWidely = (name: string) => name.toLowerCase().replaceAll('i\u0307', 'i').replaceAll('ς', 'σ');
 
-/** Hands out each name once; the next one of the same is `_2`. Case does not make a difference in SQL. */
+/** Gives each name out once, ignoring case as SQL does; repeats get `_2`, `_3`. */
 export class NameRegistry {
   private readonly taken = new Set<string>();
 
-  /** A name that is in use already, as it is. */
+  /** Marks a name as in use. */
   take(name: string): void {
     this.taken.add(foldWidely(name));
   }
 
-  /** A name that is not in use any more. */
+  /** Marks a name as free again. */
   free(name: string): void {
     this.taken.delete(foldWidely(name));
   }
@@ -70,7 +70,7 @@ export function nameArchivedRaw(name: string): string {
   return addSuffix(name, '_原本');
 }
 
-/** `F` without folder and extension. */
+/** A file name without folder and extension, as a table name. */
 export function baseOfFile(fileName: string): string {
   const last = fileName.replace(/\\/g, '/').split('/').at(-1) ?? '';
   const base = last.replace(/\.[A-Za-z0-9]{1,5}$/, '');

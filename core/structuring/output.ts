@@ -1,4 +1,4 @@
-/** What building gives: tables ready to land, and the evidence that nothing was lost. */
+/** The result of building: tables ready to be stored, and the account of where every cell went. */
 
 import type { StoredValue } from '../types/infer.ts';
 
@@ -29,7 +29,7 @@ export interface OutputTable {
 interface Provenance {
   offsets: number[];
   cells: number[];
-  /** For each cell the position of the column it filled; a header stands behind the `期間` it gave. */
+  /** For each cell the position of the column it filled; a header cell counts for the `期間` value it gave. */
   columns: number[];
 }
 

@@ -10,7 +10,7 @@ import type { SpecRegion } from './spec.ts';
 import { isSameSum, sumTerms } from './sums.ts';
 import { isRateName, isTotalLabel } from './words.ts';
 
-/** A stated total this far off is another kind of figure (an average, a price), not a wrong sum. */
+/** A stated total this far off is some other figure (an average, a price), not a wrong sum. */
 const MAX_FACTOR = 2;
 
 export function findWrongTotals(view: SheetView, region: SpecRegion, built: BuiltRegion): Finding[] {

@@ -7,7 +7,7 @@ import type { CellValue } from '../types/infer.ts';
 import { isNullMark, parseNumberText } from '../types/number.ts';
 import { Frames } from './frames.ts';
 
-/** What a cell looks like to someone who reads columns from top to bottom. */
+/** The kind of content that a cell shows, as used to compare the cells of a column. */
 export const CellClass = { text: 1, number: 2, year: 3, date: 4, nullMark: 5, period: 6, other: 7, code: 8 } as const;
 export type CellClass = (typeof CellClass)[keyof typeof CellClass];
 
@@ -20,7 +20,7 @@ export class SheetView {
   readonly classes: Uint8Array;
   /** Merges by their top left cell. */
   readonly mergeAt = new Map<number, Range>();
-  /** Merges that hide nothing: files made by programs merge over filled cells, and those cells count. */
+  /** Merges that cover at most their own cell's content. Programs sometimes merge over filled cells; those merges are ignored. */
   readonly merges: Range[] = [];
   readonly used: Range | null;
   readonly frames: Frames;

@@ -49,7 +49,7 @@ export interface SpecRegion {
   periods?: SpecPeriod[];
   /** Rows in sheet order, then columns. */
   totals?: SpecTotal[];
-  /** Whether it is taken when nobody says which are; building everything does not ask. */
+  /** Whether the region is built when no region ids are given. `build` ignores it and builds everything. */
   selected: boolean;
 }
 

@@ -89,7 +89,7 @@ function totalToContract(region: SpecRegion, { at, kind, formula }: SpecTotal): 
   return { range: formatRange(range), kind, formula: text };
 }
 
-/** Of JSON that has the form of the contract; whether it fits the file is for `validateSpec` to say. */
+/** Expects JSON that matches the contract; `validateSpec` checks whether it fits the file. */
 export function fromContract(json: SpecJson): ParseSpec {
   const { format, encoding, delimiter } = json.reader;
   return {

@@ -1,4 +1,4 @@
-/** Collects the cells of an output table column by column, then settles the types and hands the table over. */
+/** Collects the cells of an output table column by column, then decides the types and returns the table. */
 
 import type { StoredValue } from '../types/infer.ts';
 import { claimColumn, ROW_ID_NAME } from './columnNames.ts';

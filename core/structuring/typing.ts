@@ -15,7 +15,7 @@ export interface WantedType {
   dayFirst?: boolean;
 }
 
-/** The types that analysis proposes; the others are there only on demand. */
+/** The types that analysis proposes; the others are used only when somebody asks for them. */
 const PLAIN_TYPES = new Set<string>(['BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'VARCHAR'] satisfies InferredType[]);
 
 export function readType(column: SpecColumn): WantedType | null {

@@ -12,8 +12,8 @@ interface BubblewrapOptions {
 }
 
 /**
- * The program that shuts query processes in: found, or installed where that needs no question (root on Debian or Ubuntu).
- * Null when it is not there; what to do then has been said. The sandbox itself decides whether it can do without.
+ * Path of bubblewrap, which isolates query processes. Installs it when allowed to (root on Debian or Ubuntu). Null when it is
+ * missing, after telling the user what to do; the sandbox itself decides whether it can run without.
  */
 export async function ensureBubblewrap(options: BubblewrapOptions): Promise<string | null> {
   const { report, searchPath } = options;

@@ -11,8 +11,8 @@ import type { Report } from './report.ts';
 
 /**
  * Where the cluster of a data dir lies: `postgres` in it, unless we are root and the user PostgreSQL runs as cannot get
- * there because a folder above is closed (the home of root is). Opening other people's folders is not ours to do, so
- * the cluster then lies in a shared place, and `postgres.location` in the data dir says where.
+ * there because a parent folder is closed (such as root's home). Parent folders are not ours to open, so the cluster then
+ * lies in a shared place, and `postgres.location` in the data dir says where.
  */
 export async function placeCluster(dataDir: string, user: PostgresUser | null, report: Report): Promise<string> {
   const usual = join(dataDir, 'postgres');
@@ -51,7 +51,7 @@ interface ClusterOptions {
   signal?: AbortSignal;
 }
 
-/** Makes the cluster unless it is there. A kill in the middle leaves a folder under another name, never half a cluster. */
+/** Creates the cluster unless it exists, under a temporary name first, so that a kill never leaves half a cluster. */
 export async function ensureCluster(options: ClusterOptions): Promise<void> {
   const { dir, binaries } = options;
   const unfinished = `${basename(dir)}.new-`;
@@ -100,7 +100,7 @@ async function initCluster(
     signal?.throwIfAborted();
     throw new Error(`PostgreSQL's initdb failed:\n${made.tail.join('\n')}`);
   }
-  // A folder without PG_VERSION is none of ours to keep, but only an empty one may be in the way.
+  // A folder without PG_VERSION is no cluster. Only an empty one may be replaced.
   await rename(temporary, dir);
 }
 

@@ -65,8 +65,8 @@ export async function startNodePart({ name, script, env, report, registry, signa
 }
 
 /**
- * As for our own children: TypeScript runs through tsx, wherever the working directory is. Large bodies are many small things
- * that live for a moment: with more room for these, fewer of them are moved about.
+ * Node flags for our own processes: tsx runs TypeScript from any working directory. A larger young generation suits large
+ * request bodies, which create many short-lived objects.
  */
 export function nodeFlags(): string[] {
   return ['--enable-source-maps', '--max-semi-space-size=64', '--import', import.meta.resolve('tsx')];

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import type { VariableName } from '../../store/variables.ts';
 
 /**
- * A free port below those the kernel hands to outgoing connections: a server that died must find its port free again,
- * and a client that keeps dialling a dead port inside that range can end up connected to itself.
+ * Finds a free port below the range of ephemeral ports, so that a restarted server finds its port free again. (Inside that
+ * range, a client that keeps dialling a dead port can even end up connected to itself.)
  */
 export async function findFreePort(): Promise<number> {
   const range = await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').catch(() => '32768');
@@ -21,8 +21,8 @@ export async function findFreePort(): Promise<number> {
 }
 
 /**
- * Between looking for a port and listening on it, another run on this machine could choose the same one. A socket in the
- * kernel's own name space says that it is taken, for as long as this process lives, and no longer.
+ * Between finding a port and listening on it, another run on this machine could choose the same one. An abstract socket marks
+ * it as taken for as long as this process lives.
  */
 function reservePort(port: number): Promise<(() => void) | null> {
   return new Promise((done) => {

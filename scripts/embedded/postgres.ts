@@ -18,7 +18,7 @@ interface PostgresOptions {
   dataDir: string;
   report: Report;
   registry: ProcessRegistry;
-  /** The one it had before, so that the others keep their address; else a free one is chosen. */
+  /** The port of an earlier start, so that its address stays valid; a free one when not given. */
   port?: number;
   settings?: Record<string, string>;
   signal?: AbortSignal;
@@ -95,7 +95,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
         await running.stop();
         await endClusterProcesses(dir, report.say);
       },
-      // Its backends are in process groups of their own and would outlive a SIGKILL by moments.
+      // PostgreSQL's backends have process groups of their own and survive a SIGKILL of the server for a moment.
       kill: () => sendSignal(running.pid, 'SIGQUIT'),
     };
   }

@@ -6,7 +6,7 @@ import { describeEnding, isRunning, readStamp, type StopStep, sendSignal, stopPr
 import type { RunningProcess } from './runningProcess.ts';
 import { writeSecretFile } from './secrets.ts';
 
-/** A process that must not outlive us. */
+/** A process that must be ended when we end. */
 export interface Tracked {
   name: string;
   pid: number;
@@ -17,13 +17,13 @@ export interface Tracked {
 }
 
 /**
- * Knows every process we have started. Two others learn it from here: the reaper, which ends them when we are killed,
- * and a file, by which the next start ends them should the reaper have been killed as well.
+ * Lists every process we have started, and passes the list on twice: to the reaper, which ends them when we are killed, and to
+ * a file, from which the next start ends them if the reaper was killed as well.
  */
 export interface ProcessRegistry {
   track(process: Omit<Tracked, 'stamp'>): void;
   untrack(pid: number): void;
-  /** Have the reaper remove a folder when we are killed. */
+  /** The reaper removes this folder when we end, however that happens. */
   removeAtEnd(folder: string): void;
   startReaper(): Promise<RunningProcess>;
 }
@@ -56,7 +56,7 @@ export function createProcessRegistry(recordPath: string | null): ProcessRegistr
       tell();
     },
     async startReaper() {
-      // As an argument, too: should we be killed before it reads its first message, it knows what to do.
+      // Also as an argument, in case we are killed before it receives its first message.
       const child = fork(join(projectDir, 'scripts/reaper.mjs'), [JSON.stringify(describe())], {
         detached: true,
         stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
@@ -76,7 +76,7 @@ export function createProcessRegistry(recordPath: string | null): ProcessRegistr
         ended,
         readTail: () => [],
         async stop() {
-          // All was stopped before, so that it finds nothing to do; what is left here by mistake it ends.
+          // Everything has been stopped by now; should something be left by mistake, the reaper ends it.
           if (child.connected) child.disconnect();
           await ended;
         },

@@ -94,7 +94,7 @@ export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone, which is what was wanted.
+    // It is gone already.
   }
 }
 

@@ -1,7 +1,7 @@
 /** Where set-up tells people what it is doing. */
 export interface Report {
   say(line: string): void;
-  /** Called as often as one likes: a terminal shows the newest line in place, a log gets one every few seconds. */
+  /** May be called often: a terminal shows the newest line in place, a log gets one every few seconds. */
   progress(line: string): void;
 }
 

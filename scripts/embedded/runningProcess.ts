@@ -4,7 +4,7 @@ export interface RunningProcess {
   /** How it ended, in words. Never rejects. */
   ended: Promise<string>;
   stop(): Promise<void>;
-  /** At once, without grace. */
+  /** Immediately, without a graceful stop. */
   kill(): void;
   /** Last lines of its log, for when it died. */
   readTail(): string[];

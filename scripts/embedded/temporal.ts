@@ -23,7 +23,7 @@ export interface TemporalOptions {
   searchAttributes: string[];
   report: Report;
   registry: ProcessRegistry;
-  /** The one it had before, so that the others keep their address; else a free one is chosen. */
+  /** The port of an earlier start, so that its address stays valid; a free one when not given. */
   port?: number;
   signal?: AbortSignal;
 }

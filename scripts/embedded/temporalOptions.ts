@@ -10,7 +10,7 @@ export interface FindOptions {
 }
 
 export interface MakeOptions extends FindOptions {
-  /** Empty, removed afterwards. */
+  /** An empty folder; the caller removes it. */
   workDir: string;
   version: string;
 }

@@ -13,7 +13,7 @@ import type { FindOptions, MadeProgram, MakeOptions } from './temporalOptions.ts
 /** Later versions carry a `replace` in their go.mod and cannot be built by `go install`. */
 const temporalVersion = 'v1.5.1';
 
-/** Temporal's server program, from the nearest place that has one; the slow ways are kept for the next time. */
+/** Path of Temporal's server program: configured, on the PATH, cached, downloaded or built, in this order. The last two fill the cache. */
 export async function findTemporal(options: FindOptions): Promise<string> {
   const { config, report } = options;
   const named = config.temporal.cliPath;
@@ -47,7 +47,7 @@ export async function findTemporal(options: FindOptions): Promise<string> {
   throw new Error(explainMissing(failures));
 }
 
-/** The SDK's own download. Without a way out to the internet it fails, at once or by our patience; that is no news. */
+/** Downloads through the SDK. Without internet access this fails, at once or by our time limit, and the next way is tried. */
 async function downloadTemporal({ report, registry, signal, workDir, version }: MakeOptions): Promise<MadeProgram> {
   report.say(`Temporal's server program is not on this machine yet; trying to download ${version}`);
   const patience = new AbortController();
@@ -76,7 +76,7 @@ async function downloadTemporal({ report, registry, signal, workDir, version }: 
     },
     work,
   );
-  // The SDK also starts it once, with little patience; what counts is the file, which appears when it is complete.
+  // The SDK also tries to start it, with a short timeout. Only the file counts; it appears when it is complete.
   const program = join(workDir, `temporal-${version}`);
   const problem = existsSync(program) ? findProblem(program) : 'it could not be reached';
   if (problem === null) return { ok: true, program };
@@ -85,7 +85,7 @@ async function downloadTemporal({ report, registry, signal, workDir, version }: 
   return { ok: false, why: `download: ${patience.signal.aborted ? 'no answer' : last.replace(/^.*: /, '') || problem}` };
 }
 
-/** Only a whole and tried program ever gets the cache's name; of two starts at once, either's is good. */
+/** Moves a complete, tested program into the cache. Two starts may do this at once; either program is fine. */
 async function keepProgram(made: string, cached: string): Promise<string> {
   mkdirSync(join(cached, '..'), { recursive: true });
   await rename(made, cached);

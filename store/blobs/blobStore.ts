@@ -5,22 +5,22 @@ export interface BlobStore {
   /** Where to write a new file before `put`: on the same file system as the store's own files, so that a rename suffices. */
   draft(): Promise<string>;
   /**
-   * Makes a finished local file durable; the file is taken over, also when that fails. The same content gives the same key, and its time of
-   * last change starts anew, so that garbage collection does not take what has just been put.
+   * Makes a finished local file durable. The local file is consumed, even on failure. The same content gives the same key, and
+   * putting it again renews its modification time, so that garbage collection spares it.
    */
   put(prefix: string, localPath: string, ext: string): Promise<{ key: string; size: number; sha256: string }>;
   /** Local paths of blobs for reading, pinned until released. */
   open(keys: string[]): Promise<OpenedBlobs>;
-  /** The bytes as a stream, verified against the hash: where they do not match, it fails before the last of them. */
+  /** The bytes as a stream. If they do not match the hash, the stream fails before it delivers the last bytes. */
   read(key: string): Promise<Readable>;
   exists(key: string): Promise<boolean>;
-  /** No error when there is none. */
+  /** Does nothing when there is no such blob. */
   remove(key: string): Promise<void>;
-  /** Removes it unless it was put since, by whoever has the same content; says whether it did. */
+  /** Removes the blob unless it was put again since `olderThan`; returns whether it did. */
   removeOld(key: string, olderThan: Date): Promise<boolean>;
-  /** Everything below a prefix (all of it for ''), for garbage collection. What has no key of this form is not ours. */
+  /** Everything below a prefix ('' for all). Files whose names are no valid keys are not ours and are left out. */
   list(prefix: string): AsyncIterable<{ key: string; size: number; modifiedAt: Date }>;
-  /** Removes what writers left behind that ended in the middle; returns how many. */
+  /** Removes drafts of writers that died; returns how many. */
   sweepDrafts(olderThan: Date): Promise<number>;
   close(): Promise<void>;
 }
@@ -30,7 +30,7 @@ export interface OpenedBlobs {
   release(): void;
 }
 
-/** The store is there and the blob is not, or not as it was put. Nothing a caller can mend: an internal error. */
+/** The store works, but the blob is missing or damaged. An internal error: no caller can fix it. */
 export class BlobError extends Error {
   override readonly name = 'BlobError';
 

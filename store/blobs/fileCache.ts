@@ -17,12 +17,12 @@ const heartbeatMs = 60_000;
 const deadAfterMs = 3_600_000;
 
 /**
- * Whole files of a remote store in a folder, least recently used first out. Names carry the hash of the content, so what is
- * there is right for ever; half a file never gets such a name.
+ * A folder with whole files of a remote store; the least recently used are evicted first. File names contain the hash of the
+ * content, so a cached file is never stale, and an incomplete file never gets such a name.
  *
  * Several processes may share the folder. A pin is a hard link in a folder of the process's own: the kernel counts them, so
- * every process sees that a file is in use, and a file that is evicted all the same stays readable by who had it pinned.
- * Linking and unlinking set the file's time of last status change: that is when it was last used, also after a restart.
+ * every process sees that a file is in use, and a file that is evicted anyway stays readable for those that pinned it.
+ * Linking and unlinking set the file's ctime, which therefore is the time of last use, even after a restart.
  */
 export class FileCache {
   private readonly pins = new Map<string, Pin>();
@@ -54,27 +54,27 @@ export class FileCache {
     return join(this.folder, 'drafts', randomUUID());
   }
 
-  /** The local path, good until `unpin`. However many ask at once, there is one download. */
+  /** The local path, valid until `unpin`. Concurrent calls share one download. */
   pin(key: string, name: string): Promise<string> {
     let pin = this.pins.get(name);
     if (!pin) {
       pin = { count: 0, path: this.linkFile(key, name) };
       this.pins.set(name, pin);
-      // A failure is not remembered: the next one tries again.
+      // A failure is not cached: the next call tries again.
       pin.path.catch(() => this.pins.delete(name));
     }
     pin.count += 1;
     return pin.path;
   }
 
-  /** Once for each `pin` that gave a path. */
+  /** Call once for each `pin` that returned a path. */
   unpin(name: string): void {
     const pin = this.pins.get(name);
     if (!pin) return;
     pin.count -= 1;
     if (pin.count > 0) return;
     this.pins.delete(name);
-    // At once, so that it cannot meet the link of the next `pin`.
+    // Synchronously, so that it cannot remove the link that a following `pin` makes.
     rmSync(join(this.pinFolder, name), { force: true });
     if (this.bytes > this.maxBytes) void this.evict();
   }
@@ -116,9 +116,9 @@ export class FileCache {
         await link(this.pathOf(name), pinned);
         return pinned;
       } catch (error) {
-        // More than once only when another process evicts it as soon as it is there.
+        // Repeats only when another process evicts the file right after the download.
         if (errorCode(error) !== 'ENOENT' || tries === 3) throw error;
-        // A process that stood still for long was taken for dead, and its pins were swept away; or somebody cleared the disk.
+        // This process was suspended so long that others took it for dead and removed its pins; or somebody cleared the disk.
         await this.makeFolders();
         await this.runLimited(() => this.fetch(key, name));
       }
@@ -147,7 +147,7 @@ export class FileCache {
     return this.evicting;
   }
 
-  /** The folder is the truth: other processes fill it too. Somewhat below the limit, so that this is not needed each time. */
+  /** Counts the folder itself, since other processes fill it too. Evicts to somewhat below the limit, so that it rarely has to run. */
   private async removeLeastUsed(): Promise<void> {
     const files = await this.scan();
     this.bytes = files.reduce((sum, { size }) => sum + size, 0);
@@ -171,7 +171,7 @@ export class FileCache {
     return found.flat();
   }
 
-  /** Of processes that ended without tidying up. A living one touches its folder every minute. */
+  /** Removes pins of processes that died. A living process touches its folder every minute. */
   private async sweepPins(): Promise<void> {
     await removeOldFiles(join(this.folder, 'pins'), new Date(Date.now() - deadAfterMs));
   }

@@ -5,7 +5,7 @@ import { pipeline, type Readable, Transform, type TransformCallback } from 'node
 import { BlobError } from './blobStore.ts';
 import { parseKey } from './keys.ts';
 
-/** What both drivers do with local files. */
+/** Handling of local files, for both the folder store and the S3 store. */
 
 const readBytes = 1024 * 1024;
 
@@ -25,7 +25,7 @@ export async function hashFile(path: string): Promise<{ sha256: string; size: nu
   return { sha256: hash.digest('hex'), size };
 }
 
-/** To the disk itself; a folder too, which makes the names in it durable. */
+/** Flushes a file to disk; for a folder, the names in it. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -35,15 +35,15 @@ export async function syncPath(path: string): Promise<void> {
   }
 }
 
-/** A folder somewhere below `root`. New ones are durable in their parents before a file in them counts as kept. */
+/** Makes a folder below `root` and syncs its parents: a file counts as stored only when its folders are durable too. */
 export async function makeFolder(path: string, root: string): Promise<void> {
   const first = await mkdir(path, { recursive: true });
   if (first === undefined) return;
-  // All the way up: what is above may be as new, made by someone who has not got to its sync.
+  // Up to the root: a parent may have just been made by another writer that has not synced it yet.
   for (let parent = dirname(path); parent.length >= root.length; parent = dirname(parent)) await syncPath(parent);
 }
 
-/** A rename where that is possible; from another file system by way of a draft, so that nobody sees half a file. */
+/** Renames; across file systems it copies to a draft first, so that no reader sees half a file. */
 export async function moveFile(from: string, to: string, draft: () => Promise<string>): Promise<void> {
   try {
     await rename(from, to);
@@ -57,7 +57,7 @@ export async function moveFile(from: string, to: string, draft: () => Promise<st
   }
 }
 
-/** Work that a local file is given away to: whatever goes wrong, nobody else will clear it away. */
+/** Runs work that consumes a local file, and removes the file if the work fails. */
 export async function takeOver<T>(localPath: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -67,7 +67,7 @@ export async function takeOver<T>(localPath: string, work: () => Promise<T>): Pr
   }
 }
 
-/** Files directly in a folder whose time of last change is before `olderThan`; returns how many there were. */
+/** Removes files directly in a folder that were last modified before `olderThan`; returns how many. */
 export async function removeOldFiles(folder: string, olderThan: Date): Promise<number> {
   let removed = 0;
   for (const name of await readdir(folder)) {
@@ -80,7 +80,7 @@ export async function removeOldFiles(folder: string, olderThan: Date): Promise<n
   return removed;
 }
 
-/** Passes bytes on and holds the last of them back until the hash is known to be right. */
+/** Passes bytes on, but holds back the last ones until the hash is verified. */
 class VerifyHash extends Transform {
   private readonly hash = createHash('sha256');
   private held: Buffer | null = null;
@@ -111,7 +111,7 @@ export async function readVerified(path: string, key: string, onEnd: () => void)
     onEnd();
     throw errorCode(error) === 'ENOENT' ? new BlobError('missing', key, { cause: error }) : error;
   });
-  // What goes wrong is seen by whoever reads the stream.
+  // Errors reach the reader through the stream.
   return pipeline(handle.createReadStream(), new VerifyHash(key, parseKey(key).sha256), () => onEnd());
 }
 

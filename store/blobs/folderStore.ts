@@ -7,7 +7,7 @@ import { BlobError, type BlobStore, type OpenedBlobs } from './blobStore.ts';
 import { errorCode, hashFile, makeFolder, moveFile, readVerified, removeOldFiles, syncPath, takeOver } from './files.ts';
 import { checkPrefix, makeKey, parseKey, tryParseKey } from './keys.ts';
 
-/** Names that begin with a dot are never part of a key. */
+/** Keys never contain names that begin with a dot, so these folders cannot collide with blobs. */
 const draftsName = '.drafts';
 
 export async function openFolderStore(root: string): Promise<BlobStore> {
@@ -17,7 +17,7 @@ export async function openFolderStore(root: string): Promise<BlobStore> {
 
 class FolderStore implements BlobStore {
   private readonly drafts: string;
-  /** Folders that are being made: several puts into a new one wait for the same sync. */
+  /** Folders being made, so that concurrent puts into a new one share one sync. */
   private readonly folders = new Map<string, Promise<void>>();
 
   constructor(private readonly root: string) {
@@ -28,7 +28,7 @@ class FolderStore implements BlobStore {
     return join(this.drafts, randomUUID());
   }
 
-  /** The order is what makes it safe: content, then name, then the folder that holds the name. */
+  /** Synced in this order to survive a crash: the content, then the name, then the folder of the name. */
   put(prefix: string, localPath: string, ext: string): Promise<{ key: string; size: number; sha256: string }> {
     return takeOver(localPath, async () => {
       const { sha256, size } = await hashFile(localPath);
@@ -43,7 +43,7 @@ class FolderStore implements BlobStore {
 
   async open(keys: string[]): Promise<OpenedBlobs> {
     for (const key of keys) if (!existsSync(this.pathOf(key))) throw new BlobError('missing', key);
-    // Files are never changed, and removed only long after the last that could read them was forgotten: no pins.
+    // No pins needed: files never change, and are removed only long after their last possible reader is gone.
     return { pathOf: (key) => this.pathOf(key), release() {} };
   }
 
@@ -91,7 +91,7 @@ class FolderStore implements BlobStore {
       await moveFile(localPath, target, () => this.draft());
     } catch (error) {
       if (errorCode(error) !== 'ENOENT' || existsSync(folder)) throw error;
-      // Someone has tidied up the empty folder.
+      // The folder was empty and has been removed meanwhile.
       await this.ensureFolder(folder);
       await moveFile(localPath, target, () => this.draft());
     }

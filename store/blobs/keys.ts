@@ -1,7 +1,7 @@
 /** `<prefix>/<sha256>.<ext>`; a prefix has one or more parts, none of which begins with a dot. */
 interface BlobKey {
   sha256: string;
-  /** `<sha256>.<ext>`: what says which content it is, wherever it lies. */
+  /** `<sha256>.<ext>`: identifies the content whatever the prefix. */
   name: string;
 }
 

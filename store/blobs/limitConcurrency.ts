@@ -1,4 +1,4 @@
-/** Lets at most so many pieces of work run at a time; the others wait their turn. */
+/** Runs work when a slot is free; at most `width` run at a time. */
 export type RunLimited = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function limitConcurrency(width: number): RunLimited {
@@ -10,7 +10,7 @@ export function limitConcurrency(width: number): RunLimited {
     try {
       return await work();
     } finally {
-      // The place passes to the next in line without being given up, so that nobody slips in between.
+      // Hands the slot to the next in line without freeing it, so that a newcomer cannot take it.
       const next = waiting.shift();
       if (next) next();
       else running -= 1;

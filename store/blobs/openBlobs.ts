@@ -7,7 +7,7 @@ import { openFolderStore } from './folderStore.ts';
 export async function openBlobs(config: Pick<Config, 'blobs' | 'dataDir'>): Promise<BlobStore> {
   const { blobs, dataDir } = config;
   if (blobs.kind === 'file') return openFolderStore(blobs.dir);
-  // Its SDK takes a while to load and is of no use to the others.
+  // Imported only when needed, because its SDK is slow to load.
   const { openS3Store } = await import('./s3Store.ts');
   return openS3Store(blobs, join(dataDir, 'blob-cache'));
 }

@@ -7,10 +7,10 @@ export type S3Config = Extract<BlobConfig, { kind: 's3' }>;
 export interface S3Options {
   /** Addresses as `endpoint/bucket/key` instead of `bucket.endpoint/key`. */
   pathStyle: boolean;
-  /** Of one request, the first try included. */
+  /** Attempts per request, the first one included. */
   maxAttempts: number;
   connectTimeoutMs: number;
-  /** Until the answer begins, and between its pieces. */
+  /** Limit until the response begins, and between its chunks. */
   requestTimeoutMs: number;
   cacheBytes: number;
   /** Larger files are sent in parts of this size. */
@@ -19,7 +19,7 @@ export interface S3Options {
 
 export function defaultOptions(config: S3Config): S3Options {
   return {
-    // What has an address of its own mostly knows no names below it.
+    // Stores with a custom endpoint rarely support bucket names as subdomains.
     pathStyle: config.endpoint !== null,
     maxAttempts: 4,
     connectTimeoutMs: 3_000,
@@ -53,20 +53,20 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404 && error.name !== 'NoSuchBucket';
 }
 
-/** The answer had begun when the connection ended. (What fails before that is tried again by the SDK.) */
+/** The connection broke in the middle of a response. (Earlier failures are retried by the SDK.) */
 export class BrokenOff extends Error {}
 
-/** Away, overloaded or too slow: it is worth trying again. A refusal (wrong key, no such bucket) is not. */
+/** Whether a later try may succeed: the store is unreachable, overloaded or too slow. False for refusals such as a wrong key. */
 function isAway(error: unknown): boolean {
   if (error instanceof BrokenOff) return true;
   const metadata = (error as Partial<S3ServiceException>).$metadata;
-  // The SDK notes its tries on every error of a request, and a status where there was an answer.
+  // The SDK puts the number of attempts on every request error, and a status when there was a response.
   if (!metadata) return false;
   const status = metadata.httpStatusCode;
   return status === undefined || status === 408 || status === 429 || status >= 500;
 }
 
-/** The error that leaves the store; what the SDK said is its cause. */
+/** The error to throw from the store, with the SDK's error as its cause. */
 export function explainError(error: unknown, doing: string): Error {
   if (isAway(error)) {
     return new DomainError('unavailable', 'The file store cannot be reached at the moment.', 'Try again in a few seconds.', {

@@ -54,7 +54,7 @@ class S3Store implements BlobStore {
       const { sha256, size } = await hashFile(localPath);
       const key = makeKey(prefix, sha256, ext);
       await guard('writing', () => uploadFile(this.client, this.objectOf(key), localPath, size, this.options));
-      // What was written is mostly read soon. It is stored already: a cache that cannot take it is no failure.
+      // New files are usually read soon. The blob is stored already, so failing to cache it is no error.
       await this.cache.adopt(localPath, parseKey(key).name, size).catch(() => rm(localPath, { force: true }));
       return { key, size, sha256 };
     });
@@ -135,12 +135,12 @@ class S3Store implements BlobStore {
     });
   }
 
-  /** Parts of uploads that never ended are seen by nobody and paid for all the same. */
+  /** Parts of abandoned uploads are invisible but still billed. */
   private async abortUploads(olderThan: Date): Promise<number> {
     const Bucket = this.config.bucket;
     let aborted = 0;
     const found = await this.client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: this.root })).catch((error: unknown) => {
-      // Not every compatible store can list them.
+      // Not every compatible store can list uploads.
       if (isUnsupported(error)) return null;
       throw explainError(error, 'listing uploads');
     });

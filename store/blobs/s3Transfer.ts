@@ -9,7 +9,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { BlobError } from './blobStore.ts';
 import { BrokenOff, isNotFound, type S3Options } from './s3Client.ts';
 
-/** One object of one bucket, and the blob that it is. */
+/** An object in a bucket, and the key and hash of its blob. */
 export interface S3Object {
   bucket: string;
   path: string;
@@ -17,7 +17,7 @@ export interface S3Object {
   sha256: string;
 }
 
-/** Sends a file and makes sure that it arrived as it left; what did not is sent once more. */
+/** Uploads a file and verifies what was stored; on a mismatch it uploads once more. */
 export async function uploadFile(client: S3Client, object: S3Object, localPath: string, size: number, options: S3Options): Promise<void> {
   const checksum = Buffer.from(object.sha256, 'hex').toString('base64');
   for (let tries = 0; tries < 2; tries++) {
@@ -30,9 +30,9 @@ export async function uploadFile(client: S3Client, object: S3Object, localPath: 
   throw new BlobError('corrupt', object.key);
 }
 
-/** True when the answer itself says that the checksum is right. */
+/** True when the response confirms the checksum. */
 async function sendWhole(client: S3Client, { bucket, path }: S3Object, localPath: string, checksum: string): Promise<boolean> {
-  // From memory, so that the SDK can send it again when a try fails.
+  // From memory, so that the SDK can retry.
   const body = await readFile(localPath);
   const answer = await client.send(new PutObjectCommand({ Bucket: bucket, Key: path, Body: body, ChecksumSHA256: checksum }));
   return answer.ChecksumSHA256 === checksum;
@@ -46,12 +46,12 @@ async function sendParts(client: S3Client, { bucket, path }: S3Object, localPath
 
 async function isStored(client: S3Client, { bucket, path }: S3Object, size: number, checksum: string): Promise<boolean> {
   const head = await client.send(new HeadObjectCommand({ Bucket: bucket, Key: path, ChecksumMode: 'ENABLED' }));
-  // That of an object sent in parts is one of the parts' checksums, and says how many there were.
+  // For a multipart upload this is a checksum of the parts' checksums, marked by a dash: it cannot be compared.
   const whole = head.ChecksumSHA256?.includes('-') ? undefined : head.ChecksumSHA256;
   return head.ContentLength === size && (whole === undefined || whole === checksum);
 }
 
-/** Gets a file and makes sure of its hash. Wrong content is fetched once more; a broken connection as often as a request. */
+/** Downloads a file and verifies its hash. Retries wrong content once, and broken connections up to `maxAttempts`. */
 export async function downloadFile(client: S3Client, object: S3Object, localPath: string, options: S3Options): Promise<void> {
   let wrong = 0;
   let broken = 0;
@@ -94,7 +94,7 @@ async function receive(client: S3Client, { bucket, path }: S3Object, localPath: 
   return hash.digest('hex');
 }
 
-/** A full disk is not the store's fault. */
+/** Errors of the local disk, which retrying the download cannot fix. */
 function isLocal(error: unknown): boolean {
   const code = (error as NodeJS.ErrnoException).code;
   return code === 'ENOSPC' || code === 'EACCES' || code === 'EDQUOT' || code === 'EMFILE';

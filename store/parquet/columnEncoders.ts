@@ -1,19 +1,19 @@
 // biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
 
-/** The values of one column in one row group, in the bytes they have in the file. */
+/** Collects the values of one column for one row group, already encoded as they are written to the file. */
 
 export interface ColumnValues {
   /** Values that are not null. */
   readonly count: number;
-  /** About as many bytes as it will have in the file. */
+  /** Estimated bytes in the file. */
   readonly size: number;
-  /** Levels and values of the rows, for one page. Ends what is gathered. */
+  /** Definition levels and values as the body of one page. Nothing may be added afterwards. */
   finish(rows: number): Buffer[];
-  /** Smallest and largest value as stored, where they are kept. */
+  /** Smallest and largest value as stored; null when no bounds are kept. */
   bounds(): { min: Buffer; max: Buffer } | null;
 }
 
-/** Whole numbers, none of them null. */
+/** Integers that are never null. */
 export class IntegerColumn implements ColumnValues {
   count = 0;
   private words = new Int32Array(4096);
@@ -34,7 +34,7 @@ export class IntegerColumn implements ColumnValues {
       this.words = grown;
     }
     this.words[at] = value | 0;
-    // Past 32 bits `|` keeps the lower ones; the rest is what division leaves.
+    // `|` keeps the lower 32 bits; the division gives the upper ones.
     if (this.wordsEach === 2) this.words[at + 1] = Math.floor(value / 2 ** 32);
     this.count += 1;
     if (value < this.min) this.min = value;
@@ -60,7 +60,7 @@ export class IntegerColumn implements ColumnValues {
 
 const LENGTH_BYTES = 4;
 
-/** Values and nulls; rows that nothing is put into are null. */
+/** A column that may hold nulls: rows for which nothing is put are null. */
 abstract class OptionalColumn implements ColumnValues {
   count = 0;
   protected bytes = Buffer.allocUnsafe(1024);
@@ -99,7 +99,7 @@ abstract class OptionalColumn implements ColumnValues {
 }
 
 export class TextColumn extends OptionalColumn {
-  /** A text as a string; rows come in ascending order. */
+  /** Rows must come in ascending order. */
   putString(row: number, text: string): void {
     this.markRow(row);
     const { length } = text;
@@ -108,7 +108,7 @@ export class TextColumn extends OptionalColumn {
     const start = this.used + LENGTH_BYTES;
     let end = start;
     let i = 0;
-    // A call into native code costs more than copying a few letters here.
+    // For short ASCII texts this loop is faster than a call into native code.
     if (length < 48) {
       for (; i < length; i += 1) {
         const code = text.charCodeAt(i);
@@ -121,7 +121,7 @@ export class TextColumn extends OptionalColumn {
     this.used = end;
   }
 
-  /** A text as it stands in the file, with its length in front. */
+  /** A text that is already encoded: its length, then its bytes. */
   putEncoded(row: number, from: Buffer, start: number, end: number): void {
     this.markRow(row);
     const length = end - start;
@@ -146,10 +146,10 @@ export class TextColumn extends OptionalColumn {
   }
 }
 
-/** Writes a value, given as canonical text, at a position; says the number that it is, where bounds are to be kept. */
+/** Writes a value, given as canonical text, at a position; returns it as a number, from which bounds are computed. */
 export type PutValue = (text: string, bytes: Buffer, at: number) => number;
 
-/** Values of one width. */
+/** Values that all have the same number of bytes. */
 export class FixedColumn extends OptionalColumn {
   private min = Number.POSITIVE_INFINITY;
   private max = Number.NEGATIVE_INFINITY;
@@ -157,7 +157,7 @@ export class FixedColumn extends OptionalColumn {
   constructor(
     private readonly width: number,
     private readonly put: PutValue,
-    /** How a number is stored; null where no bounds are kept. */
+    /** Encodes a bound; null: no bounds are kept. */
     private readonly putNumber: ((value: number, bytes: Buffer) => void) | null,
   ) {
     super();
@@ -170,7 +170,7 @@ export class FixedColumn extends OptionalColumn {
     this.used += this.width;
     if (value < this.min) this.min = value;
     if (value > this.max) this.max = value;
-    // What is no safe number leaves no bounds.
+    // A value that a double cannot hold exactly makes the bounds unusable: infinite bounds are not written.
     if (!Number.isSafeInteger(value)) [this.min, this.max] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   }
 
@@ -186,7 +186,7 @@ export class FixedColumn extends OptionalColumn {
   }
 }
 
-/** Yes and no, a bit each. */
+/** Booleans, one bit each. */
 export class BooleanColumn extends OptionalColumn {
   putString(row: number, text: string): void {
     const bit = this.count & 7;
@@ -204,7 +204,7 @@ export class BooleanColumn extends OptionalColumn {
   }
 }
 
-/** Which rows have a value, in the hybrid of runs and packed bits: runs where all are alike, or few have one. */
+/** Definition levels (which rows have a value) in Parquet's RLE/bit-packing hybrid: runs when all rows are alike or values are rare. */
 export function encodeLevels(present: Uint8Array, count: number, rows: number): Buffer {
   const packed = Math.ceil(rows / 8);
   let body: Uint8Array;
@@ -214,7 +214,7 @@ export function encodeLevels(present: Uint8Array, count: number, rows: number): 
     const header = encodeVarint(packed * 2 + 1);
     body = new Uint8Array(header.length + packed);
     body.set(header);
-    // What lies behind the last row with a value may not be there.
+    // `present` may end after the last row with a value; the rest stays zero.
     body.set(present.subarray(0, packed), header.length);
   }
   const levels = Buffer.allocUnsafe(LENGTH_BYTES + body.length);
@@ -223,7 +223,7 @@ export function encodeLevels(present: Uint8Array, count: number, rows: number): 
   return levels;
 }
 
-/** Two runs, each with a length of up to three bytes, for every value. */
+/** Worst case for one value among nulls: two runs, each a length of up to three bytes and a level. */
 const SPARSE_BYTES = 8;
 
 function isSparse(count: number, rows: number): boolean {

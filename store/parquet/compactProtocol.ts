@@ -86,7 +86,7 @@ export class CompactWriter {
     this.used += length;
   }
 
-  /** Numbers as large as a file may be: no bit operations, which end at 32 bits. */
+  /** Without bit operations, which end at 32 bits: numbers can be as large as a file. */
   private zigzag(value: number): void {
     this.varint(value < 0 ? -value * 2 - 1 : value * 2);
   }

@@ -2,15 +2,15 @@
 
 import type { TextColumn } from './columnEncoders.ts';
 
-/** Longer texts seldom come twice. */
+/** Longer texts rarely repeat, so they are not kept. */
 const LONGEST = 1024;
 
-/** Texts that cells share: each is encoded when it comes for the first time, and copied from then on. */
+/** Encodes each shared text once; later cells copy the bytes. */
 export class EncodedTexts {
   private texts: string[] = [];
   private bytes = Buffer.allocUnsafe(64 * 1024);
   private used = 0;
-  /** By text: where it stands; 0 and 0 while it is not there. */
+  /** Start and end in `bytes` by text id; both 0 while the text is not encoded. */
   private starts = new Uint32Array(1024);
   private ends = new Uint32Array(1024);
 

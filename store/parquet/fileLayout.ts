@@ -1,19 +1,19 @@
 import type { SchemaElement } from 'hyparquet';
 import type { DecodeText } from './textDecoders.ts';
 
-/** A column within a row group: where its pages lie, and how its values are stored. */
+/** A column chunk: where its pages are in the file and how its values are stored. */
 export interface Chunk {
   name: string;
   type: NonNullable<SchemaElement['type']>;
-  /** Bytes of a value; null where that differs. */
+  /** Bytes per value; null when values differ in length. */
   width: number | null;
-  /** Whether nulls may stand among the values. */
+  /** Whether values may be null. */
   optional: boolean;
   dictionaryAt: number | null;
   pagesAt: number;
   end: number;
   decodeText: DecodeText;
-  /** Those that were looked at, by position. */
+  /** Pages that were read before, by their position in the file. */
   pages: Map<number, Page>;
 }
 
@@ -22,19 +22,19 @@ export interface RowGroup {
   minId: number;
   maxId: number;
   chunks: Chunk[];
-  /** Whether its ids ascend, once that is known. */
+  /** Whether the row ids ascend; undefined until checked. */
   isOrdered?: boolean;
 }
 
-/** A page of a chunk; positions are those of the file. What is found out about it is kept, since files never change. */
+/** A page of a chunk, with positions in the file. Cached for good, since files never change. */
 export interface Page {
   rows: number;
   isPlain: boolean;
   levelsAt: number;
   valuesAt: number;
   end: number;
-  /** No null stands in it. */
+  /** Whether it holds no null. */
   isFull: boolean;
-  /** Texts follow each other, each behind its length: where every so many of them begin, once that is known. */
+  /** Start of every 256th text, so that one can be found without reading all before it; null until needed. */
   marks: number[] | null;
 }

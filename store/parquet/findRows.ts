@@ -8,7 +8,7 @@ import { Unreadable } from './textDecoders.ts';
 interface FileColumns {
   /** The column of the row ids. */
   id: string;
-  /** What the reader of the file may ask for at all; the same for all who read it. */
+  /** Which columns of the file are ever read. Must be the same for all readers of a file, because footers are cached. */
   isKnown(name: string): boolean;
 }
 
@@ -16,9 +16,8 @@ interface FileColumns {
 export type TextRow = Record<string, string | null>;
 
 /**
- * A few rows of a file by their id, as text by column name. An engine decodes a whole row group to find one row, and plans
- * that anew each time; here only the bytes of the row are looked up. Null when the file holds what only an engine can read,
- * or rows in another order than that of their ids.
+ * Reads a few rows by id, as text by column name, from just the bytes of those rows; an engine would decode whole row groups.
+ * Null when this reader cannot handle the file (unknown encoding, rows not in the order of their ids): use the engine then.
  */
 export function findRows(path: string, ids: number[], columns: FileColumns): Map<number, TextRow> | null {
   return lookUp(path, columns, (file, group) => {
@@ -32,7 +31,7 @@ export function findRows(path: string, ids: number[], columns: FileColumns): Map
   });
 }
 
-/** The same for all rows whose ids lie in a range, and only for some columns. */
+/** Like findRows, for a range of ids and some of the columns. */
 export function findRange(
   path: string,
   { min, max }: { min: number; max: number },
@@ -73,10 +72,10 @@ function lookUp(
   }
 }
 
-/** Misses no id between its first and its last, as most do. */
+/** Whether the group has every id between its first and last, as most groups do. */
 const isDense = ({ minId, maxId, rows }: RowGroup) => maxId - minId + 1 === rows;
 
-/** Where in a group a row stands, or the next one after it. In a dense group that can be told without looking. */
+/** Finds the position of an id in a group, or of the next larger one. In a dense group it is computed without reading. */
 function placeFinder(file: number, group: RowGroup, idName: string): (id: number) => { place: number; isThere: boolean } {
   if (isDense(group)) return (id) => ({ place: id - group.minId, isThere: true });
   const chunk = group.chunks.find(({ name }) => name === idName);
@@ -112,16 +111,16 @@ function readRows(file: number, chunks: Chunk[], first: number, count: number): 
   }));
 }
 
-/** Some rows of a file, to be read column by column: of a wide table, rows as objects would cost more than all the rest. */
+/** Some rows of a file, read column by column: for wide tables, an object per row would dominate the cost. */
 interface OpenedRows {
-  /** Those that the file holds, ascending. */
+  /** The wanted ids that are in the file, ascending. */
   ids: number[];
   /** The texts of a column in these rows; null when the file does not have it. */
   texts(name: string): (string | null)[] | null;
   close(): void;
 }
 
-/** Throws `Unreadable` where the file holds what only an engine can read: here, or when a column is asked for. */
+/** Throws `Unreadable`, here or from `texts`, when only the engine can read the file. */
 export function openRows(path: string, wanted: RowsWanted, columns: FileColumns): OpenedRows {
   const file = openSync(path, 'r');
   try {
@@ -149,7 +148,7 @@ export function openRows(path: string, wanted: RowsWanted, columns: FileColumns)
   }
 }
 
-/** By a range of ids, or by ids that ascend. */
+/** A range of ids, or a list of ids in ascending order. */
 export type RowsWanted = { min: number; max: number } | { ids: number[] };
 
 function findPlaces(file: number, group: RowGroup, wanted: RowsWanted, idName: string): number[] {

@@ -8,12 +8,12 @@ const widths: Partial<Record<Chunk['type'], number>> = { INT32: 4, INT64: 8, DOU
 const trailerBytes = 8;
 const guessedBytes = 65_536;
 const known = new Map<string, RowGroup[]>();
-/** Files, and columns in all of their groups: one file of a wide table has as many as hundreds of others. */
+/** Limits of the cache, in files and in column chunks: one file of a wide table has as many chunks as hundreds of others. */
 const mostKnown = { files: 500, chunks: 500_000 };
 let knownChunks = 0;
 const countChunks = (groups: RowGroup[]) => groups.reduce((sum, { chunks }) => sum + chunks.length, 0);
 
-/** Files never change, so a footer is read once, and the one that was used longest ago is forgotten. */
+/** Cached, since files never change; the least recently used footer is dropped first. */
 export function readFooter(path: string, file: number, isWanted: (name: string) => boolean, idName: string): RowGroup[] {
   const before = known.get(path);
   if (before) {

@@ -7,7 +7,7 @@ import { Unreadable } from './textDecoders.ts';
 const encodings = { plain: 0, runLength: 3, dictionary: new Set([2, 8]) };
 const kinds = { data: 0, dictionary: 2 };
 
-/** Holds the header of a page, and where no null stands in it its levels, too. */
+/** Enough for the header of a page and, when it holds no null, its definition levels. */
 const headBytes = 512;
 
 /** The page that begins at a position. */
@@ -38,14 +38,14 @@ export function openPage(file: number, chunk: Chunk, at: number): Page {
 
 const betweenMarks = 256;
 
-/** Some values that follow each other: their bytes, and where in them each begins and ends. */
+/** Consecutive values: their bytes, and where each begins and ends in them. */
 interface PlainValues {
   bytes: Buffer;
   from(index: number): number;
   to(index: number): number;
 }
 
-/** Values are counted among those that are not null. */
+/** `place` counts non-null values only, because only those are stored. */
 export function readPlain(file: number, chunk: Chunk, page: Page, place: number, count: number): PlainValues {
   const { width } = chunk;
   if (width !== null) {
@@ -88,8 +88,8 @@ function markTexts(texts: Buffer): number[] {
 }
 
 /**
- * While the process waits: these are a few bytes, of files that were written or read a moment ago and so are in memory. To ask
- * for each of them in the background takes ten times as long.
+ * Synchronous on purpose: these are a few bytes of files that are in the page cache, and asynchronous reads of them take ten
+ * times as long.
  */
 export function readBytes(file: number, from: number, to: number): Buffer {
   const bytes = Buffer.allocUnsafe(to - from);

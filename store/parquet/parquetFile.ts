@@ -1,7 +1,7 @@
 /**
- * Writes a Parquet file row group by row group, uncompressed, one page for each column of a group. Texts that are there as
- * bytes are laid down as they are, which takes a fraction of the time of handing them to an engine one by one; and a sheet
- * of 16,384 columns needs no more memory than its texts.
+ * Writes a Parquet file row group by row group, uncompressed, with one page per column and group. Texts that are already bytes
+ * are copied as they are, much faster than passing them to the engine one by one; and a sheet of 16,384 columns needs no more
+ * memory than its texts.
  */
 
 import { type FileHandle, open } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { type StoredType, storeType, type ValueColumn } from './storedTypes.ts';
 interface ParquetColumn {
   fieldId: number;
   name: string;
-  /** Numbers by these names are never null; texts, and what is stored as a column of a table, may be. */
+  /** `BIGINT` and `INTEGER` columns are never null; texts and table columns may be. */
   type: 'BIGINT' | 'INTEGER' | 'VARCHAR' | StoredType;
 }
 
@@ -31,7 +31,7 @@ interface Chunk {
 interface Group {
   rows: number;
   bytes: number;
-  /** By field id; columns that came later are not in it. */
+  /** By field id; columns that first appear in a later group are not in it. */
   chunks: Map<number, Chunk>;
 }
 
@@ -79,7 +79,7 @@ export class ParquetFile {
     return this.groups.length * this.columns.size;
   }
 
-  /** Columns of later groups need not be those of earlier ones: what a group does not have is null in it. */
+  /** Groups may have different columns; a column that a group lacks is null there. */
   async writeGroup(rows: number, columns: GroupColumn[]): Promise<void> {
     const group: Group = { rows, bytes: 0, chunks: new Map() };
     const pieces: Buffer[] = [];
@@ -188,7 +188,7 @@ function encodeFooter(columns: ParquetColumn[], groups: Group[], metadata: Recor
     out.binary(2, value);
   });
   out.binary(6, 'workbook-data-service');
-  // Bounds are in the order of the type.
+  // Bounds are compared in the natural order of the type.
   out.structs(7, columns, () => out.struct(1, () => {}));
   return out.finish();
 }
@@ -208,7 +208,7 @@ function encodeSchemaElement(out: CompactWriter, column: ParquetColumn): void {
   if (logical !== null) out.struct(10, () => out.struct(logical, () => encodeLogical(out, logical, decimal)));
 }
 
-/** Times are what the clock shows, in millionths of a second. */
+/** Times are local (no time zone), in microseconds. */
 const clockTypes = new Set([7, 8]);
 
 function encodeLogical(out: CompactWriter, logical: number, decimal: StoredType['decimal']): void {

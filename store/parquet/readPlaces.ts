@@ -3,7 +3,7 @@ import { openPage, readBytes, readPlain } from './pages.ts';
 import { pickRanks, pickValues } from './runs.ts';
 import { Unreadable } from './textDecoders.ts';
 
-/** The texts of a chunk's values at some places, which ascend. */
+/** The texts of a chunk at some row positions, which must ascend. */
 export function readPlaces(file: number, chunk: Chunk, places: number[]): (string | null)[] {
   const texts: (string | null)[] = [];
   let page = openPage(file, chunk, chunk.pagesAt);
@@ -31,7 +31,7 @@ function readPage(file: number, chunk: Chunk, page: Page, places: number[]): (st
   return ranks.map((rank) => (rank < 0 ? null : (values[taken++] as string)));
 }
 
-/** Values that are not null, counted among those. */
+/** `places` count non-null values only, because only those are stored. */
 function readValues(file: number, chunk: Chunk, page: Page, places: number[]): string[] {
   if (places.length === 0) return [];
   if (page.isPlain) return readRuns(file, chunk, page, places);
@@ -51,7 +51,7 @@ function readEntry(file: number, chunk: Chunk, dictionary: Page, entry: number):
   return chunk.decodeText(bytes, from(0), to(0));
 }
 
-/** Places that follow each other, or nearly, are read in one go: to ask for them one by one takes longer than to pass some by. */
+/** Values at most this far apart are read together: skipping a few is faster than another read. */
 const nearPlaces = 64;
 
 function readRuns(file: number, chunk: Chunk, page: Page, places: number[]): string[] {

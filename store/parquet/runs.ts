@@ -1,10 +1,10 @@
 // biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte costs more than the work itself
 
-/** The hybrid of runs and packed bits in which Parquet keeps levels and places in a dictionary, read at a few places only. */
+/** Reads single values out of Parquet's RLE/bit-packing hybrid, which encodes definition levels and dictionary indices. */
 
 interface Run {
   count: number;
-  /** Null: packed bits. */
+  /** Null: the run is bit-packed. */
   value: number | null;
   /** Where the packed bits begin. */
   at: number;
@@ -40,7 +40,7 @@ function unpack(bytes: Buffer, start: number, width: number, place: number): num
   return value;
 }
 
-/** How many ones stand before a place in a row of bits; the place may be its end. */
+/** How many ones precede a position in a sequence of bits; the position may be its end. */
 export function rankAt(bytes: Buffer, place: number): number {
   let ones = 0;
   let left = place;
@@ -64,7 +64,7 @@ function countOnes(byte: number): number {
   return ones;
 }
 
-/** The numbers at some places, which ascend, in one walk. */
+/** The values at some positions, which must ascend, in one pass. */
 export function pickValues(bytes: Buffer, width: number, places: number[]): number[] {
   const values: number[] = [];
   let before = 0;
@@ -78,7 +78,7 @@ export function pickValues(bytes: Buffer, width: number, places: number[]): numb
   throw new RangeError(`place ${places[values.length]} of ${before}`);
 }
 
-/** How many ones stand before each of some places, which ascend, in one walk; -1 where the place itself holds none. */
+/** For each position, which must ascend: how many ones precede it, or -1 when its own bit is zero. One pass. */
 export function pickRanks(bytes: Buffer, places: number[]): number[] {
   const ranks: number[] = [];
   let [before, ones] = [0, 0];
@@ -94,7 +94,7 @@ export function pickRanks(bytes: Buffer, places: number[]): number[] {
     if (ranks.length === places.length) return ranks;
     if (value !== null) ones += value * count;
     else {
-      // The last byte of a page may hold bits that belong to no row; nothing is asked of them.
+      // The last byte of a page may be padded with bits that belong to no row; no position lies behind it.
       for (let byte = 0; byte < count >> 3; byte += 1) ones += countOnes(bytes[at + byte]!);
     }
     before += count;

@@ -1,15 +1,15 @@
 import type { ColumnType } from '../../core/cells/columnTypes.ts';
 import { BooleanColumn, FixedColumn, type PutValue, TextColumn } from './columnEncoders.ts';
 
-/** How a type of column is stored: Parquet's numbers for it, and what gathers its values. */
+/** How a column type is stored: Parquet's codes for it, and the encoder of its values. */
 export interface StoredType {
   physical: number;
-  /** Of values that have a length of their own in the schema. */
+  /** Bytes per value for FIXED_LEN_BYTE_ARRAY; null otherwise. */
   length: number | null;
   optional: boolean;
   converted: number | null;
   decimal: { precision: number; scale: number } | null;
-  /** The number of the newer description of the same, where there is one. */
+  /** Field number in Parquet's LogicalType union, which supersedes `converted`; null when there is none. */
   logical: number | null;
   open(): ValueColumn;
 }
@@ -46,7 +46,7 @@ export function storeType(type: ColumnType): StoredType {
   }
 }
 
-/** Without its point, in as many bytes as its precision needs. */
+/** The unscaled integer, in as many bytes as the precision needs. */
 function storeDecimal({ precision, scale }: { precision: number; scale: number }): StoredType {
   const unscaled =
     (put: PutValue): PutValue =>
@@ -64,7 +64,7 @@ function putInt32(value: number, bytes: Buffer, at = 0): number {
 }
 
 function putInt64(value: number, bytes: Buffer, at = 0): number {
-  // Past 32 bits `|` keeps the lower ones; the rest is what division leaves.
+  // `|` keeps the lower 32 bits; the division gives the upper ones.
   bytes.writeInt32LE(value | 0, at);
   bytes.writeInt32LE(Math.floor(value / 2 ** 32), at + 4);
   return value;
@@ -75,7 +75,7 @@ function putBigint(value: bigint, bytes: Buffer, at: number): number {
   return Number(value);
 }
 
-/** The largest first, in two's complement. */
+/** Big-endian two's complement. */
 function putWide(text: string, bytes: Buffer, at: number): number {
   const value = BigInt(text);
   bytes.writeBigInt64BE(value >> 64n, at);
@@ -111,7 +111,7 @@ function putTime(text: string, bytes: Buffer, at: number): number {
 function putTimestamp(text: string, bytes: Buffer, at: number): number {
   const [days, inDay] = [readDays(text.slice(0, 10)), readMicros(text, 11)];
   const micros = days * microsPerDay + inDay;
-  // Centuries from now they are no safe numbers any more.
+  // Microseconds of dates some centuries from 1970 exceed what a double holds exactly.
   if (Number.isSafeInteger(micros)) return putInt64(micros, bytes, at);
   return putBigint(BigInt(days) * BigInt(microsPerDay) + BigInt(inDay), bytes, at);
 }

@@ -1,12 +1,12 @@
 import type { SchemaElement } from 'hyparquet';
 
-/** What this reader does not know how to read; an engine does. */
+/** Thrown for files that this reader cannot handle; the engine can. */
 export class Unreadable extends Error {}
 
-/** The text of a stored value, as the engine writes it; the value lies between two places, since a view of each would cost more. */
+/** The canonical text of the value between two positions, exactly as the engine would cast it to text. */
 export type DecodeText = (bytes: Buffer, from: number, to: number) => string;
 
-/** How to write down the values of a column. */
+/** The decoder for the values of a column. */
 export function chooseTextDecoder(column: SchemaElement): DecodeText {
   switch (`${column.type} ${column.converted_type ?? ''}`) {
     case 'BYTE_ARRAY UTF8':
@@ -40,7 +40,7 @@ export function chooseTextDecoder(column: SchemaElement): DecodeText {
   }
 }
 
-/** Most whole numbers are safe ones, which are written ten times as quickly. */
+/** Safe integers avoid BigInt, which is ten times slower. */
 function int64Text(bytes: Buffer, from: number): string {
   const number = bytes.readInt32LE(from + 4) * 2 ** 32 + bytes.readUInt32LE(from);
   return Number.isSafeInteger(number) ? String(number) : String(bytes.readBigInt64LE(from));
@@ -62,11 +62,11 @@ const microsPerDay = 86_400_000_000n;
 const firstMs = Date.UTC(2000, 0, 1) - 730_119 * msPerDay; // 0001-01-01
 const endMs = Date.UTC(10_000, 0, 1);
 
-/** The days of a column are mostly few, and to write one takes long. */
+/** A cache: columns hold few distinct days, and formatting one is slow. */
 const knownDates = new Map<number, string>();
 const mostDates = 10_000;
 
-/** Years of four digits; the others have spellings of their own. */
+/** Only years 1 to 9999; the engine writes other years in a different form. */
 function dateText(ms: number): string {
   const known = knownDates.get(ms);
   if (known !== undefined) return known;

@@ -7,21 +7,21 @@ import { projectDir } from '../config.ts';
 const entry = join(projectDir, 'workflows', 'index.ts');
 const folder = join(projectDir, 'build');
 
-/** Where the workflows' code lies as one file, made when their sources have changed since. */
+/** Path of the workflows' code as one bundle; rebuilt when the sources have changed. */
 export async function prepareWorkflowBundle(): Promise<string> {
   const path = join(folder, `workflows-${hashSources()}.js`);
   if (existsSync(path)) return path;
   const quiet = { trace() {}, debug() {}, info() {}, log() {}, warn: console.warn, error: console.error };
   const { code } = await bundleWorkflowCode({ workflowsPath: entry, logger: quiet });
   mkdirSync(folder, { recursive: true });
-  // Written aside and renamed, so that a process which starts at the same time never reads half of it.
+  // Written under another name and renamed, so that a process starting at the same time never reads half of it.
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, code);
   renameSync(draft, path);
   return path;
 }
 
-/** Over the workflows, what of the core they may use, and the SDK's version. */
+/** A hash over the workflows, the core that they may import, and the SDK's version. */
 function hashSources(): string {
   const hash = createHash('sha256');
   for (const dir of ['workflows', 'core']) {

@@ -2,7 +2,7 @@ import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 
 const mostBytes = 64 * 1024;
 
-/** Workflows pass ids, never content: a larger payload is a mistake, and it is found where it is made. */
+/** Workflows pass ids, never content. A larger payload is a bug, and this makes it fail where it is created. */
 const refuseLarge: PayloadCodec = {
   async encode(payloads: Payload[]): Promise<Payload[]> {
     for (const payload of payloads) {

@@ -13,8 +13,8 @@ const deadlineMs = 5_000;
 export type Operator = Pick<Connection, 'operatorService' | 'withDeadline'>;
 
 /**
- * Registers what an operator filters by, where the server does not know it yet. Any number of processes may do it at once. One
- * that may not do it says what is to be done, and goes on: somebody may have done it, and the server tells when not.
+ * Registers the search attributes that the server does not know yet. Safe to run in several processes at once. Without the
+ * permission it logs what to do and continues: an operator may have registered them, and if not, the server will say so.
  */
 export async function registerAttributes(
   operator: Operator,
@@ -48,7 +48,7 @@ export async function registerAttributes(
   }
 }
 
-/** A server takes some seconds until it knows its new attributes everywhere; until then it refuses what carries them. */
+/** New attributes take some seconds to reach all of a server; until then it refuses workflows that carry them. */
 export async function waitForAttributes(client: Client): Promise<void> {
   const query = searchAttributeNames.map((name) => `${name} = 'nothing'`).join(' AND ');
   for (const until = Date.now() + patienceMs; ; await delay(200)) {
@@ -56,7 +56,7 @@ export async function waitForAttributes(client: Client): Promise<void> {
       await client.workflow.count(query);
       return;
     } catch {
-      // Whatever needs them will say what is wrong.
+      // Whoever uses the attributes will get a clear error.
       if (Date.now() > until) return;
     }
   }

@@ -10,12 +10,12 @@ interface Clockwork {
   every: Duration;
   /** Since midnight in UTC. */
   offset?: Duration;
-  /** How long a run that was missed is made up for. */
+  /** How late a missed run is still started. */
   catchup: Duration;
   purpose: string;
 }
 
-/** Workflows that run by the clock. */
+/** Workflows that run on a schedule. */
 const clockworks = {
   'expire-things': {
     workflow: 'expireThings',

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
 
 /**
- * Blank cells that can be seen, as runs. Which of them lie between the non-blank cells is known only at the end, so
- * they are kept small meanwhile, and no more than so many: past that they say nothing about a sheet's structure.
+ * Blank cells with a visible style (border or fill), as runs. Only at the end is it known which lie within the filled area, so
+ * they are stored compactly, and at most a fixed number of them: more would say nothing about a sheet's structure.
  */
 
 import { MAX_COLUMNS, MAX_ROWS } from '../../core/a1/address.ts';
@@ -36,7 +36,7 @@ export class BlankRuns {
 
   addColumnStyle(style: ColumnStyle): void {
     if (!this.visible[style.styleId] || this.columnStyles.length >= MAX_COLUMNS) return;
-    // Out of order only in files that no program of today writes.
+    // Rows out of order occur only in very unusual files.
     const at = this.columnStyles.findLastIndex((known) => known.left < style.left) + 1;
     this.columnStyles.splice(at, 0, style);
   }

@@ -22,7 +22,7 @@ function wrapBytes(bytes: Uint8Array): ByteSource {
   };
 }
 
-/** Up to this size a file is read at once: one turn to the disk instead of twenty. */
+/** Files up to this size are read in one go, instead of with about twenty reads. */
 const SMALL_FILE = 2 * 1024 * 1024;
 
 async function openFile(path: string): Promise<ByteSource> {

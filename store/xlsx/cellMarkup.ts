@@ -1,8 +1,8 @@
 // biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
 
 /**
- * One `<c>` element, byte by byte. This is where the time of a large sheet goes: no objects, no strings that are not
- * needed, and nothing done before the whole element is there.
+ * Parses one `<c>` element byte by byte. Most of the time of a large sheet is spent here, so no object or string is made
+ * unless needed, and nothing is done before the whole element is available.
  */
 
 import {
@@ -38,25 +38,25 @@ export class CellMarkup {
   /** `x:` where the file uses a namespace prefix. */
   prefix = '';
 
-  // What the element said.
+  // The parsed content of the last element.
   protected type: number = Type.number;
   protected style = 0;
   protected number = 0;
   /** Where the value stands; -1 for none. */
   protected start = -1;
   protected end = 0;
-  /** Of the bytes of the value. */
+  /** Hash of the bytes of the value. */
   protected hash = 0;
   /** False when the value has entities or escapes. */
   protected plain = true;
-  /** The value, where it had to be put together: CDATA, comments, runs. */
+  /** The value when it had to be assembled from several pieces: CDATA, comments, runs. */
   protected decoded: string | null = null;
   /** Where the attributes of the formula stand, and where its text ends; -1 for none. */
   protected formulaTag = -1;
   protected formulaTagEnd = 0;
   protected formulaEnd = 0;
 
-  /** `at` is behind `<c`; answers where the element ends, or -1 when its end is not there yet. */
+  /** `at` is after `<c`; returns the end of the element, or -1 when it is not complete yet. */
   protected readElement(b: Buffer, at: number, end: number): number {
     const [lastRow, lastColumn] = [this.row, this.column];
     this.type = Type.number;
@@ -88,7 +88,7 @@ export class CellMarkup {
       let quote = b[i + 2]!;
       let short = b[i + 1] === EQUALS;
       if (!short || (quote !== 0x22 && quote !== 0x27)) {
-        // A longer name, or blanks around the sign.
+        // A longer attribute name, or blanks around the equals sign.
         let sign = i + 1;
         while (sign < end && b[sign] !== EQUALS && b[sign] !== GT) sign += 1;
         if (b[sign] === GT) {
@@ -110,7 +110,7 @@ export class CellMarkup {
     return -1;
   }
 
-  /** ` r="B12" s="3" t="s"`, as nearly all programs write it, in one pass; answers where something else begins. */
+  /** Fast path for ` r="B12" s="3" t="s"`, as nearly all programs write it; returns where something else begins. */
   private readUsualAttributes(b: Buffer, at: number, end: number): number {
     let i = at;
     if (b[i] === SPACE && b[i + 1] === 0x72 && b[i + 2] === EQUALS && b[i + 3] === QUOTE) {
@@ -192,7 +192,7 @@ export class CellMarkup {
       else {
         const close = findTagEnd(b, i, end);
         if (close < 0) return -1;
-        // Extensions may hold elements with the names of ours.
+        // Extensions may contain elements with the same names, which must be ignored.
         const isExtension = b[close - 1] !== SLASH && b.toString('latin1', name, name + 6) === 'extLst';
         after = isExtension ? skipElement(b, close + 1, end, `${this.prefix}extLst`) : close + 1;
       }

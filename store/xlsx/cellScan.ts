@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
 
-/** Cells: what an element said becomes a value, a text, a formula, or a blank that can be seen. */
+/** Turns a parsed `<c>` element into a value, a text, a formula, or a blank cell with a visible style. */
 
 import { CellKind } from '../../core/grid/grid.ts';
 import type { BlankRuns } from './blankRuns.ts';
@@ -20,7 +20,7 @@ export interface CellContext {
   date1904: boolean;
   limits: ReadLimits;
   pool: StringPool;
-  /** Null where nobody asks for blank cells. */
+  /** Null when blank cells are not wanted. */
   blanks: BlankRuns | null;
   keepFormulas: boolean;
 }
@@ -34,7 +34,7 @@ export class CellScanner extends CellMarkup {
     super();
   }
 
-  /** `at` is behind `<c`; answers where the element ends, or -1 when its end is not there yet. */
+  /** `at` is after `<c`; returns the end of the element, or -1 when it is not complete yet. */
   read(b: Buffer, at: number, end: number): number {
     const done = this.readElement(b, at, end);
     if (done < 0) return -1;

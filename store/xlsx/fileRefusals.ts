@@ -8,7 +8,7 @@ export function refuseTooLarge(detail: string, suggestedFix = 'Split the workboo
   return new DomainError('too-large', detail, suggestedFix);
 }
 
-/** The bytes are not what their format asks for. */
+/** For files whose bytes violate their format. */
 export function refuseDamaged(detail: string, cause?: unknown): DomainError {
   return new DomainError('validation-failed', `The workbook is damaged: ${detail}.`, SAVE_AGAIN, { cause });
 }

@@ -16,10 +16,10 @@ interface SharedFormula {
   split: SplitFormula | null;
 }
 
-/** Rows of array formulas looked at, over a whole sheet; honest sheets stay far below. */
+/** Limit on the rows of all array formulas of a sheet; real sheets stay far below. */
 const ARRAY_ROWS = 4_000_000;
 
-/** Characters of formulas held at a time: a long one that a million cells share must not fill the memory. */
+/** Limit on characters of formulas in memory: a long formula shared by a million cells must not exhaust it. */
 const MOST_CHARACTERS = 64 * 1024 * 1024;
 
 export class FormulaBook {
@@ -56,7 +56,7 @@ export class FormulaBook {
     this.waiting.push({ cell, key });
   }
 
-  /** Called before cells are sorted or handed on, while their numbers still hold. */
+  /** Must be called before cells are sorted or passed on, while their indices are still valid. */
   settle(cells: CellBuffer): void {
     for (const { cell, key } of this.waiting) cells.formulaIds[cell] = this.addShared(key, cells.rows[cell]!, cells.columns[cell]!);
     this.waiting = [];
@@ -67,7 +67,7 @@ export class FormulaBook {
     if (range) this.arrays.push({ range, formula, kind });
   }
 
-  /** Begins anew after `row`; what reaches further down stays. */
+  /** Starts over after `row`, but keeps array formulas that reach further down. */
   reset(row: number): void {
     this.formulas = [];
     this.characters = 0;

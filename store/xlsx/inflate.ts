@@ -9,7 +9,7 @@ import { findEntryData, type ZipEntry, type ZipIndex } from './zip.ts';
 
 const PACKED_CHUNK = 128 * 1024;
 const UNPACKED_CHUNK = 256 * 1024;
-/** Unpacked bytes that may wait: a busy machine is slow to change between threads, so the other one works ahead. */
+/** How many unpacked bytes may be buffered: switching threads is slow on a busy machine, so zlib works ahead. */
 const UNPACKED_AHEAD = 4 * 1024 * 1024;
 /** Packed parts up to this size are not worth a stream of their own. */
 const SMALL_PART = 64 * 1024;
@@ -37,7 +37,7 @@ function refuseRatio(entry: ZipEntry, limits: ReadLimits): Error {
   );
 }
 
-/** What the file says about itself is believed only where it speaks against it: parts that nobody reads count too. */
+/** Checks the sizes that the file claims, for all parts including those that are never read. Claims can only lead to a refusal. */
 export function checkClaimedSizes(index: ZipIndex, limits: ReadLimits): void {
   let total = 0;
   for (const entry of index.values()) {

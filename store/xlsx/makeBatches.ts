@@ -5,9 +5,9 @@
 import type { BatchColumn, RowBatch } from '../../core/grid/batch.ts';
 import { CellKind, type Grid } from '../../core/grid/grid.ts';
 
-/** Places in one batch, blank ones included: bounds the memory of a sheet with few cells all over the place. */
+/** Slots in one batch, blank ones included: bounds the memory for a sheet with few cells spread far apart. */
 const MOST_SLOTS = 4_000_000;
-/** Places for each cell, past a number of them that costs nothing: sheets with few cells cost no more than full ones. */
+/** Slots allowed per cell once a batch has more than a minimum: keeps sparse sheets as cheap as full ones. */
 const SLOTS_PER_CELL = 32;
 const FEW_SLOTS = 65_536;
 

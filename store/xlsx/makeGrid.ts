@@ -63,7 +63,7 @@ function findBox(rows: Uint32Array, columns: Uint16Array, size: number): Range |
   return { top: rows[0]!, left, bottom: rows[size - 1]!, right };
 }
 
-/** Hidden rows below the last cell, often a million of them, tell nothing. */
+/** Leaves out hidden rows below the last cell: there can be a million, and they say nothing. */
 function expandSpans(spans: Span[], last: number): Set<number> {
   const expanded = new Set<number>();
   for (const [first, end] of spans) for (let n = first; n <= Math.min(end, last); n += 1) expanded.add(n);

@@ -1,4 +1,4 @@
-/** What a file may cost to read. All are held against real bytes and cells, whatever the file says about itself. */
+/** Limits on what a file may cost to read, checked against actual bytes and cells rather than sizes the file claims. */
 
 import { MAX_COLUMNS, MAX_ROWS } from '../../core/a1/address.ts';
 
@@ -8,7 +8,7 @@ export interface ReadLimits {
   unpackedBytes: number;
   /** Unpacked bytes for each packed one, of any part past `ratioFromBytes`. */
   ratio: number;
-  /** Small parts of repeated markup pack better than any bomb; they may. */
+  /** Parts smaller than this may have any ratio: small repetitive markup compresses extremely well. */
   ratioFromBytes: number;
   entries: number;
   rows: number;

@@ -1,4 +1,4 @@
-/** Tells workbooks from the files people send in their place, so that the refusal says what to do. */
+/** Tells workbooks from other files that people upload, so that the refusal can say what to do. */
 
 import { DomainError } from '../../core/errors.ts';
 import type { ByteSource } from './byteSource.ts';

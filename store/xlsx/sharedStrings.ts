@@ -47,7 +47,7 @@ class SharedStringScanner {
 
   constructor(private readonly arena: StringArena) {}
 
-  /** Reads every complete element; answers where it stopped. */
+  /** Reads every complete element; returns where it stopped. */
   scan(b: Buffer, start: number, end: number): number {
     let at = start;
     while (at < end) {

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/style/noNonNullAssertion: positions are computed within bounds; asking at every byte or cell costs more than the work itself
 
-/** A sheet's XML in chunks: what stands around the cells, the rows, and the cells by `CellScanner`. */
+/** Scans a sheet's XML in chunks: rows and everything around the cells; the cells themselves by `CellScanner`. */
 
 import { parseArea } from '../../core/a1/address.ts';
 import type { Range } from '../../core/grid/grid.ts';
@@ -41,7 +41,7 @@ export class SheetScanner {
     this.cell = new CellScanner(context);
   }
 
-  /** Reads every complete element between `start` and `end`; answers where it stopped. */
+  /** Reads every complete element between `start` and `end`; returns where it stopped. */
   scan(b: Buffer, start: number, end: number): number {
     this.paused = false;
     let at = start;
@@ -131,7 +131,7 @@ export class SheetScanner {
     if (!this.rooted) this.readRoot(b, at, close);
     let stop = at + 1;
     while (stop < close && !isNameEnd(b[stop]!)) stop += 1;
-    // Longer names are none of ours; neither are those of other namespaces.
+    // No element that is read has a longer name or another namespace.
     if (stop - at - 1 - this.prefix > 16) return close + 1;
     const name = b.toString('latin1', at + 1 + this.prefix, stop);
     if (name === 'sheetData') this.insideCells = b[close - 1] !== SLASH;

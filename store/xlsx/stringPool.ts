@@ -7,8 +7,8 @@ import type { SharedStrings } from './sharedStrings.ts';
 import { StringArena } from './stringArena.ts';
 
 /**
- * FNV-1a: `hash = Math.imul(hash ^ byte, HASH_STEP)`, from this start. It differs from process to process, so that nobody
- * can send texts that all fall into one slot; what is read does not depend on it.
+ * FNV-1a: `hash = Math.imul(hash ^ byte, HASH_STEP)`, from this start. The start is random per process, so that nobody can
+ * craft texts that all collide. Results do not depend on it.
  */
 export const HASH_START = randomInt(2 ** 32) | 0;
 export const HASH_STEP = 0x01000193;
@@ -49,7 +49,7 @@ export class StringPool {
     return id;
   }
 
-  /** Bytes without entities or escapes; `hash` is made of them, by whoever looked for their end. */
+  /** Bytes without entities or escapes; `hash` is their hash, which the caller computed while scanning them. */
   takeBytes(bytes: Buffer, start: number, end: number, hash: number): number {
     const mask = this.slots.length - 1;
     let slot = (hash ^ (hash >>> 15)) & mask;
@@ -68,7 +68,7 @@ export class StringPool {
     return id;
   }
 
-  /** Begins anew; the strings handed out so far are the receiver's. */
+  /** Starts an empty list of strings; the previous list belongs to the caller. */
   reset(): void {
     this.strings = [];
     for (const index of this.touched) this.fromShared[index] = -1;

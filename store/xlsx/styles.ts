@@ -1,4 +1,4 @@
-/** The styles of a workbook, reduced to what tells something about a sheet, each distinct one once. */
+/** The styles of a workbook, reduced to what structuring uses, without duplicates. */
 
 import { classifyFormat } from '../../core/grid/format/parseFormat.ts';
 import type { CellStyle } from '../../core/grid/grid.ts';
@@ -75,7 +75,7 @@ export function readStyles(stylesXml: string | null, themeXml: string | null, lo
   };
 }
 
-/** A palette of the workbook's own stands behind the styles that use it. */
+/** A custom palette comes after the styles that use it, so it is read first. */
 function readPalette(stylesXml: string): string[] | null {
   if (!stylesXml.includes('indexedColors')) return null;
   const palette: string[] = [];

@@ -24,14 +24,14 @@ import { recodeXml } from './xmlEncoding.ts';
 import { readZipIndex, type ZipEntry } from './zip.ts';
 
 export interface WorkbookOptions extends ReadOptions {
-  /** What builtin formats show; found out from the file when it is not given. */
+  /** The language of builtin formats; detected from the file when not given. */
   locale?: FormatLocale;
 }
 
 export interface SheetInfo {
   name: string;
   state: NonNullable<Grid['state']>;
-  /** Size of its XML, as the file claims: a first idea of how large the sheet is. */
+  /** Size of the sheet's XML as the file claims: an estimate of how large the sheet is. */
   bytes: number;
 }
 
@@ -190,7 +190,7 @@ export class WorkbookFile {
     };
   }
 
-  /** Pools are large where a workbook has many strings: sheets that are read one after the other share one. */
+  /** Pools can be large, so sheets that are read one after the other share one. */
   private takePool(): StringPool {
     const pool = this.idlePool ?? new StringPool(this.strings);
     this.idlePool = null;
@@ -216,7 +216,7 @@ export class WorkbookFile {
   }
 }
 
-/** Hands on what was gathered and begins anew. */
+/** Returns what was collected so far and starts over. */
 function* drain(scanner: SheetScanner, context: CellContext): Generator<RowBatch, void, undefined> {
   const { cells, formulas } = scanner.cell;
   formulas.settle(cells);

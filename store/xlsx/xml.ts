@@ -33,7 +33,7 @@ export class XmlAttributes {
   }
 }
 
-/** By hand and not by pattern: patterns go back and forth over a long name without a value. */
+/** Not by regular expression: on a long name without a value, one would backtrack for too long. */
 export function parseAttributes(source: string): Map<string, string> {
   const attributes = new Map<string, string>();
   let at = 0;

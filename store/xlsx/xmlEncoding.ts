@@ -23,7 +23,7 @@ function makeDecoder(encoding: string): InstanceType<typeof TextDecoder> {
   }
 }
 
-/** The one character that neither XML nor the database can hold. */
+/** U+0000, which neither XML nor the database can hold. */
 function refuseNul<T extends Buffer | string>(content: T): T {
   if (content.includes('\u0000')) throw refuseDamaged('a part contains NUL bytes');
   return content;

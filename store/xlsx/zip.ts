@@ -1,4 +1,4 @@
-/** The table of contents of a zip archive, zip64 included. Sizes come from it, so data descriptors need no care. */
+/** Reads the central directory of a zip archive, zip64 included. Sizes are taken from it, so data descriptors can be ignored. */
 
 import type { ByteSource } from './byteSource.ts';
 import { refuseDamaged, refuseFormat, refuseTooLarge } from './fileRefusals.ts';
@@ -33,7 +33,7 @@ interface Directory {
   entries: number;
   size: number;
   offset: number;
-  /** Bytes put in front of the archive shift every offset in it. */
+  /** Bytes before the archive shift every offset in it by this much. */
   shift: number;
 }
 
