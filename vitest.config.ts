@@ -5,8 +5,8 @@ import LongestFirst from './test/setup/longestFirst.ts';
 const core = ['test/{core,corpus,structuring}/**/*.test.ts'];
 /** They read and write files, but need no PostgreSQL and no Temporal. */
 const files = ['test/docs.test.ts', 'test/{blobs,formats,measured,parquet,xlsx}/**/*.test.ts'];
-/** They start the API inside the test process, over a database of their own, and stop it: what they loaded serves the next file too. */
-const api = ['test/{credits,integration,tables}/**/*.test.ts'];
+/** They start API and worker inside the test process, over a database of their own, and stop them: what they loaded serves the next file too. */
+const api = ['test/{credits,ingest,integration,tables}/**/*.test.ts'];
 
 const services = ['test/setup/services.ts'];
 

@@ -184,6 +184,12 @@ describe('the sources', () => {
     const known = [`${projectDir}/`, `${dirname(projectDir)}/shared`];
     expect(all.filter(({ text }) => known.some((folder) => text.includes(folder))).map(({ path }) => path)).toEqual([]);
   });
+
+  it('of test helpers register hooks only when they are called: a helper is loaded once for several files', async () => {
+    const helpers = (await readSources(['test'])).filter(({ path }) => !path.endsWith('.test.ts'));
+    expect(helpers.length).toBeGreaterThan(20);
+    expect(helpers.filter(({ text }) => /^(?:before|after)(?:Each|All)\(/m.test(text)).map(({ path }) => path)).toEqual([]);
+  });
 });
 
 describe('the reference page', () => {

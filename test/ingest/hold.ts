@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 /** Keeps an ingest at the end of a stage until it is let go: by locks that another transaction holds, as it could happen. */
 export interface Hold {
@@ -16,23 +16,18 @@ export async function holdTables(sql: pg.Pool, workbookId: string): Promise<Hold
   return holdBy(sql, 'SELECT 1 FROM tables WHERE workbook_id = $1 FOR UPDATE', [workbookId]);
 }
 
-const held = new Set<Hold>();
-// A test that failed lets go as well.
-afterEach(async () => {
-  for (const hold of held) await hold.letGo();
-});
-
 async function holdBy(sql: pg.Pool, statement: string, values: string[]): Promise<Hold> {
   const client = await sql.connect();
   await client.query('BEGIN');
   await client.query(statement, values);
-  const hold: Hold = {
-    async letGo() {
-      if (!held.delete(hold)) return;
-      await client.query('ROLLBACK');
-      client.release();
-    },
+  let isHeld = true;
+  const letGo = async () => {
+    if (!isHeld) return;
+    isHeld = false;
+    await client.query('ROLLBACK');
+    client.release();
   };
-  held.add(hold);
-  return hold;
+  // A test that failed lets go as well.
+  onTestFinished(letGo);
+  return { letGo };
 }

@@ -14,6 +14,7 @@ const knownSeconds: Record<string, number> = {
   'test/measured/structuring.test.ts': 45,
   'test/tables/wideTables.test.ts': 40,
   'test/tables/model.test.ts': 30,
+  'test/tables/longRows.test.ts': 25,
   'test/faults/database.test.ts': 25,
   'test/tables/badInput.test.ts': 20,
   'test/integration/idempotency.test.ts': 20,
