@@ -1,6 +1,7 @@
+import type { ListedSnapshot, ListedVersion } from '../../activities/snapshots/pageSnapshots.ts';
 import type { Restored, WrittenTable } from '../../activities/snapshots/restoreSnapshot.ts';
 import type { components } from '../../schema/contract.ts';
-import type { EditingSnapshot, NamedVersion, SnapshotRecord, SnapshotTable } from '../../store/pg/snapshots.ts';
+import type { EditingSnapshot, SnapshotRecord, SnapshotTable } from '../../store/pg/snapshots.ts';
 
 type Schemas = components['schemas'];
 
@@ -23,10 +24,7 @@ export function presentSnapshot(snapshot: SnapshotRecord, tables: SnapshotTable[
   };
 }
 
-export function presentEditing(
-  editing: EditingSnapshot,
-  tables: Pick<SnapshotTable, 'name' | 'state' | 'editVersion'>[],
-): Schemas['Snapshot'] {
+function presentEditing(editing: EditingSnapshot, tables: Pick<SnapshotTable, 'name' | 'state' | 'editVersion'>[]): Schemas['Snapshot'] {
   return {
     id: editing.id,
     state: 'editing',
@@ -40,7 +38,12 @@ export function presentEditing(
   };
 }
 
-export function presentVersion(version: NamedVersion, tables: SnapshotTable[]): Schemas['Version'] {
+export function presentListed(listed: ListedSnapshot): Schemas['Snapshot'] {
+  if ('editing' in listed) return presentEditing(listed.editing, listed.tables);
+  return presentSnapshot(listed.snapshot, listed.tables, listed.labels);
+}
+
+export function presentVersion({ version, tables }: ListedVersion): Schemas['Version'] {
   return {
     label: version.label,
     summary: version.summary,

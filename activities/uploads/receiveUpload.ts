@@ -1,0 +1,33 @@
+import type { Actor, WriteAnswer } from '../../store/pg/commit.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import type { UploadRecord } from '../../store/pg/uploads.ts';
+import type { Services } from '../../store/services.ts';
+import { startJob } from '../jobs/startJob.ts';
+import { receiveFile } from '../sources/receiveFile.ts';
+import { type DescribedSlot, describeSlot } from './describeSlot.ts';
+import { fillSlot } from './fillSlot.ts';
+import type { Slot } from './requireSlot.ts';
+
+/** The ingest is written down for who opened the slot: nobody else is known. */
+export function slotActor(upload: UploadRecord, requestId: string): Actor {
+  return { name: upload.actorName, userId: upload.userId, credential: upload.credential, requestId };
+}
+
+/** Takes the bytes that were sent to a slot, and starts their ingest. */
+export async function receiveUpload<Answer>(
+  services: Services,
+  write: WriteAnswer<Answer>,
+  { upload, workbook }: Slot,
+  sent: Parameters<typeof receiveFile>[2],
+  answer: (slot: DescribedSlot) => Answer,
+): Promise<Answer> {
+  const file = await receiveFile(services, workbook, sent);
+  const begun: JobRecord[] = [];
+  const answered = await write(async (tx) => {
+    const filled = await fillSlot(tx, upload.id, file);
+    if (filled.job) begun.push(filled.job);
+    return describeSlot(services, tx.orm, filled.upload);
+  }, answer);
+  for (const job of begun) await startJob(services, job);
+  return answered;
+}
