@@ -1,7 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import { openUnmasked } from '../activities/tables/openTable.ts';
 import { rowIdColumn } from '../core/table/table.ts';
+import { seeEverything } from '../core/table/visibleTable.ts';
 import { createTailTable, openFiles } from '../store/duckdb/relation.ts';
+import { openRelation } from '../store/tables/openRelation.ts';
 import { compareInTurn, report } from './measure.ts';
 import { get, post, type TableRig } from './tableRig.ts';
 
@@ -9,7 +10,7 @@ const rounds = 25;
 
 /** A bare engine over the same files and deltas, the deltas loaded ahead. */
 async function openBare(tables: TableRig, name: string, threads: number) {
-  const relation = await openUnmasked(tables.services, await tables.open(name));
+  const relation = await openRelation(tables.services, seeEverything(await tables.open(name)));
   const instance = await DuckDBInstance.create(':memory:', { threads: String(threads) });
   const connection = await instance.connect();
   const opened = await openFiles(tables.services.blobs, [relation]);

@@ -1,9 +1,9 @@
 import { requireWorkbook } from '../activities/access.ts';
 import { compactTable } from '../activities/compaction/compactTable.ts';
-import { compactionLimits } from '../activities/compaction/limits.ts';
 import { authenticate } from '../activities/identity/authenticate.ts';
 import { requireTable } from '../activities/tables/openTable.ts';
 import type { Principal } from '../core/access/principal.ts';
+import { compactionLimits } from '../core/table/compactionLimits.ts';
 import type { TableAt } from '../core/table/table.ts';
 import type { VisibleWorkbook } from '../store/pg/workbooks.ts';
 import type { Services } from '../store/services.ts';

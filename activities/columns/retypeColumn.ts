@@ -1,20 +1,16 @@
 import type { Principal } from '../../core/access/principal.ts';
-import { type ColumnType, formatColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import { type ColumnType, formatColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import { planColumnEdit } from '../../core/table/edit.ts';
 import { openLog } from '../../core/table/layers.ts';
-import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
-import { type CleanCast, cleanCast } from '../../store/duckdb/cleanCast.ts';
-import { readAll, withRelation } from '../../store/duckdb/engine.ts';
-import { quoteName } from '../../store/duckdb/relation.ts';
+import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { replaceColumnAt } from '../../store/pg/columns.ts';
 import { updateTable } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { compactionLimits } from '../compaction/limits.ts';
-import { keepColumns, writeSegments } from '../compaction/writeSegments.ts';
-import { keepNamed } from '../tables/narrowTable.ts';
-import { openUnmasked } from '../tables/openTable.ts';
+import { writeSegments } from '../../store/tables/writeSegments.ts';
+import { castColumn, findUncastable } from '../../store/tables/writtenColumns.ts';
 import { type ColumnRequest, openForColumns, type PreparedColumnChange, requireColumn } from './openColumn.ts';
 import { requireColumnType } from './refuseColumn.ts';
 
@@ -36,10 +32,9 @@ export async function prepareRetypeColumn(
   const changed = { column: column.name, type: formatColumnType(type) };
   if (changed.type === column.type) return { at, plan, ...changed, async change() {} };
 
-  const cast = cleanCast(quoteName(column.name), parseColumnType(column.type) as ColumnType, type);
-  await refuseUnclean(services, at, column, cast, changed.type);
+  await refuseUncastable(services, at, column, type);
   const id = at.table.nextColumnId;
-  const columns = keepColumns(at).map((each) => (each.id === column.id ? { id, type: changed.type, sql: cast.value, of: column } : each));
+  const columns = castColumn(at, column, { id, type });
   const segments = await writeSegments(services, at, columns, compactionLimits);
   return {
     at,
@@ -53,22 +48,16 @@ export async function prepareRetypeColumn(
   };
 }
 
-async function refuseUnclean(services: Services, at: TableAt, column: ColumnRecord, cast: CleanCast, type: string): Promise<void> {
-  const relation = await openUnmasked(services, keepNamed(at, [column.name]));
-  const first = await withRelation(services.engine, services.blobs, relation, async (connection, from) => {
-    const [row] = await readAll(
-      connection,
-      `SELECT CAST(${rowIdColumn} AS DOUBLE), CAST(${quoteName(column.name)} AS VARCHAR) FROM ${from} WHERE ${cast.unclean} ORDER BY ${rowIdColumn} LIMIT 1`,
-    );
-    return row as [number, string] | undefined;
-  });
+async function refuseUncastable(services: Services, at: TableAt, column: ColumnRecord, type: ColumnType): Promise<void> {
+  const first = await findUncastable(services, at, column, type);
   if (!first) return;
-  const [rowId, text] = first;
+  const { rowId, text } = first;
+  const typeName = formatColumnType(type);
   const shown = text.length > 100 ? `${text.slice(0, 100)}…` : text;
   throw new DomainError(
     'uncastable-value',
-    `Row ${rowId}, column ${column.name}: ${JSON.stringify(shown)} cannot be cast to ${type} cleanly.`,
+    `Row ${rowId}, column ${column.name}: ${JSON.stringify(shown)} cannot be cast to ${typeName} cleanly.`,
     'Correct that value and those like it, or choose another type; nothing was changed.',
-    { errors: [{ pointer: `/rows/${rowId}/${escapePointer(column.name)}`, detail: `cannot be ${type}` }] },
+    { errors: [{ pointer: `/rows/${rowId}/${escapePointer(column.name)}`, detail: `cannot be ${typeName}` }] },
   );
 }

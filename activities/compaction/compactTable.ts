@@ -1,11 +1,13 @@
+import { type CompactionLimits, chooseCompaction, compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { Layer } from '../../core/table/table.ts';
 import { foldLayers } from '../../store/pg/compaction.ts';
 import { findCurrentTableById } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
+import type { FileWatch } from '../../store/tables/fileWatch.ts';
+import { writeSegments } from '../../store/tables/writeSegments.ts';
+import { keepColumns } from '../../store/tables/writtenColumns.ts';
 import { freezeTail } from './freezeTail.ts';
-import { type CompactionLimits, chooseCompaction, compactionLimits } from './limits.ts';
 import { moveLog } from './moveLog.ts';
-import { keepColumns, writeSegments } from './writeSegments.ts';
 
 /** `moved`: the table is made of other layers meanwhile; what was written is not needed and is gone. */
 export type CompactionOutcome = 'nothing' | 'frozen' | 'compacted' | 'moved';
@@ -14,14 +16,6 @@ export type CompactionOutcome = 'nothing' | 'frozen' | 'compacted' | 'moved';
 export interface Pulse {
   heartbeat(): void;
   signal?: AbortSignal;
-}
-
-/** Keeps account of the files of one compaction. */
-export interface CompactionWatch {
-  /** Before each file: says that it is alive, stops when it is cancelled. */
-  step(): void;
-  wrote(key: string): void;
-  dropAll(): Promise<void>;
 }
 
 /**
@@ -68,7 +62,7 @@ export async function compactTable(
 }
 
 /** Every file is unlike all others, even of the same rows: what is dropped here cannot be somebody else's. */
-function watchFiles(services: Services, pulse: Pulse): CompactionWatch {
+function watchFiles(services: Services, pulse: Pulse): FileWatch {
   const keys = new Set<string>();
   return {
     step() {

@@ -3,11 +3,11 @@ import type { Layer, TableAt } from '../../core/table/table.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import { writeDelta } from '../../store/duckdb/writeFile.ts';
 import type { Services } from '../../store/services.ts';
-import { readLogLayers } from '../tables/readLayers.ts';
-import type { CompactionWatch } from './compactTable.ts';
+import type { FileWatch } from '../../store/tables/fileWatch.ts';
+import { readLogLayers } from '../../store/tables/readLogLayers.ts';
 
 /** Every log layer up to the version as a delta in its place. The entries stay in the log, for history. */
-export async function freezeTail(services: Services, at: TableAt, watch: CompactionWatch): Promise<Layer[]> {
+export async function freezeTail(services: Services, at: TableAt, watch: FileWatch): Promise<Layer[]> {
   const byLayer = new Map<number, LayeredEntry[]>();
   for (const entry of await readLogLayers(services, at, null)) {
     const entries = byLayer.get(entry.layer);

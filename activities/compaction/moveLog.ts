@@ -1,10 +1,10 @@
+import type { CompactionLimits } from '../../core/table/compactionLimits.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import { writeLog } from '../../store/duckdb/writeFile.ts';
 import { listOldEntries, moveEntries } from '../../store/pg/rowLog.ts';
 import type { Services } from '../../store/services.ts';
-import type { CompactionWatch } from './compactTable.ts';
-import type { CompactionLimits } from './limits.ts';
+import type { FileWatch } from '../../store/tables/fileWatch.ts';
 
 const mostInFile = { entries: 20_000, bytes: 64 * 1024 * 1024 };
 
@@ -12,7 +12,7 @@ const mostInFile = { entries: 20_000, bytes: 64 * 1024 * 1024 };
  * Moves entries that no layer of the table as it is reads any more from the database to files, where history, diff, undo
  * and older versions go on reading them. What is left in the database is bounded, however often a table is edited.
  */
-export async function moveLog(services: Services, at: TableAt, limits: CompactionLimits, watch: CompactionWatch): Promise<number> {
+export async function moveLog(services: Services, at: TableAt, limits: CompactionLimits, watch: FileWatch): Promise<number> {
   const upTo = at.layers.reduce((least, layer) => (layer.kind === 'log' ? Math.min(least, layer.after) : least), at.editVersion);
   for (let moved = 0; ; ) {
     watch.step();

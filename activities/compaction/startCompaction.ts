@@ -1,10 +1,10 @@
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { TableRecord } from '../../core/table/table.ts';
 import { describeErrorForLog } from '../../store/log.ts';
 import { listLongTables } from '../../store/pg/compaction.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
 import type { Pulse } from './compactTable.ts';
-import { compactionLimits } from './limits.ts';
 
 type TableKey = Pick<TableRecord, 'id' | 'workbookId' | 'accountId'>;
 

@@ -3,7 +3,7 @@ import { cutPage, decodeCursor, type Page } from '../../core/paging.ts';
 import { fold, type Match, rankTable, splitQuery } from '../../core/search/rankTable.ts';
 import { type FoundTable, findTables } from '../../store/pg/discovery.ts';
 import type { Services } from '../../store/services.ts';
-import { visibleColumns } from '../rows/upsertRows.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 
 export interface Hit {
   table: FoundTable;
@@ -24,11 +24,11 @@ export async function searchTables(
   const terms = words.map(fold);
   const hits: Hit[] = [];
   for await (const table of listCandidates(services, principal, words)) {
-    const { visible } = await visibleColumns(services, principal, { table, columns: table.columns });
+    const { columns } = await openVisibleColumns(services, principal, { table, columns: table.columns });
     const match = rankTable(terms, {
       name: table.name,
       description: table.description,
-      columns: visible.map((column) => column.name),
+      columns: columns.map((column) => column.name),
       source: table.source,
     });
     if (match) hits.push({ table, match });

@@ -1,13 +1,12 @@
-import type { Principal } from '../../core/access/principal.ts';
 import { notFound } from '../../core/errors.ts';
-import type { TableAt, TableRecord } from '../../core/table/table.ts';
+import type { TableRecord, TableVersion } from '../../core/table/table.ts';
+import type { VisibleTable } from '../../core/table/visibleTable.ts';
 import { listEdges } from '../../store/pg/lineage.ts';
 import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { hasRow } from '../../store/tables/findRowIds.ts';
 import { readRawCells, readRowCells } from '../../store/tables/sourceCells.ts';
-import { readStoredRows } from '../rows/readStoredRows.ts';
-import { visibleColumns } from '../rows/upsertRows.ts';
 
 export interface LineageGraph {
   tables: TableRecord[];
@@ -45,31 +44,28 @@ const mostRanges = 1000;
 /** The cells that a row came from; only columns that the caller may see are named, and cells behind others are left out. */
 export async function traceRow(
   services: Services,
-  principal: Principal,
-  at: TableAt,
+  { at, columns, effects }: VisibleTable,
   rowId: number,
 ): Promise<{ cells: RowOrigin[]; truncated: boolean }> {
   const landing = (await listLandings(services.db.orm, [at.table.id])).find(({ minRow, maxRow }) => minRow <= rowId && rowId <= maxRow);
   if (!landing) {
-    if ((await readStoredRows(services, at, [rowId])).size === 0) throw notFound('row in this table');
+    if (!(await hasRow(services, at, rowId))) throw notFound('row in this table');
     return { cells: [], truncated: false };
   }
-  const { visible } = await visibleColumns(services, principal, at);
-  const names = new Map(visible.map(({ id, name }) => [id, name]));
-  const known = new Set(at.columns.map(({ id }) => id));
+  const names = new Map(columns.map(({ id, name }) => [id, name]));
   const found = await readCells(services, at, landing, rowId);
-  if (found.length === 0 && (await readStoredRows(services, at, [rowId])).size === 0) throw notFound('row in this table');
+  if (found.length === 0 && !(await hasRow(services, at, rowId))) throw notFound('row in this table');
   const { source } = landing;
   const cells = found.slice(0, mostRanges).flatMap(({ range, columnIds }): RowOrigin[] => {
     // A cell that fills nothing but columns hidden from the caller is hidden with them.
-    if (columnIds.length > 0 && columnIds.every((id) => known.has(id) && !names.has(id))) return [];
-    const columns = columnIds.flatMap((id) => names.get(id) ?? []);
-    return [{ source: source.name, sheet: source.format === 'xlsx' ? landing.sheet : null, range, columns }];
+    if (columnIds.length > 0 && columnIds.every((id) => effects.get(id) === 'deny')) return [];
+    const filled = columnIds.flatMap((id) => names.get(id) ?? []);
+    return [{ source: source.name, sheet: source.format === 'xlsx' ? landing.sheet : null, range, columns: filled }];
   });
   return { cells, truncated: found.length > mostRanges };
 }
 
-async function readCells(services: Services, at: TableAt, landing: LandingRecord, rowId: number) {
+async function readCells(services: Services, at: TableVersion, landing: LandingRecord, rowId: number) {
   const { provenanceKey, role, rowBase } = landing;
   if (provenanceKey !== null) return readRowCells(services, provenanceKey, rowId - rowBase, mostRanges + 1);
   if (role === 'raw') return readRawCells(services, at.layers, rowBase, rowId, mostRanges + 1);

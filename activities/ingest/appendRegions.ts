@@ -13,9 +13,10 @@ import type { Services } from '../../store/services.ts';
 import type { Pulse } from '../compaction/compactTable.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
-import { prepareUpsert, visibleColumns } from '../rows/upsertRows.ts';
+import { prepareUpsert } from '../rows/upsertRows.ts';
 import { applyEdit, retryOnMove } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { buildRegions } from './buildRegions.ts';
 import { endMaterialize } from './endMaterialize.ts';
 import { withMemorySlot } from './withMemorySlot.ts';
@@ -35,8 +36,8 @@ export async function appendRegions(
   const rows = tables.flatMap((table) => listRows(table, mapping));
   await retryOnMove(async () => {
     const principal = await requireAsker(services, job, 'editor');
-    const { visible } = await visibleColumns(services, principal, await requireTable(services, source.workbookId, name));
-    checkMapping(tables, mapping, new Set(visible.map((column) => column.name)));
+    const { columns } = await openVisibleColumns(services, principal, await requireTable(services, source.workbookId, name));
+    checkMapping(tables, mapping, new Set(columns.map((column) => column.name)));
     const edit = await prepareUpsert(
       services,
       principal,

@@ -1,4 +1,4 @@
-import { compactionLimits } from '../compaction/limits.ts';
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
 
 /** What the files of a raw table may be like. */
 export interface RawLimits {

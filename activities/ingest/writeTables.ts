@@ -1,12 +1,12 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import type { OutputTable } from '../../core/structuring/index.ts';
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
 import type { StoredValue } from '../../core/types/index.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import { csvField, type FileColumn, type LineForm, type Storage, type WrittenFile, writeLines } from '../../store/duckdb/writeFile.ts';
 import { keptColumns, provenanceColumns, provenanceRuns } from '../../store/tables/sourceCells.ts';
-import { compactionLimits } from '../compaction/limits.ts';
 import type { WrittenTable } from './landTables.ts';
 import { type FormulaCell, listFormulas } from './listFormulas.ts';
 

@@ -2,9 +2,8 @@ import { rm, writeFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
-import { streamFile } from '../../store/duckdb/engine.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
-import { selectResult } from '../../store/duckdb/sandbox/resultTypes.ts';
+import { streamResultFile } from '../../store/duckdb/sandbox/streamResult.ts';
 import { findResult, type ResultRecord } from '../../store/pg/results.ts';
 import type { Services } from '../../store/services.ts';
 import { requireWorkbook } from '../access.ts';
@@ -39,10 +38,5 @@ async function openResult(
 
 /** A page as a stream of bytes in one of the formats. */
 export function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: RowFormat): Promise<Readable> {
-  return streamFile(
-    services.engine,
-    format,
-    () => openResult(services, result),
-    (path) => `${selectResult(path, result.columns)} LIMIT ${page.limit} OFFSET ${page.offset}`,
-  );
+  return streamResultFile(services.engine, result.columns, () => openResult(services, result), format, page);
 }

@@ -2,19 +2,20 @@ import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { foldName } from '../../core/sql/identifiers.ts';
 import type { TableAt } from '../../core/table/table.ts';
+import type { VisibleTable } from '../../core/table/visibleTable.ts';
 import { resultsPrefix } from '../../store/blobs/keys.ts';
-import { openFiles, type Relation } from '../../store/duckdb/relation.ts';
+import { openFiles } from '../../store/duckdb/relation.ts';
 import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/sandbox.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import { insertResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listActiveNames, listCurrentTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
+import { openRelation } from '../../store/tables/openRelation.ts';
 import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';
-import { narrowForQuery } from '../tables/narrowTable.ts';
-import { openRelation } from '../tables/openTable.ts';
-import { openVisibleTable } from '../tables/openVisibleTable.ts';
+import { rememberVisible } from '../tables/openVisibleTable.ts';
 import { findNamedTables } from './namedTables.ts';
+import { narrowTables } from './narrowTables.ts';
 
 export interface QueryWanted {
   sql: string;
@@ -44,7 +45,7 @@ export async function runQuery(
   workbook: VisibleWorkbook,
   wanted: QueryWanted,
 ): Promise<QueryAnswer> {
-  const { answer, read } = await runOverNamed(services, principal, workbook, wanted);
+  const { answer, read } = await runOverNamed(services, workbook, wanted, rememberVisible(services, principal));
   const id = makeId('res');
   const createdAt = new Date();
   const result: ResultRecord = {
@@ -56,10 +57,7 @@ export async function runQuery(
     columns: answer.columns,
     rowCount: answer.rowCount,
     elapsedMs: Math.round(answer.elapsedMs),
-    maskedColumns: maskedAmong(
-      read.map(({ relation }) => relation),
-      answer.columns,
-    ),
+    maskedColumns: maskedAmong(read, answer.columns),
     tables: read.map(({ at }) => ({ id: at.table.id, name: at.table.name, edit_version: at.editVersion, uid: at.versionUid })),
     createdAt,
     expiresAt: new Date(createdAt.getTime() + dayMs),
@@ -82,28 +80,25 @@ async function keepResult(
   return { blobKey: key, content: null };
 }
 
-interface ReadTable {
-  at: TableAt;
-  relation: Relation;
-}
+type See = (at: TableAt) => Promise<VisibleTable>;
 
 /** Over the tables that stand in the text; only where these will not do, all that the workbook has are looked at. */
 async function runOverNamed(
   services: Services,
-  principal: Principal,
   workbook: VisibleWorkbook,
   wanted: QueryWanted,
-): Promise<{ answer: SandboxResult; read: ReadTable[] }> {
+  see: See,
+): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
   const named = wanted.at === null ? await findNamedTables(services, workbook.id, wanted.sql) : null;
   if (named) {
     try {
-      return await runOverGuess(services, principal, workbook, wanted, takeFrom(named));
+      return await runOverGuess(services, workbook, wanted, takeFrom(named, see));
     } catch (error) {
       // A name may have gone unseen; if it is unknown indeed, all others are needed to say which is the nearest.
       if (!(error instanceof DomainError && error.code === 'query-refused')) throw error;
     }
   }
-  return runOverGuess(services, principal, workbook, wanted, await openSource(services, workbook, wanted.at));
+  return runOverGuess(services, workbook, wanted, await openSource(services, workbook, wanted.at, see));
 }
 
 /** More than this are not opened on a guess. */
@@ -115,22 +110,21 @@ const mostGuessed = 8;
  */
 async function runOverGuess(
   services: Services,
-  principal: Principal,
   workbook: VisibleWorkbook,
   wanted: QueryWanted,
   source: QuerySource,
-): Promise<{ answer: SandboxResult; read: ReadTable[] }> {
+): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
   const guess = guessTables(wanted.sql, source.names);
   if (guess.length <= mostGuessed) {
     try {
-      return await runOver(services, principal, workbook, wanted, source, guess);
+      return await runOver(services, workbook, wanted, source, guess);
     } catch (error) {
       if (!(error instanceof TablesMissing)) throw error;
     }
   }
   const known = source.names.map((name) => ({ name }));
   const plan = await (await services.sandbox()).analyze({ accountId: workbook.accountId, sql: wanted.sql, tables: known });
-  return runOver(services, principal, workbook, wanted, source, plan.tables);
+  return runOver(services, workbook, wanted, source, plan.tables);
 }
 
 function guessTables(sql: string, names: string[]): string[] {
@@ -140,28 +134,22 @@ function guessTables(sql: string, names: string[]): string[] {
 
 async function runOver(
   services: Services,
-  principal: Principal,
   workbook: VisibleWorkbook,
   wanted: QueryWanted,
   source: QuerySource,
   names: string[],
-): Promise<{ answer: SandboxResult; read: ReadTable[] }> {
+): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
   const sandbox = await services.sandbox();
   const tables = await source.open(names);
-  const needed = await narrowTables(services, workbook, wanted.sql, source, tables);
-  const opened = await Promise.all(
-    needed.map(async (at) => ({ at, relation: await openRelation(services, await openVisibleTable(services, principal, at)) })),
-  );
-  const blobs = await openFiles(
-    services.blobs,
-    opened.map(({ relation }) => relation),
-  );
+  const needed = await narrowWide(services, workbook, wanted.sql, source, tables);
+  const relations = await Promise.all(needed.map((visible) => openRelation(services, visible)));
+  const blobs = await openFiles(services.blobs, relations);
   try {
     const answer = await sandbox.run({
       accountId: workbook.accountId,
       sql: wanted.sql,
       ...(wanted.params === null ? {} : { params: wanted.params as never }),
-      relations: opened.map(({ relation }) => relation),
+      relations,
       known: source.names.map((name) => ({ name })),
       pathOf: blobs.pathOf,
       pageLimit: wanted.jsonRows,
@@ -172,26 +160,26 @@ async function runOver(
       ...resultLimits,
     });
     const used = new Set(answer.tables.map(foldName));
-    return { answer, read: opened.filter(({ at }) => used.has(foldName(at.table.name))) };
+    return { answer, read: needed.filter(({ at }) => used.has(foldName(at.table.name))) };
   } finally {
     blobs.release();
   }
 }
 
 /** Of wide tables only the columns that the query names; to ask it first is worth that, for others it is not. */
-async function narrowTables(
+async function narrowWide(
   services: Services,
   workbook: VisibleWorkbook,
   sql: string,
   source: QuerySource,
-  tables: TableAt[],
-): Promise<TableAt[]> {
+  tables: VisibleTable[],
+): Promise<VisibleTable[]> {
   if (!tables.some(({ columns }) => isWide(columns))) return tables;
   const known = source.names.map((name) => ({ name }));
   const plan = await (await services.sandbox()).analyze({ accountId: workbook.accountId, sql, tables: known });
   const used = new Set(plan.tables.map(foldName));
-  return narrowForQuery(
-    tables.filter(({ table }) => used.has(foldName(table.name))),
+  return narrowTables(
+    tables.filter(({ at }) => used.has(foldName(at.table.name))),
     plan,
   );
 }
@@ -199,21 +187,21 @@ async function narrowTables(
 /** Where the tables of a query come from: the workbook as it is, or as it was. All versions are taken in one statement. */
 interface QuerySource {
   names: string[];
-  open(names: string[]): Promise<TableAt[]>;
+  open(names: string[]): Promise<VisibleTable[]>;
 }
 
 /** Tables that were opened already. */
-function takeFrom(tables: TableAt[]): QuerySource {
+function takeFrom(tables: TableAt[], see: See): QuerySource {
   const byName = new Map(tables.map((at) => [at.table.name, at]));
-  return { names: [...byName.keys()], open: async (names) => names.flatMap((name) => byName.get(name) ?? []) };
+  return { names: [...byName.keys()], open: (names) => Promise.all(names.flatMap((name) => byName.get(name) ?? []).map(see)) };
 }
 
-async function openSource(services: Services, workbook: VisibleWorkbook, at: string | null): Promise<QuerySource> {
+async function openSource(services: Services, workbook: VisibleWorkbook, at: string | null, see: See): Promise<QuerySource> {
   if (at !== null) {
     const resolved = await resolveAt(services, workbook.id, at);
     return {
       names: [...resolved.tables.values()].filter(({ state }) => state === 'active').map(({ name }) => name),
-      open: (names) => openTablesAt(services, resolved, names),
+      open: async (names) => Promise.all((await openTablesAt(services, resolved, names)).map(see)),
     };
   }
   return {
@@ -222,12 +210,12 @@ async function openSource(services: Services, workbook: VisibleWorkbook, at: str
       const found = names.length === 0 ? [] : await listCurrentTables(services.db.keyed, workbook.id, names);
       if (found.length < names.length)
         throw new DomainError('query-failed', 'A table went away while the query was being prepared.', 'Send the query again.');
-      return found;
+      return Promise.all(found.map(see));
     },
   };
 }
 
-function maskedAmong(relations: Relation[], columns: { name: string }[]): string[] {
-  const masked = new Set(relations.flatMap((relation) => relation.columns.filter((column) => column.masked).map((column) => column.name)));
+function maskedAmong(tables: VisibleTable[], columns: { name: string }[]): string[] {
+  const masked = new Set(tables.flatMap((visible) => visible.columns.filter((column) => column.masked).map((column) => column.name)));
   return columns.map((column) => column.name).filter((name) => masked.has(name));
 }

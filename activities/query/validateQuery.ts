@@ -1,12 +1,11 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { TableAt } from '../../core/table/table.ts';
-import { rowIdField } from '../../core/table/visibleTable.ts';
+import { rowIdField, type VisibleTable } from '../../core/table/visibleTable.ts';
 import type { Validation } from '../../store/duckdb/sandbox/sandbox.ts';
 import { listCurrentTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
-import { openVisibleColumns } from '../tables/openVisibleTable.ts';
+import { rememberVisible } from '../tables/openVisibleTable.ts';
 import { findNamedTables } from './namedTables.ts';
 
 interface QueryText {
@@ -21,27 +20,18 @@ export async function validateQuery(
   workbook: VisibleWorkbook,
   wanted: QueryText,
 ): Promise<Validation> {
+  const see = rememberVisible(services, principal);
   const named = await findNamedTables(services, workbook.id, wanted.sql);
-  const validation = named && (await validateOver(services, principal, workbook, wanted, named));
+  const validation = named && (await validateOver(services, workbook, wanted, await Promise.all(named.map(see))));
   // To say what is wrong, all of them may be needed: for the name that is nearest to one that is unknown.
   if (validation?.valid) return validation;
-  return validateOver(services, principal, workbook, wanted, await listCurrentTables(services.db.pool, workbook.id, null));
+  const all = await listCurrentTables(services.db.pool, workbook.id, null);
+  return validateOver(services, workbook, wanted, await Promise.all(all.map(see)));
 }
 
-async function validateOver(
-  services: Services,
-  principal: Principal,
-  workbook: VisibleWorkbook,
-  wanted: QueryText,
-  tables: TableAt[],
-): Promise<Validation> {
+async function validateOver(services: Services, workbook: VisibleWorkbook, wanted: QueryText, tables: VisibleTable[]): Promise<Validation> {
   const sandbox = await services.sandbox();
-  const relations = await Promise.all(
-    tables.map(async (at) => {
-      const { columns } = await openVisibleColumns(services, principal, at);
-      return { name: at.table.name, columns: [...columns, rowIdField] };
-    }),
-  );
+  const relations = tables.map(({ at, columns }) => ({ name: at.table.name, columns: [...columns, rowIdField] }));
   try {
     return await sandbox.validate({
       accountId: workbook.accountId,

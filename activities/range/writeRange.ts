@@ -1,6 +1,7 @@
 import { formatRange } from '../../core/a1/address.ts';
 import { placeValues, type Scalar } from '../../core/a1/block.ts';
 import type { Principal } from '../../core/access/principal.ts';
+import { presentCell } from '../../core/cells/presentCell.ts';
 import type { Range } from '../../core/grid/grid.ts';
 import { type BlockFault, castBlock } from '../../core/table/castBlock.ts';
 import { type Casting, type CastRow, type TypedColumn, typeColumns } from '../../core/table/casting.ts';
@@ -10,16 +11,15 @@ import type { Cells, TableAt } from '../../core/table/table.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import { findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { findRowIds } from '../../store/tables/findRowIds.ts';
+import { readStoredRows } from '../../store/tables/readStoredRows.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
-import { findRowIds } from '../rows/findRowIds.ts';
-import { readStoredRows } from '../rows/readStoredRows.ts';
 import { type EditRequest, planOnStored, refuseMasked } from '../rows/upsertRows.ts';
 import { writeLargeEdit } from '../rows/writeLargeEdit.ts';
 import { requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { refuseRange, requireBlock } from './openBlock.ts';
-import { presentCell } from './presentCell.ts';
 
 export interface PreparedRange extends PreparedEdit {
   range: string;

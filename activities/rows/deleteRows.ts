@@ -2,11 +2,11 @@ import type { Principal } from '../../core/access/principal.ts';
 import type { PreparedEdit } from '../../core/table/edit.ts';
 import { planDelete } from '../../core/table/planRows.ts';
 import type { Services } from '../../store/services.ts';
+import { readStoredRows } from '../../store/tables/readStoredRows.ts';
 import { requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { checkVersion } from './checkVersion.ts';
-import { readStoredRows } from './readStoredRows.ts';
 import { type EditRequest, requireRows } from './upsertRows.ts';
 import { writeLargeEdit } from './writeLargeEdit.ts';
 

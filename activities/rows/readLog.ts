@@ -5,7 +5,7 @@ import { listLogFiles } from '../../store/pg/logFiles.ts';
 import { listMakersBut, type OpRecord } from '../../store/pg/ops.ts';
 import { listEntries } from '../../store/pg/rowLog.ts';
 import type { Services } from '../../store/services.ts';
-import { spanOf } from '../tables/readLayers.ts';
+import { spanOf } from '../../store/tables/readLogLayers.ts';
 
 export interface LogQuery {
   after: number;

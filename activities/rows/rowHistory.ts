@@ -1,4 +1,3 @@
-import type { Principal } from '../../core/access/principal.ts';
 import { sameValue } from '../../core/cells/castValue.ts';
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
@@ -6,44 +5,34 @@ import { notFound } from '../../core/errors.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import type { LogRow } from '../../core/table/log.ts';
 import { pairColumns } from '../../core/table/pairColumns.ts';
-import type { Cells, TableAt } from '../../core/table/table.ts';
-import type { VisibleColumn } from '../../core/table/visibleTable.ts';
-import { listColumnsEver } from '../../store/pg/columns.ts';
+import type { Cells, TableVersion } from '../../core/table/table.ts';
+import type { VisibleColumn, VisibleTable } from '../../core/table/visibleTable.ts';
 import { findMakers, type OpRecord } from '../../store/pg/ops.ts';
 import { findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { openVisibleColumns } from '../tables/openVisibleTable.ts';
+import { hasRow } from '../../store/tables/findRowIds.ts';
+import { readStoredRows } from '../../store/tables/readStoredRows.ts';
+import type { ChangedCell } from '../../store/tables/tableDiff.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
-import { readStoredRows } from './readStoredRows.ts';
-
-export interface HistoryCell {
-  column: string;
-  /** The text of a JSON value. */
-  oldJson: string;
-  newJson: string;
-}
 
 export interface HistoryChange {
   op: OpRecord;
   editVersion: number;
   kind: 'insert' | 'update' | 'delete';
-  cells: HistoryCell[];
+  cells: ChangedCell[];
 }
 
 const kinds = { I: 'insert', U: 'update', D: 'delete' } as const;
 
-/** Every change of a row, newest first. Columns are shown under the newest name that their id had. */
+/** Every change of a row, newest first. The columns are those that the table ever had. */
 export async function readRowHistory(
   services: Services,
-  principal: Principal,
-  at: TableAt,
+  { at, columns }: VisibleTable,
   rowId: number,
   page: { cursor?: string; limit: number },
 ): Promise<{ changes: HistoryChange[]; nextCursor: string | null }> {
   const key = decodeCursor(page.cursor, ['number']);
   const upTo = key === null ? at.editVersion : Math.min(at.editVersion, (key[0] as number) - 1);
-  const ever = await listColumnsEver(services.db.orm, at.table.id);
-  const { columns } = await openVisibleColumns(services, principal, { ...at, columns: ever });
   const [logged, unlogged] = await Promise.all([
     readLog(services, at.table.id, { after: 0, upTo, rowIds: [rowId], newestFirst: true, limit: page.limit + 1 }),
     findUnloggedVersions(services, at.table.id, 0, upTo),
@@ -63,7 +52,7 @@ export async function readRowHistory(
   for (const version of versions) {
     if (changes.length > page.limit) break;
     const op = makers.get(version) ?? others.get(version);
-    const entry = byVersion.get(version) ?? (await compareVersions(services, at, version, rowId));
+    const entry = byVersion.get(version) ?? (await compareRow(services, at, version, rowId));
     if (!entry || !op) continue;
     const cells = presentCells(entry, columns);
     // A change of hidden columns alone is not shown: that it happened would be told, too.
@@ -74,15 +63,15 @@ export async function readRowHistory(
   return { changes: items, nextCursor };
 }
 
-async function requireKnownRow(services: Services, at: TableAt, rowId: number): Promise<void> {
+async function requireKnownRow(services: Services, at: TableVersion, rowId: number): Promise<void> {
   const known = rowId < at.table.nextRowId && (await wasEverThere(services, at, rowId));
   if (!known) throw notFound('row in this table', 'Read the rows to get their ids.');
 }
 
-async function wasEverThere(services: Services, at: TableAt, rowId: number): Promise<boolean> {
-  if ((await readStoredRows(services, at, [rowId])).has(rowId)) return true;
+async function wasEverThere(services: Services, at: TableVersion, rowId: number): Promise<boolean> {
+  if (await hasRow(services, at, rowId)) return true;
   const first = await findTableAt(services.db.pool, at.table, 1);
-  return first !== null && (await readStoredRows(services, first, [rowId])).has(rowId);
+  return first !== null && hasRow(services, first, rowId);
 }
 
 /** An entry as the log would have it, and the types of old values where they may differ. */
@@ -91,7 +80,7 @@ interface ComparedRow extends LogRow {
 }
 
 /** What a version that no log tells of did to a row, as if it had been logged. */
-async function compareVersions(services: Services, at: TableAt, version: number, rowId: number): Promise<ComparedRow | null> {
+async function compareRow(services: Services, at: TableVersion, version: number, rowId: number): Promise<ComparedRow | null> {
   const [after, before] = await Promise.all([
     findTableAt(services.db.pool, at.table, version),
     version === 1 ? null : findTableAt(services.db.pool, at.table, version - 1),
@@ -132,7 +121,7 @@ function isShownAlike(oldType: string, oldText: string | null, type: string, tex
   return show(before, oldText) === show(after, text);
 }
 
-function presentCells(entry: ComparedRow, columns: VisibleColumn[]): HistoryCell[] {
+function presentCells(entry: ComparedRow, columns: VisibleColumn[]): ChangedCell[] {
   const changed = new Set(entry.changed);
   return columns.flatMap((column) => {
     if (!changed.has(column.id)) return [];

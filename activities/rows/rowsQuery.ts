@@ -3,9 +3,10 @@ import type { Readable } from 'node:stream';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { asSentence, DomainError, type ProblemItem } from '../../core/errors.ts';
 import { decodeCursor, encodeCursor, foreignCursor } from '../../core/paging.ts';
-import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import type { TableVersion } from '../../core/table/table.ts';
+import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
-import { quoteName, type RelationColumn } from '../../store/duckdb/relation.ts';
+import type { OrderTerm } from '../../store/tables/readPage.ts';
 
 export interface RowsQuery {
   limit: number;
@@ -18,7 +19,7 @@ export interface RowsQuery {
 }
 
 export interface RowsPage {
-  columns: RelationColumn[];
+  columns: VisibleColumn[];
   /** Each row as the text of a JSON object. */
   rows: string[];
   rowCount: number;
@@ -27,21 +28,8 @@ export interface RowsPage {
   stream(format: RowFormat): Promise<Readable>;
 }
 
-export const mostPageBytes = 256 * 1024 * 1024;
-export const smallerPage = 'Ask for fewer rows or columns at a time.';
-
-export function requireModest(bytes: number): void {
-  if (bytes <= mostPageBytes) return;
-  throw new DomainError('query-too-large', `The page would hold more than ${mostPageBytes / 1024 ** 2} MiB.`, smallerPage);
-}
-
-/** In that order, and among equal values in row order: a page's end is a definite place. */
-export function orderBy(order: OrderTerm[]): string {
-  return `ORDER BY ${[...order.map(({ sql }) => sql), rowIdColumn].join(', ')}`;
-}
-
 /** The list that a place belongs to: of one table, in one order, by one filter. */
-function printList(at: TableAt, { sort, filter }: RowsQuery): string {
+function printList(at: TableVersion, { sort, filter }: RowsQuery): string {
   return createHash('sha256')
     .update(JSON.stringify([at.table.id, sort ?? [], filter ?? null]))
     .digest('base64url')
@@ -49,12 +37,12 @@ function printList(at: TableAt, { sort, filter }: RowsQuery): string {
 }
 
 /** The cursor of a sorted or filtered list: the place where its next page begins. */
-export function encodePlace(at: TableAt, query: RowsQuery, place: number): string {
+export function encodePlace(at: TableVersion, query: RowsQuery, place: number): string {
   return encodeCursor([place, at.editVersion, printList(at, query)]);
 }
 
 /** Where a sorted or filtered page begins. Its cursor is a place in one version: row ids say nothing there. */
-export function decodePlace(at: TableAt, query: RowsQuery): number {
+export function decodePlace(at: TableVersion, query: RowsQuery): number {
   const key = decodeCursor(query.cursor, ['number', 'number', 'string']);
   if (key && key[2] !== printList(at, query)) throw foreignCursor();
   if (key && key[1] !== at.editVersion) {
@@ -83,11 +71,11 @@ function splitNames(values: string[], isName: (text: string) => boolean): string
   );
 }
 
-function findColumn(columns: RelationColumn[], name: string): RelationColumn | null {
+function findColumn(columns: VisibleColumn[], name: string): VisibleColumn | null {
   return columns.find((column) => column.name.toLowerCase() === name.toLowerCase()) ?? null;
 }
 
-function unknownColumn(columns: RelationColumn[], name: string, parameter: string): ProblemItem {
+function unknownColumn(columns: VisibleColumn[], name: string, parameter: string): ProblemItem {
   const near = nearestName(
     name,
     columns.map((column) => column.name),
@@ -98,31 +86,24 @@ function unknownColumn(columns: RelationColumn[], name: string, parameter: strin
   };
 }
 
-export function chooseColumns(columns: RelationColumn[], wanted: string[] | undefined): RelationColumn[] {
+export function chooseColumns(columns: VisibleColumn[], wanted: string[] | undefined): VisibleColumn[] {
   if (!wanted || wanted.length === 0) return columns;
   const names = splitNames(wanted, (text) => findColumn(columns, text) !== null);
   const unknown = names.filter((name) => !findColumn(columns, name)).map((name) => unknownColumn(columns, name, 'columns'));
   if (unknown.length > 0) refuse(unknown);
-  const chosen = [...new Set(names.map((name) => findColumn(columns, name) as RelationColumn))];
-  const rowId = columns.at(-1) as RelationColumn;
+  const chosen = [...new Set(names.map((name) => findColumn(columns, name) as VisibleColumn))];
+  const rowId = columns.at(-1) as VisibleColumn;
   return chosen.includes(rowId) ? chosen : [...chosen, rowId];
 }
 
-/** A column that rows are sorted by, and how as SQL. */
-export interface OrderTerm {
-  name: string;
-  sql: string;
-}
-
-/** `列:desc` as SQL. A masked column sorts as the NULLs it reads as. */
-export function chooseOrder(columns: RelationColumn[], wanted: string[] | undefined): OrderTerm[] {
+/** `列` or `列:desc`. A masked column sorts as the NULLs it reads as. */
+export function chooseOrder(columns: VisibleColumn[], wanted: string[] | undefined): OrderTerm[] {
   const isTerm = (text: string) => (findColumn(columns, text) ?? findColumn(columns, text.replace(/:(asc|desc)$/i, ''))) !== null;
   return splitNames(wanted ?? [], isTerm).map((term) => {
     const name = findColumn(columns, term) ? term : term.replace(/:(asc|desc)$/i, '');
     const column = findColumn(columns, name);
     if (!column)
       return refuse([unknownColumn(columns, name, 'sort')], 'Write sort=column or sort=column:desc; GET …/columns lists the columns.');
-    const direction = /:desc$/i.test(term) && name !== term ? 'DESC' : 'ASC';
-    return { name: column.name, sql: `${quoteName(column.name)} ${direction} NULLS LAST` };
+    return { name: column.name, descending: /:desc$/i.test(term) && name !== term };
   });
 }

@@ -11,11 +11,11 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { findOp, listCancelledVersions, markUndone, type OpRecord } from '../../store/pg/ops.ts';
 import { type EditedTable, findCurrentTableById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { readStoredRows } from '../../store/tables/readStoredRows.ts';
 import { applyEdit, requireEditable } from '../tables/editTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { versionConflict } from './checkVersion.ts';
 import { readLog } from './readLog.ts';
-import { readStoredRows } from './readStoredRows.ts';
 import { writeLargeEdit } from './writeLargeEdit.ts';
 
 export interface PreparedUndo extends PreparedEdit {

@@ -8,11 +8,11 @@ import type { PlannedEdit, PreparedEdit } from '../../core/table/edit.ts';
 import { planUpsert, type RowPlan } from '../../core/table/planRows.ts';
 import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
+import { readStoredRows } from '../../store/tables/readStoredRows.ts';
 import { requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { checkVersion } from './checkVersion.ts';
-import { readStoredRows } from './readStoredRows.ts';
 import { writeLargeEdit } from './writeLargeEdit.ts';
 
 const mostErrors = 100;
@@ -22,16 +22,6 @@ export interface EditRequest {
   name: string;
   expectedVersion: number | null;
   rebase: boolean;
-}
-
-/** What the caller may see of the columns, and which of those are masked. */
-export async function visibleColumns(
-  services: Services,
-  principal: Principal,
-  at: Pick<TableAt, 'table' | 'columns'>,
-): Promise<{ visible: ColumnRecord[]; masked: Set<number> }> {
-  const { columns } = await openVisibleColumns(services, principal, at);
-  return { visible: columns, masked: new Set(columns.flatMap(({ id, masked }) => (masked ? [id] : []))) };
 }
 
 /** Reads, casts and, for a large one, writes the file: all that comes before the transaction. */

@@ -1,11 +1,27 @@
 import type { Principal } from '../../core/access/principal.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import { seeColumns, type VisibleColumns, type VisibleTable } from '../../core/table/visibleTable.ts';
+import { listColumnsEver } from '../../store/pg/columns.ts';
 import type { Services } from '../../store/services.ts';
 
 /** A table at a version, as the principal may see it: once per request and table, for every reader of it. */
 export async function openVisibleTable(services: Services, principal: Principal, at: TableAt): Promise<VisibleTable> {
   return { at, ...(await openVisibleColumns(services, principal, at)) };
+}
+
+/** With every column that the table ever had, under its newest name: for what tells of several versions. */
+export async function openVisibleHistory(services: Services, principal: Principal, at: TableAt): Promise<VisibleTable> {
+  return openVisibleTable(services, principal, { ...at, columns: await listColumnsEver(services.db.orm, at.table.id) });
+}
+
+/** The same for a request that may come back to a table: the policies are asked once for each version of it. */
+export function rememberVisible(services: Services, principal: Principal): (at: TableAt) => Promise<VisibleTable> {
+  const seen = new Map<string, Promise<VisibleTable>>();
+  return (at) => {
+    const known = seen.get(at.versionUid) ?? openVisibleTable(services, principal, at);
+    seen.set(at.versionUid, known);
+    return known;
+  };
 }
 
 /** The columns alone, of a table that is only named or described, or of several versions of it. */

@@ -6,8 +6,8 @@ import {
   type ShownAnnotation,
   setAnnotations,
 } from '../../activities/annotations/annotateTable.ts';
-import { visibleColumns } from '../../activities/rows/upsertRows.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
+import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Handlers } from '../http/call.ts';
@@ -22,19 +22,19 @@ function presentAnnotation({ target, style, note, actor, updatedAt }: ShownAnnot
 export function makeAnnotationHandlers({ services }: ApiParts): Handlers<'listAnnotations' | 'annotateTable' | 'deleteAnnotations'> {
   const open = async (principal: Principal, params: { workbook_id: string; name: string }, needed: 'viewer' | 'editor') => {
     const workbook = await requireWorkbook(services, principal, params.workbook_id, needed);
-    return requireTable(services, workbook.id, params.name);
+    return openVisibleTable(services, principal, await requireTable(services, workbook.id, params.name));
   };
 
   return {
     async listAnnotations({ principal, params, query }) {
-      const at = await open(principal, params, 'viewer');
-      const page = await listTableAnnotations(services, principal, at, { cursor: query.cursor, limit: query.limit ?? 500 });
+      const visible = await open(principal, params, 'viewer');
+      const page = await listTableAnnotations(services, visible, { cursor: query.cursor, limit: query.limit ?? 500 });
       return { status: 200, body: { annotations: page.annotations.map(presentAnnotation), next_cursor: page.nextCursor } };
     },
 
     async annotateTable(call) {
-      const at = await open(call.principal, call.params, 'editor');
-      const prepared = await prepareAnnotations(services, call.principal, at, call.body.annotations);
+      const visible = await open(call.principal, call.params, 'editor');
+      const prepared = await prepareAnnotations(services, visible, call.body.annotations);
       return call.writeAs(call.actor(call.body.actor))(
         (tx) => setAnnotations(tx, prepared),
         (annotations) => ({ status: 200, body: { annotations: annotations.map(presentAnnotation) } }),
@@ -42,10 +42,9 @@ export function makeAnnotationHandlers({ services }: ApiParts): Handlers<'listAn
     },
 
     async deleteAnnotations(call) {
-      const at = await open(call.principal, call.params, 'editor');
-      const { visible } = await visibleColumns(services, call.principal, at);
+      const visible = await open(call.principal, call.params, 'editor');
       return call.write(
-        (tx) => removeAnnotations(tx, at, visible, call.body.targets),
+        (tx) => removeAnnotations(tx, visible, call.body.targets),
         (deleted) => ({ status: 200, body: { deleted } }),
       );
     },

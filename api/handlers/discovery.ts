@@ -2,8 +2,8 @@ import { requireWorkbook } from '../../activities/access.ts';
 import { profileTable } from '../../activities/discovery/profileTable.ts';
 import { searchTables } from '../../activities/discovery/searchTables.ts';
 import { traceLineage, traceRow } from '../../activities/discovery/traceLineage.ts';
-import { visibleColumns } from '../../activities/rows/upsertRows.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
+import { openVisibleColumns, openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import { cutPage, decodeCursor } from '../../core/paging.ts';
 import type { components } from '../../schema/contract.ts';
 import { findTables } from '../../store/pg/discovery.ts';
@@ -47,7 +47,7 @@ export function makeDiscoveryHandlers({
       const page = cutPage(rows, limit, (table) => [table.workbookId, table.name, table.id]);
       const artifacts = await Promise.all(
         page.items.map(async (table) =>
-          presentTableSummary(table, await visibleColumns(services, principal, { table, columns: table.columns })),
+          presentTableSummary(table, await openVisibleColumns(services, principal, { table, columns: table.columns })),
         ),
       );
       return { status: 200, body: { artifacts, next_cursor: page.nextCursor } };
@@ -56,7 +56,7 @@ export function makeDiscoveryHandlers({
     async profileTable({ principal, params }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const at = await requireTable(services, workbook.id, params.name);
-      const columns = (await profileTable(services, principal, at)) as Schemas['ColumnProfile'][];
+      const columns = (await profileTable(services, await openVisibleTable(services, principal, at))) as Schemas['ColumnProfile'][];
       return {
         status: 200,
         headers: { ETag: `"${at.editVersion}"` },
@@ -74,7 +74,7 @@ export function makeDiscoveryHandlers({
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const at = await requireTable(services, workbook.id, params.name);
       const rowId = requireRowId(params.row_id);
-      const { cells, truncated } = await traceRow(services, principal, at, rowId);
+      const { cells, truncated } = await traceRow(services, await openVisibleTable(services, principal, at), rowId);
       return { status: 200, body: { name: at.table.name, row_id: rowId, cells, inputs: [], truncated } };
     },
   };

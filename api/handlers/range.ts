@@ -2,6 +2,7 @@ import { requireWorkbook } from '../../activities/access.ts';
 import { readRange } from '../../activities/range/readRange.ts';
 import { prepareRangeWrite } from '../../activities/range/writeRange.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
+import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentOutcome } from '../presenters/edits.ts';
@@ -12,7 +13,7 @@ export function makeRangeHandlers({ services }: ApiParts): Handlers<'readRange' 
     async readRange({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const at = await requireTable(services, workbook.id, params.name);
-      const body = await readRange(services, principal, at, query.range);
+      const body = await readRange(services, await openVisibleTable(services, principal, at), query.range);
       return { status: 200, headers: { ETag: `"${at.editVersion}"` }, body };
     },
 

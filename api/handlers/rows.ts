@@ -5,6 +5,7 @@ import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import { prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { requireTableThen, resolveAt } from '../../activities/snapshots/resolveAt.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
+import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
@@ -22,7 +23,7 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<'readRows' | '
       refuseBoth(query, 'cursor', 'offset');
       refuseBoth(query, 'at', 'at_version');
       const at = await openAsked(services, workbook.id, params.name, query);
-      const page = await readRows(services, principal, at, { ...query, limit: query.limit ?? 100 });
+      const page = await readRows(services, await openVisibleTable(services, principal, at), { ...query, limit: query.limit ?? 100 });
       const masked = page.columns.filter((column) => column.masked).map((column) => column.name);
       const type = accepts('application/json', formatTypes.ndjson, formatTypes.arrow);
       const headers = { ETag: `"${at.editVersion}"` };

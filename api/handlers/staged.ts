@@ -1,12 +1,12 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { checkVersion } from '../../activities/rows/checkVersion.ts';
-import { visibleColumns } from '../../activities/rows/upsertRows.ts';
 import { beginAnalysis } from '../../activities/sources/beginAnalysis.ts';
 import { beginMaterialize } from '../../activities/sources/beginMaterialize.ts';
 import { correctSpec } from '../../activities/sources/correctSpec.ts';
 import { requireSource } from '../../activities/sources/requireSource.ts';
 import { requireEditable } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
+import { openVisibleColumns } from '../../activities/tables/openVisibleTable.ts';
 import { notFound } from '../../core/errors.ts';
 import type { AppendTarget } from '../../core/jobs/sourceJobs.ts';
 import type { Tx } from '../../store/pg/commit.ts';
@@ -28,9 +28,9 @@ export function makeStagedHandlers({
     if (target?.mode !== 'append') return null;
     const at = await requireTable(services, workbookId, target.table as string);
     requireEditable(at);
-    const { visible } = await visibleColumns(services, call.principal, at);
+    const { columns } = await openVisibleColumns(services, call.principal, at);
     const expectedVersion = target.expected_version ?? null;
-    await checkVersion(services, at, expectedVersion, visible, null);
+    await checkVersion(services, at, expectedVersion, columns, null);
     return { table: at.table.name, expectedVersion, mapping: mapping ?? {} };
   };
 

@@ -2,11 +2,11 @@ import { requireWorkbook } from '../../activities/access.ts';
 import { requireVisibleColumn } from '../../activities/columns/openColumn.ts';
 import { checkVersion } from '../../activities/rows/checkVersion.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
-import { visibleColumns } from '../../activities/rows/upsertRows.ts';
 import { deleteTable, setColumnDescription, setTableDescription, setTableState } from '../../activities/tables/changeTable.ts';
 import { checkColumns, createTable } from '../../activities/tables/createTable.ts';
 import { retryOnMove } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
+import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import type { TableAt } from '../../core/table/table.ts';
@@ -60,17 +60,17 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     at: TableAt,
     format: string | undefined,
   ): Promise<Reply<'getTableSchema'> & Reply<'getArtifactSchema'>> => {
-    const seen = await visibleColumns(services, principal, at);
+    const visible = await openVisibleTable(services, principal, at);
     const headers = { ETag: `"${at.editVersion}"` };
     if (format === 'json-schema')
-      return { status: 200, headers, raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, seen)) } };
-    const sample = await readRows(services, principal, at, { limit: 5 });
+      return { status: 200, headers, raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, visible)) } };
+    const sample = await readRows(services, visible, { limit: 5 });
     const head = JSON.stringify({
       name: at.table.name,
       edit_version: at.editVersion,
-      columns: presentColumns(seen),
+      columns: presentColumns(visible),
       row_count: at.rowCount,
-      masked_columns: maskedNames(seen),
+      masked_columns: maskedNames(visible),
     });
     return { status: 200, headers, raw: { type: 'application/json', data: `${head.slice(0, -1)},"sample":[${sample.rows.join(',')}]}` } };
   };
@@ -111,15 +111,15 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
       return {
         status: 200,
         headers: { ETag: `"${at.editVersion}"` },
-        body: presentTable(at, await visibleColumns(services, principal, at), origin ?? null),
+        body: presentTable(await openVisibleTable(services, principal, at), origin ?? null),
       };
     },
 
     async deleteTable(call) {
       return retryOnMove(async () => {
         const at = await openNamed(call.principal, call.params, 'editor');
-        const { visible } = await visibleColumns(services, call.principal, at);
-        await checkVersion(services, at, parseExpectedVersion(call.query.expected_version), visible, null);
+        const { columns } = await openVisibleTable(services, call.principal, at);
+        await checkVersion(services, at, parseExpectedVersion(call.query.expected_version), columns, null);
         return call.writeAs(call.actor(call.query.actor))(
           (tx) => deleteTable(tx, at),
           () => ({ status: 204 }),
@@ -135,7 +135,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
         body: {
           name: at.table.name,
           edit_version: at.editVersion,
-          columns: presentColumns(await visibleColumns(services, principal, at)),
+          columns: presentColumns(await openVisibleTable(services, principal, at)),
           table_name: at.table.name,
         },
       };
@@ -160,8 +160,8 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
 
     async describeColumn(call) {
       const at = await openNamed(call.principal, call.params, 'editor');
-      const { visible } = await visibleColumns(services, call.principal, at);
-      const column = requireVisibleColumn(visible, call.params.column);
+      const { columns } = await openVisibleTable(services, call.principal, at);
+      const column = requireVisibleColumn(columns, call.params.column);
       const description = call.body.description ?? null;
       return call.write(
         (tx) => setColumnDescription(tx, at.table, column, description),

@@ -1,8 +1,8 @@
-import { visibleColumns } from '../../activities/rows/upsertRows.ts';
+import { openVisibleColumns } from '../../activities/tables/openVisibleTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
-import { type ColumnRecord, rowIdColumn, type TableAt, type TableRecord } from '../../core/table/table.ts';
+import { rowIdColumn, type TableRecord } from '../../core/table/table.ts';
+import { rowIdField, type VisibleColumn, type VisibleColumns, type VisibleTable } from '../../core/table/visibleTable.ts';
 import type { components } from '../../schema/contract.ts';
-import type { RelationColumn } from '../../store/duckdb/relation.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { LandingRecord, SourceRecord } from '../../store/pg/sources.ts';
 import { listColumnsAt } from '../../store/pg/tables.ts';
@@ -10,20 +10,14 @@ import type { Services } from '../../store/services.ts';
 
 type Schemas = components['schemas'];
 
-/** What the policies let the caller see of a table's columns. */
-export interface SeenColumns {
-  visible: ColumnRecord[];
-  masked: Set<number>;
-}
-
-export function presentTableSummary(table: TableRecord, seen: SeenColumns): Schemas['TableSummary'] {
+export function presentTableSummary(table: TableRecord, { columns }: VisibleColumns): Schemas['TableSummary'] {
   return {
     name: table.name,
     type: table.type,
     description: table.description,
     id: table.id,
     row_count: table.rowCount,
-    schema: seen.visible.map((column) => ({ name: column.name, type: column.type })),
+    schema: columns.map((column) => ({ name: column.name, type: column.type })),
     state: table.state,
     table_name: table.name,
     updated_at: table.updatedAt.toISOString(),
@@ -43,20 +37,18 @@ export async function summarizeTables(
   const versions = new Map(tables.map((table) => [table.id, table.editVersion]));
   const columns = await listColumnsAt(orm, [...versions.keys()], (id) => versions.get(id) ?? 0);
   return Promise.all(
-    tables.map(async (table) => {
-      const { editVersion, versionUid, manifestId, schemaVersion, rowCount } = table;
-      const at = { table, editVersion, versionUid, manifestId, schemaVersion, rowCount, columns: columns.get(table.id) ?? [], layers: [] };
-      return presentTableSummary(table, await visibleColumns(services, principal, at));
-    }),
+    tables.map(async (table) =>
+      presentTableSummary(table, await openVisibleColumns(services, principal, { table, columns: columns.get(table.id) ?? [] })),
+    ),
   );
 }
 
-export function presentTable(at: TableAt, seen: SeenColumns, origin: (LandingRecord & { source: SourceRecord }) | null): Schemas['Table'] {
+export function presentTable(visible: VisibleTable, origin: (LandingRecord & { source: SourceRecord }) | null): Schemas['Table'] {
   return {
-    ...presentTableSummary(at.table, seen),
-    layer: at.table.layer,
-    masked_columns: maskedNames(seen),
-    columns: presentColumns(seen),
+    ...presentTableSummary(visible.at.table, visible),
+    layer: visible.at.table.layer,
+    masked_columns: maskedNames(visible),
+    columns: presentColumns(visible),
     source: origin && {
       id: origin.sourceId,
       name: origin.source.name,
@@ -67,24 +59,15 @@ export function presentTable(at: TableAt, seen: SeenColumns, origin: (LandingRec
   };
 }
 
-export function maskedNames(seen: SeenColumns): string[] {
-  return seen.visible.filter((column) => seen.masked.has(column.id)).map((column) => column.name);
+export function maskedNames({ columns }: VisibleColumns): string[] {
+  return columns.filter((column) => column.masked).map((column) => column.name);
 }
 
-export function presentColumns(seen: SeenColumns): Schemas['ColumnInfo'][] {
-  return [
-    ...seen.visible.map((column) => ({
-      column: column.name,
-      name: column.name,
-      type: column.type,
-      masked: seen.masked.has(column.id),
-      description: column.description,
-    })),
-    { column: rowIdColumn, name: rowIdColumn, type: 'BIGINT', masked: false, description: null },
-  ];
+export function presentColumns({ columns }: VisibleColumns): Schemas['ColumnInfo'][] {
+  return [...columns, rowIdField].map(({ name, type, masked, description }) => ({ column: name, name, type, masked, description }));
 }
 
-export function presentColumnDefs(columns: RelationColumn[]): Schemas['ColumnDef'][] {
+export function presentColumnDefs(columns: VisibleColumn[]): Schemas['ColumnDef'][] {
   return columns.map(({ name, type }) => ({ name, type }));
 }
 
@@ -108,17 +91,17 @@ const jsonTypes: Record<string, Record<string, unknown>> = {
 };
 
 /** A JSON Schema of one row, as the caller may write it: denied columns absent, every cell nullable. */
-export function presentRowSchema(table: TableRecord, seen: SeenColumns): Record<string, unknown> {
+export function presentRowSchema(table: TableRecord, { columns }: VisibleColumns): Record<string, unknown> {
   const decimal = { type: ['string', 'number', 'null'], pattern: '^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)$' };
   const properties = Object.fromEntries(
-    seen.visible.map((column) => {
+    columns.map((column) => {
       const type = jsonTypes[column.type] ?? decimal;
       return [
         column.name,
         {
           ...type,
           ...(column.description ? { description: column.description } : {}),
-          ...(seen.masked.has(column.id) ? { readOnly: true } : {}),
+          ...(column.masked ? { readOnly: true } : {}),
         },
       ];
     }),

@@ -3,18 +3,19 @@ import { prepareAddColumn } from '../../activities/columns/changeColumns.ts';
 import { applyColumnChange, type PreparedColumnChange } from '../../activities/columns/openColumn.ts';
 import { prepareRetypeColumn } from '../../activities/columns/retypeColumn.ts';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
-import { chooseFileRows, compactionLimits } from '../../activities/compaction/limits.ts';
-import { readStoredRows } from '../../activities/rows/readStoredRows.ts';
 import { readRowHistory } from '../../activities/rows/rowHistory.ts';
 import { commitSnapshot } from '../../activities/snapshots/commitSnapshot.ts';
 import { planRestore } from '../../activities/snapshots/planRestore.ts';
 import { restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
+import { openVisibleHistory } from '../../activities/tables/openVisibleTable.ts';
+import { chooseFileRows, compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { listLongTables } from '../../store/pg/compaction.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { readStoredRows } from '../../store/tables/readStoredRows.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 let store: TestStore;
@@ -57,7 +58,8 @@ const request = (name: string) => ({ workbookId: store.workbook.id, name, expect
 
 const tellHistory = async (name: string, rowId: number) => {
   const { services, principal, workbook } = store;
-  return (await readRowHistory(services, principal, await requireTable(services, workbook.id, name), rowId, { limit: 100 })).changes;
+  const visible = await openVisibleHistory(services, principal, await requireTable(services, workbook.id, name));
+  return (await readRowHistory(services, visible, rowId, { limit: 100 })).changes;
 };
 
 /** A table of many layers: segments, log, deltas, deletions, a column that came late. */

@@ -3,6 +3,7 @@ import { prepareAddColumn, prepareDropColumn } from '../../activities/columns/ch
 import { applyColumnChange, type PreparedColumnChange } from '../../activities/columns/openColumn.ts';
 import { diffTable } from '../../activities/rows/diffTable.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
+import { seeEverything } from '../../core/table/visibleTable.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 let store: TestStore;
@@ -21,12 +22,12 @@ const add = (name: string, column: string, value?: string) =>
 
 /** The difference to the first version, both ways, and which files were read for it. */
 async function diff(name: string) {
-  const { services, principal, workbook } = store;
+  const { services, workbook } = store;
   const now = await requireTable(services, workbook.id, name);
   const first = await requireTableAt(services, now, 1);
   const opened = vi.spyOn(services.blobs, 'open');
-  const there = await diffTable(services, principal, first, now, 100);
-  const back = await diffTable(services, principal, now, first, 100);
+  const there = await diffTable(services, seeEverything(first), seeEverything(now), 100);
+  const back = await diffTable(services, seeEverything(now), seeEverything(first), 100);
   const files = new Set(opened.mock.calls.flatMap(([keys]) => keys));
   opened.mockRestore();
   return { there: there.counts, back: back.counts, files: files.size };

@@ -7,7 +7,6 @@ import { prepareAddColumn, prepareDropColumn, prepareRenameColumn } from '../../
 import { applyColumnChange, type PreparedColumnChange } from '../../activities/columns/openColumn.ts';
 import { prepareRetypeColumn } from '../../activities/columns/retypeColumn.ts';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
-import { compactionLimits } from '../../activities/compaction/limits.ts';
 import { diffTable } from '../../activities/rows/diffTable.ts';
 import { readRowHistory } from '../../activities/rows/rowHistory.ts';
 import { applyUndo, prepareUndo } from '../../activities/rows/undoOp.ts';
@@ -15,6 +14,9 @@ import { commitSnapshot } from '../../activities/snapshots/commitSnapshot.ts';
 import { planRestore } from '../../activities/snapshots/planRestore.ts';
 import { restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
 import { requireTableAt } from '../../activities/tables/openTable.ts';
+import { openVisibleHistory } from '../../activities/tables/openVisibleTable.ts';
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
+import { seeEverything } from '../../core/table/visibleTable.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { openTailFiles } from '../../store/duckdb/tailFiles.ts';
 import type { SnapshotRecord } from '../../store/pg/snapshots.ts';
@@ -230,14 +232,15 @@ class Run {
     const to = at && (await requireTableAt(services, at, version));
     const from = at && (await requireTableAt(services, at, Math.max(1, version - 3)));
     if (!at || !from || !to) throw new Error('the table is gone');
+    const ever = await openVisibleHistory(services, principal, at);
     const histories = [];
     for (const rowId of rowIds) {
-      const { changes } = await readRowHistory(services, principal, at, rowId, { limit: 100 }).catch(() => ({ changes: [] }));
+      const { changes } = await readRowHistory(services, ever, rowId, { limit: 100 }).catch(() => ({ changes: [] }));
       histories.push(
         changes.filter(({ editVersion }) => editVersion <= version).map(({ editVersion, kind, cells }) => ({ editVersion, kind, cells })),
       );
     }
-    return { histories, diff: await diffTable(services, principal, from, to, 100) };
+    return { histories, diff: await diffTable(services, seeEverything(from), seeEverything(to), 100) };
   }
 
   /** Twice, so that its tail is written down. */

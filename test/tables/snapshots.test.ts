@@ -5,8 +5,10 @@ import { commitSnapshot } from '../../activities/snapshots/commitSnapshot.ts';
 import { planRestore } from '../../activities/snapshots/planRestore.ts';
 import { openTablesAt, resolveAt } from '../../activities/snapshots/resolveAt.ts';
 import { restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
-import { openUnmasked, requireTable } from '../../activities/tables/openTable.ts';
+import { requireTable } from '../../activities/tables/openTable.ts';
+import { seeEverything } from '../../core/table/visibleTable.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
+import { openRelation } from '../../store/tables/openRelation.ts';
 import { ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { watchStatements } from '../setup/statements.ts';
@@ -266,7 +268,7 @@ describe('restoreSnapshot: a restore', () => {
     const snapshot = await book.commit('s');
     await book.upsert('t', [{ __svc_row_id: 1, a: 'new' }]);
     const { services } = store;
-    const relation = await openUnmasked(services, await requireTable(services, book.id, 't'));
+    const relation = await openRelation(services, seeEverything(await requireTable(services, book.id, 't')));
     const seen = await withRelation(services.engine, services.blobs, relation, async (connection, from) => {
       ok(await book.restore(snapshot.id));
       return (await connection.runAndReadAll(`SELECT a FROM ${from}`)).getRows();

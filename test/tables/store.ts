@@ -10,15 +10,17 @@ import { readRows } from '../../activities/rows/readRows.ts';
 import { prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { createTable } from '../../activities/tables/createTable.ts';
 import { commitPlan, retryOnMove } from '../../activities/tables/editTable.ts';
-import { openUnmasked, requireTable } from '../../activities/tables/openTable.ts';
+import { requireTable } from '../../activities/tables/openTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { seeEverything } from '../../core/table/visibleTable.ts';
 import { withRelation } from '../../store/duckdb/engine.ts';
 import { quoteName } from '../../store/duckdb/relation.ts';
 import { type Actor, type Change, commit } from '../../store/pg/commit.ts';
 import { type EditedTable, findTableAt, listTablesById } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
+import { openRelation } from '../../store/tables/openRelation.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeLargeTable } from '../setup/largeTable.ts';
 
@@ -87,7 +89,7 @@ async function bindStore(common: Common): Promise<TestStore> {
 
   /** Small pages are looked up by their bytes, large ones are read by the engine: both must say the same. */
   const requireSamePages = async (at: TableAt): Promise<void> => {
-    const read = (limit: number, cursor?: string) => readRows(services, principal, at, { limit, ...(cursor ? { cursor } : {}) });
+    const read = (limit: number, cursor?: string) => readRows(services, seeEverything(at), { limit, ...(cursor ? { cursor } : {}) });
     const large = await read(10_000);
     const small: string[] = [];
     let cursor: string | null | undefined;
@@ -113,12 +115,17 @@ async function bindStore(common: Common): Promise<TestStore> {
       version === undefined || version === current.editVersion ? current : await findTableAt(services.db.pool, current.table, version);
     if (!at) throw new Error(`no version ${version} of ${tableId}`);
     const names = [...at.columns.map((column) => column.name), rowIdColumn];
-    const rows = await withRelation(services.engine, services.blobs, await openUnmasked(services, at), async (connection, from) => {
-      const reader = await connection.runAndReadAll(
-        `SELECT ${names.map((name) => `CAST(${quoteName(name)} AS VARCHAR)`).join(', ')} FROM ${from} ORDER BY ${rowIdColumn}`,
-      );
-      return reader.getRows() as (string | null)[][];
-    });
+    const rows = await withRelation(
+      services.engine,
+      services.blobs,
+      await openRelation(services, seeEverything(at)),
+      async (connection, from) => {
+        const reader = await connection.runAndReadAll(
+          `SELECT ${names.map((name) => `CAST(${quoteName(name)} AS VARCHAR)`).join(', ')} FROM ${from} ORDER BY ${rowIdColumn}`,
+        );
+        return reader.getRows() as (string | null)[][];
+      },
+    );
     await requireSamePages(at);
     if (rows.length !== at.rowCount) throw new Error(`${tableId}@${at.editVersion}: ${rows.length} rows, row_count says ${at.rowCount}`);
     return { columns: at.columns.map((column) => [column.name, column.type]), rows };

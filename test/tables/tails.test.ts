@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareAddColumn } from '../../activities/columns/changeColumns.ts';
 import { applyColumnChange } from '../../activities/columns/openColumn.ts';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
-import { compactionLimits } from '../../activities/compaction/limits.ts';
-import { openUnmasked } from '../../activities/tables/openTable.ts';
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { TableAt } from '../../core/table/table.ts';
+import { seeEverything } from '../../core/table/visibleTable.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
+import { openRelation } from '../../store/tables/openRelation.ts';
 import { ok } from '../setup/api.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
@@ -34,7 +35,7 @@ async function awaitFile(tableId: string): Promise<string> {
   await expect
     .poll(async () => {
       await store.readContent(tableId);
-      const relation = await openUnmasked(store.services, await current(tableId));
+      const relation = await openRelation(store.services, seeEverything(await current(tableId)));
       return relation.tail === null ? relation.tailFile : null;
     })
     .not.toBeNull();
@@ -58,7 +59,7 @@ describe('tailFiles: a long log', () => {
       { n: 1, t: 'new' },
     ]);
     await store.remove('edited_on', [6, 3000]);
-    const relation = await openUnmasked(store.services, await current(id));
+    const relation = await openRelation(store.services, seeEverything(await current(id)));
     expect(relation.tailFile).toBe(file);
     expect(JSON.parse(relation.tail?.json ?? '[]')).toHaveLength(4);
     const { rows } = await store.readContent(id);
@@ -86,7 +87,7 @@ describe('tailFiles: a long log', () => {
     await awaitFile(id);
     expect(await store.hashContent(id, 2)).toBe(second);
     await compactTable(store.services, id, { heartbeat() {} }, { ...compactionLimits, tail: 0 });
-    expect((await openUnmasked(store.services, await current(id))).tailFile).toBeNull();
+    expect((await openRelation(store.services, seeEverything(await current(id)))).tailFile).toBeNull();
     expect(await store.hashContent(id, 3)).toBe(third);
     expect(await store.hashContent(id, 2)).toBe(second);
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
-import { compactionLimits } from '../../activities/compaction/limits.ts';
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import { ok, refused } from '../setup/api.ts';
 import { useWorkbook } from './tableDriver.ts';
 

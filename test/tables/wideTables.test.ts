@@ -2,12 +2,12 @@ import { buffer } from 'node:stream/consumers';
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
-import { compactionLimits } from '../../activities/compaction/limits.ts';
-import { readWideRows, streamWideRows } from '../../activities/rows/wideRows.ts';
-import { describeRelation } from '../../activities/tables/openTable.ts';
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { TableAt } from '../../core/table/table.ts';
+import { seeTable } from '../../core/table/visibleTable.ts';
 import type { components } from '../../schema/contract.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
+import { readWideRows, streamWideRows } from '../../store/tables/wideRows.ts';
 import { ok, refused } from '../setup/api.ts';
 import { openTestStore } from './store.ts';
 import { type DrivenTable, driveTable } from './tableDriver.ts';
@@ -93,11 +93,11 @@ describe('wide tables: more columns than an engine is asked for at once', () => 
 
   it('gives nothing of a column that is masked', async () => {
     const [at] = await listTablesById(store.services.db.pool, [id]);
-    const columns = await describeRelation(store.services, at as TableAt, store.principal);
     const read = async (masked: boolean) => {
-      const shown = columns.map((column) => (column.name === '列 1' ? { ...column, masked } : column));
-      const rows = await readWideRows(store.services, store.principal, at as TableAt, shown, [3, 4]);
-      const arrow = await buffer(await streamWideRows(store.services, at as TableAt, shown, [3, 4]));
+      const hidden = (at as TableAt).columns.filter(({ name }) => masked && name === '列 1');
+      const visible = seeTable(at as TableAt, new Map(hidden.map(({ id }) => [id, 'mask'])));
+      const rows = await readWideRows(store.services, { visible, columns: visible.columns }, [3, 4]);
+      const arrow = await buffer(await streamWideRows(store.services, { visible, columns: visible.columns }, [3, 4]));
       return {
         cells: rows.map(({ json }) => JSON.parse(json)['列 1']),
         inJson: rows[0]?.json.includes('変更'),

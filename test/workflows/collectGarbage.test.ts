@@ -1,9 +1,9 @@
 import { access, utimes, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
-import { compactionLimits } from '../../activities/compaction/limits.ts';
 import { collectBlobs, collectVersions } from '../../activities/maintenance/collectGarbage.ts';
 import { expireThings } from '../../activities/maintenance/expireThings.ts';
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { ok, refused } from '../setup/api.ts';
 import { editRows } from '../setup/tables.ts';

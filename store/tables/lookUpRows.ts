@@ -1,19 +1,12 @@
-import { cellJson } from '../../core/cells/cellJson.ts';
-import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { fillDefaults } from '../../core/table/cells.ts';
 import { mayHold, settleRows } from '../../core/table/layers.ts';
-import { type Cells, type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
-import { findRowRange } from '../../store/duckdb/findRows.ts';
-import type { RelationColumn } from '../../store/duckdb/relation.ts';
-import type { Services } from '../../store/services.ts';
-import { readLogLayers } from '../tables/readLayers.ts';
-import { estimateRowBytes } from '../tables/rowBytes.ts';
-
-export interface PageRow {
-  id: number;
-  /** The text of a JSON object. */
-  json: string;
-}
+import { estimateRowBytes } from '../../core/table/rowBytes.ts';
+import type { Cells, ColumnRecord, TableVersion } from '../../core/table/table.ts';
+import { findRowRange } from '../duckdb/findRows.ts';
+import type { PageRow } from './fetchRows.ts';
+import { describeCells, type Projection } from './projection.ts';
+import { readLogLayers } from './readLogLayers.ts';
+import type { TableStorage } from './tableStorage.ts';
 
 /** What is more than this is left to an engine, which works in the background. */
 const few = { cells: 5_000, bytes: 1_000_000 };
@@ -25,9 +18,8 @@ const mostLooks = 3;
  * where they lie: for one page, an engine takes longer to plan than to read.
  */
 export async function lookUpRows(
-  services: Services,
-  at: TableAt,
-  columns: RelationColumn[],
+  storage: TableStorage,
+  { visible: { at }, columns }: Projection,
   limit: number,
   start: number,
 ): Promise<{ rows: PageRow[]; after: number }> {
@@ -35,32 +27,20 @@ export async function lookUpRows(
   let after = start;
   const wanted = limit + 1;
   if (wanted * columns.length > few.cells || wanted * estimateRowBytes(at) > few.bytes) return { rows, after };
-  const { stored, write } = describeCells(at, columns);
+  const { cells, stored } = describeCells(columns);
+  const writeRow = (row: StoredRow) => {
+    const texts = cells.map(({ column, key, isRowId, write }) => `${key}:${isRowId ? row.id : write(row.cells[column.id] ?? null)}`);
+    return `{${texts.join(',')}}`;
+  };
   const last = at.table.nextRowId - 1;
   for (let look = 0; look < mostLooks && rows.length <= limit && after < last; look += 1) {
     const span = { min: after + 1, max: Math.min(last, after + wanted) };
-    const found = await readSpan(services, at, span, stored);
+    const found = await readSpan(storage, at, span, stored);
     if (!found) break;
-    for (const row of found) rows.push({ id: row.id, json: write(row) });
+    for (const row of found) rows.push({ id: row.id, json: writeRow(row) });
     after = span.max;
   }
   return { rows, after };
-}
-
-/** What is to be read for some columns, and how a row of it is written: as the engine writes it. */
-function describeCells(at: TableAt, columns: RelationColumn[]): { stored: ColumnRecord[]; write(row: StoredRow): string } {
-  const byName = new Map(at.columns.map((column) => [column.name, column]));
-  const cells = columns.map(({ name, masked }) => {
-    const column = masked ? undefined : byName.get(name);
-    const type = column && (parseColumnType(column.type) as ColumnType);
-    const textOf = (row: StoredRow) =>
-      column && type ? cellJson(type, row.cells[column.id] ?? null) : name === rowIdColumn ? String(row.id) : 'null';
-    return { column, key: JSON.stringify(name), textOf };
-  });
-  return {
-    stored: cells.flatMap(({ column }) => column ?? []),
-    write: (row) => `{${cells.map(({ key, textOf }) => `${key}:${textOf(row)}`).join(',')}}`,
-  };
 }
 
 interface StoredRow {
@@ -76,16 +56,16 @@ const mostFiles = 24;
  * one.
  */
 async function readSpan(
-  services: Services,
-  at: TableAt,
+  storage: TableStorage,
+  at: TableVersion,
   span: { min: number; max: number },
   columns: ColumnRecord[],
 ): Promise<StoredRow[] | null> {
   const keys = at.layers.flatMap((layer) => (layer.kind !== 'log' && mayHold(layer, span) ? [layer.key] : []));
   if (keys.length > mostFiles) return null;
-  const entries = await readLogLayers(services, at, span);
+  const entries = await readLogLayers(storage, at, span);
   const ids = columns.map(({ id }) => id);
-  const files = await services.blobs.open(keys);
+  const files = await storage.blobs.open(keys);
   try {
     const settled = await settleRows(at.layers, entries, (layer) =>
       mayHold(layer, span) ? findRowRange(files.pathOf(layer.key), span, ids) : new Map(),

@@ -1,37 +1,37 @@
 import { randomUUID } from 'node:crypto';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
-import { tablePrefix } from '../../store/blobs/keys.ts';
-import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
-import { cellText } from '../../store/duckdb/cellText.ts';
-import { readAll, withRelation } from '../../store/duckdb/engine.ts';
-import { quoteName } from '../../store/duckdb/relation.ts';
-import { groupRowsOf } from '../../store/duckdb/wide.ts';
-import { keepDraft, type WrittenFile } from '../../store/duckdb/writeFile.ts';
-import { type GroupColumn, openColumn, ParquetFile } from '../../store/parquet/parquetFile.ts';
-import { storeType } from '../../store/parquet/storedTypes.ts';
-import type { Services } from '../../store/services.ts';
-import { eachColumn, type StoredColumns, withStoredColumns } from '../rows/storedColumns.ts';
-import { openUnmasked } from '../tables/openTable.ts';
-import type { WrittenColumn } from './writeSegments.ts';
+import { seeEverything } from '../../core/table/visibleTable.ts';
+import { tablePrefix } from '../blobs/keys.ts';
+import { fieldIds, innerName } from '../duckdb/buildRelation.ts';
+import { cellText } from '../duckdb/cellText.ts';
+import { readAll } from '../duckdb/engine.ts';
+import { groupRowsOf } from '../duckdb/wide.ts';
+import { keepDraft, type WrittenFile } from '../duckdb/writeFile.ts';
+import { type GroupColumn, openColumn, ParquetFile } from '../parquet/parquetFile.ts';
+import { storeType } from '../parquet/storedTypes.ts';
+import { queryTable } from './openRelation.ts';
+import { eachColumn, type StoredColumns, withStoredColumns } from './storedColumns.ts';
+import type { TableStorage } from './tableStorage.ts';
+import { isKept, type WrittenColumn } from './writtenColumns.ts';
 
 /** The rows of a span as a file, column by column. Null: only an engine can read them. */
 export async function writeWideSpan(
-  services: Services,
+  storage: TableStorage,
   at: TableAt,
   columns: WrittenColumn[],
   span: { minRow: number; maxRow: number },
 ): Promise<WrittenFile | null> {
-  const ids = await withStoredColumns(services, at, { min: span.minRow, max: span.maxRow }, async (rows) => rows.ids);
+  const ids = await withStoredColumns(storage, at, { min: span.minRow, max: span.maxRow }, async (rows) => rows.ids);
   if (!ids) return null;
   const size = groupRowsOf(columns.length);
   let isWhole = true;
-  const written = await keepDraft(services, tablePrefix(at.table), async (path) => {
+  const written = await keepDraft(storage, tablePrefix(at.table), async (path) => {
     const file = await ParquetFile.create(path);
     try {
       for (let first = 0; isWhole && first < ids.length; first += size) {
         const part = ids.slice(first, first + size);
-        const group = await withStoredColumns(services, at, { ids: part }, (rows) => gatherGroup(services, at, columns, rows));
+        const group = await withStoredColumns(storage, at, { ids: part }, (rows) => gatherGroup(storage, at, columns, rows));
         if (group) await file.writeGroup(part.length, group);
         isWhole &&= group !== null;
       }
@@ -42,11 +42,11 @@ export async function writeWideSpan(
     }
   });
   if (isWhole) return written;
-  await services.blobs.remove(written.key);
+  await storage.blobs.remove(written.key);
   return null;
 }
 
-async function gatherGroup(services: Services, at: TableAt, columns: WrittenColumn[], rows: StoredColumns): Promise<GroupColumn[]> {
+async function gatherGroup(storage: TableStorage, at: TableAt, columns: WrittenColumn[], rows: StoredColumns): Promise<GroupColumn[]> {
   const ids = openColumn({ fieldId: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' });
   for (const id of rows.ids) ids.values.add(id);
   const gathered = new Map<WrittenColumn, GroupColumn>();
@@ -62,16 +62,13 @@ async function gatherGroup(services: Services, at: TableAt, columns: WrittenColu
     kept.map((column) => column.of),
     (texts, i) => gather(kept[i] as WrittenColumn, texts),
   );
-  for (const column of columns.filter((each) => !isKept(each))) gather(column, await computeTexts(services, at, column, rows.ids));
+  for (const column of columns.filter((each) => !isKept(each))) gather(column, await computeTexts(storage, at, column, rows.ids));
   return [ids, ...columns.map((column) => gathered.get(column) as GroupColumn)];
 }
 
-const isKept = ({ sql, of }: WrittenColumn) => sql === quoteName(of.name);
-
 /** What is made of a column by SQL is the engine's work. */
-async function computeTexts(services: Services, at: TableAt, column: WrittenColumn, ids: number[]): Promise<(string | null)[]> {
-  const relation = await openUnmasked(services, { ...at, columns: [column.of] }, { ids });
-  return withRelation(services.engine, services.blobs, relation, async (connection, from) => {
+async function computeTexts(storage: TableStorage, at: TableAt, column: WrittenColumn, ids: number[]): Promise<(string | null)[]> {
+  return queryTable(storage, seeEverything({ ...at, columns: [column.of] }), { ids }, async (connection, from) => {
     const texts = cellText(`(${column.sql})`, column.type);
     const rows = await readAll(connection, `SELECT ${texts} FROM ${from} ORDER BY ${rowIdColumn}`);
     return rows.map(([text]) => text as string | null);

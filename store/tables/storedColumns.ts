@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readCell } from '../../core/table/cells.ts';
 import { mayHold, settleLayers } from '../../core/table/layers.ts';
-import type { Cells, ColumnRecord, RowSelection, TableAt } from '../../core/table/table.ts';
-import { type FileRows, openFileRows } from '../../store/duckdb/findRows.ts';
-import { Unreadable } from '../../store/parquet/textDecoders.ts';
-import type { Services } from '../../store/services.ts';
-import { readLogLayers } from '../tables/readLayers.ts';
+import type { Cells, ColumnRecord, RowSelection, TableVersion } from '../../core/table/table.ts';
+import { type FileRows, openFileRows } from '../duckdb/findRows.ts';
+import { Unreadable } from '../parquet/textDecoders.ts';
+import { readLogLayers } from './readLogLayers.ts';
+import type { TableStorage } from './tableStorage.ts';
 
 /** Some rows of a version, to be read column by column. */
 export interface StoredColumns {
@@ -31,16 +31,16 @@ interface PlacedRow {
 
 /** Calls `work` with the rows of a selection. Null: their files are in a form that only an engine can read. */
 export async function withStoredColumns<T>(
-  services: Services,
-  at: TableAt,
+  storage: TableStorage,
+  at: TableVersion,
   selection: RowSelection,
   work: (rows: StoredColumns) => Promise<T>,
 ): Promise<T | null> {
   const wanted = 'ids' in selection ? { ids: [...new Set(selection.ids)].sort((a, b) => a - b) } : selection;
   const near = new Set(at.layers.filter((layer) => mayHold(layer, wanted)));
-  const entries = await readLogLayers(services, at, selection);
+  const entries = await readLogLayers(storage, at, selection);
   const keys = [...near].flatMap((layer) => (layer.kind === 'log' ? [] : [layer.key]));
-  const blobs = await services.blobs.open(keys);
+  const blobs = await storage.blobs.open(keys);
   const files: FileRows[] = [];
   try {
     const settled = await settleLayers<PlacedRow>(at.layers, async (layer, index) => {

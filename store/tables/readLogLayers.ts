@@ -2,45 +2,45 @@ import { type LogRange, listLogRanges } from '../../core/table/layers.ts';
 import type { LayeredEntry } from '../../core/table/log.ts';
 import type { RowSelection, TableVersion } from '../../core/table/table.ts';
 import type { VisibleTable } from '../../core/table/visibleTable.ts';
-import { type LogTail, noTail } from '../../store/duckdb/buildRelation.ts';
-import { readLogFile } from '../../store/duckdb/readLogFile.ts';
-import type { TailFile } from '../../store/duckdb/tailFiles.ts';
-import { listLogFiles } from '../../store/pg/logFiles.ts';
-import { listNewestEntries, readNewestEntries } from '../../store/pg/rowLog.ts';
-import type { Services } from '../../store/services.ts';
+import { type LogTail, noTail } from '../duckdb/buildRelation.ts';
+import { readLogFile } from '../duckdb/readLogFile.ts';
+import type { TailFile } from '../duckdb/tailFiles.ts';
+import { listLogFiles } from '../pg/logFiles.ts';
+import { listNewestEntries, readNewestEntries } from '../pg/rowLog.ts';
+import type { TableStorage } from './tableStorage.ts';
 
 /** What the log layers of a version say of the rows, in the form that a relation takes. */
-export async function readTail(services: Services, { at, columns }: VisibleTable, selection: RowSelection | null): Promise<LogTail> {
+export async function readTail(storage: TableStorage, { at, columns }: VisibleTable, selection: RowSelection | null): Promise<LogTail> {
   const ranges = listLogRanges(at);
   if (ranges.length === 0) return noTail;
-  if (selection !== null) return { file: null, json: await readLogText(services, at, ranges, selection) };
+  if (selection !== null) return { file: null, json: await readLogText(storage, at, ranges, selection) };
   const read = { ...at, columns: columns.filter(({ masked }) => !masked) };
-  const kept = services.tails.find(read);
-  const since = kept && (await readSince(services, at, kept));
-  if (kept && since && (since.json?.length ?? 0) <= services.tails.limits.since) return { file: kept.path, json: since.json };
-  const json = await readLogText(services, at, ranges, null);
-  if (json !== null) void services.tails.offer(read, json);
+  const kept = storage.tails.find(read);
+  const since = kept && (await readSince(storage, at, kept));
+  if (kept && since && (since.json?.length ?? 0) <= storage.tails.limits.since) return { file: kept.path, json: since.json };
+  const json = await readLogText(storage, at, ranges, null);
+  if (json !== null) void storage.tails.offer(read, json);
   return { file: null, json };
 }
 
 /** What the open log says since the version of a file; null when that is not known any more. */
-async function readSince(services: Services, at: TableVersion, kept: TailFile): Promise<{ json: string | null } | null> {
+async function readSince(storage: TableStorage, at: TableVersion, kept: TailFile): Promise<{ json: string | null } | null> {
   if (kept.versionUid === at.versionUid) return { json: null };
   // Above the layer that is open, which is the last.
   const range = { layer: at.layers.length, after: kept.editVersion, upTo: at.editVersion };
-  const { floor, uid, json } = await readNewestEntries(services.db.keyed, at.table.id, [range], null);
+  const { floor, uid, json } = await readNewestEntries(storage.db.keyed, at.table.id, [range], null);
   return uid === kept.versionUid && floor <= kept.editVersion ? { json } : null;
 }
 
 async function readLogText(
-  services: Services,
+  storage: TableStorage,
   at: TableVersion,
   ranges: LogRange[],
   selection: RowSelection | null,
 ): Promise<string | null> {
-  const { floor, json } = await readNewestEntries(services.db.keyed, at.table.id, ranges, selection);
+  const { floor, json } = await readNewestEntries(storage.db.keyed, at.table.id, ranges, selection);
   if (ranges.every((range) => range.after >= floor)) return json;
-  const entries = await readLogLayers(services, at, selection);
+  const entries = await readLogLayers(storage, at, selection);
   return entries.length === 0 ? null : JSON.stringify(entries.map(({ rowId, op, layer, cells }) => [rowId, op, layer, cells]));
 }
 
@@ -48,15 +48,15 @@ async function readLogText(
  * The newest entry of each row over all log layers of a version, a later layer winning, in row order. Layers of the table
  * as it is lie in the database; those of older versions, and what a restore brought back from them, may lie in files.
  */
-export async function readLogLayers(services: Services, at: TableVersion, selection: RowSelection | null): Promise<LayeredEntry[]> {
+export async function readLogLayers(storage: TableStorage, at: TableVersion, selection: RowSelection | null): Promise<LayeredEntry[]> {
   const ranges = listLogRanges(at);
   if (ranges.length === 0) return [];
-  const { floor, entries } = await listNewestEntries(services.db, at.table.id, ranges, selection);
+  const { floor, entries } = await listNewestEntries(storage.db, at.table.id, ranges, selection);
   const newest = new Map(entries.map((entry) => [entry.rowId, entry]));
   for (const { layer, after, upTo } of ranges.filter((range) => range.after < floor)) {
-    const files = await listLogFiles(services.db.orm, at.table.id, { after, upTo: Math.min(upTo, floor) }, spanOf(selection));
+    const files = await listLogFiles(storage.db.orm, at.table.id, { after, upTo: Math.min(upTo, floor) }, spanOf(selection));
     for (const file of files.filter(({ kind }) => kind === 'log')) {
-      for (const entry of await readLogFile(services, file, { after, upTo: Math.min(upTo, floor), rows: selection, withCells: true })) {
+      for (const entry of await readLogFile(storage, file, { after, upTo: Math.min(upTo, floor), rows: selection, withCells: true })) {
         const known = newest.get(entry.rowId);
         const isNewer = !known || layer > known.layer || (layer === known.layer && entry.editVersion > known.editVersion);
         if (isNewer) newest.set(entry.rowId, { ...entry, layer });

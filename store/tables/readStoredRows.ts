@@ -1,36 +1,36 @@
 import { fillDefaults } from '../../core/table/cells.ts';
 import { mayHold, settleRows } from '../../core/table/layers.ts';
 import { type Cells, type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
-import { cellText } from '../../store/duckdb/cellText.ts';
-import { withRelation } from '../../store/duckdb/engine.ts';
-import { findRows } from '../../store/duckdb/findRows.ts';
-import { quoteName } from '../../store/duckdb/relation.ts';
-import { isWide } from '../../store/duckdb/wide.ts';
-import type { Services } from '../../store/services.ts';
-import { openUnmasked } from '../tables/openTable.ts';
-import { readLogLayers } from '../tables/readLayers.ts';
+import { seeEverything } from '../../core/table/visibleTable.ts';
+import { cellText } from '../duckdb/cellText.ts';
+import { findRows } from '../duckdb/findRows.ts';
+import { quoteName } from '../duckdb/relation.ts';
+import { isWide } from '../duckdb/wide.ts';
+import { queryTable } from './openRelation.ts';
+import { readLogLayers } from './readLogLayers.ts';
 import { eachColumn, withStoredColumns } from './storedColumns.ts';
+import type { TableStorage } from './tableStorage.ts';
 
 /** So many files are asked one after the other; beyond that one statement over all of them is faster. */
 const fewFiles = 4;
 
 /** Whole rows by id, as canonical text by column id. Rows that do not exist are not in the answer. */
-export async function readStoredRows(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
+export async function readStoredRows(storage: TableStorage, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
   if (rowIds.length === 0) return new Map();
-  const wide = isWide(at.columns) ? await askByColumn(services, at, rowIds) : null;
+  const wide = isWide(at.columns) ? await askByColumn(storage, at, rowIds) : null;
   if (wide) return wide;
   const files = at.layers.filter((layer) => layer.kind !== 'log' && mayHold(layer, { ids: rowIds }));
-  return files.length <= fewFiles ? askInTurn(services, at, rowIds) : askAtOnce(services, at, rowIds);
+  return files.length <= fewFiles ? askInTurn(storage, at, rowIds) : askAtOnce(storage, at, rowIds);
 }
 
 /** File by file, and only for rows that are not settled yet: most edited rows are edited again soon. */
-async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
-  const settled = await settleRows(at.layers, await readLogLayers(services, at, { ids: rowIds }), async (layer, known) => {
+async function askInTurn(storage: TableStorage, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
+  const settled = await settleRows(at.layers, await readLogLayers(storage, at, { ids: rowIds }), async (layer, known) => {
     const asked = rowIds.filter((id) => !known.has(id));
     if (asked.length === 0 || !mayHold(layer, { ids: asked })) return new Map();
-    const blobs = await services.blobs.open([layer.key]);
+    const blobs = await storage.blobs.open([layer.key]);
     try {
-      return await findRows(services.engine, blobs.pathOf(layer.key), asked, at.columns.length);
+      return await findRows(storage.engine, blobs.pathOf(layer.key), asked, at.columns.length);
     } finally {
       blobs.release();
     }
@@ -39,8 +39,8 @@ async function askInTurn(services: Services, at: TableAt, rowIds: number[]): Pro
 }
 
 /** Null: only an engine can read the files. */
-async function askByColumn(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells> | null> {
-  return withStoredColumns(services, at, { ids: rowIds }, async (rows) => {
+async function askByColumn(storage: TableStorage, at: TableAt, rowIds: number[]): Promise<Map<number, Cells> | null> {
+  return withStoredColumns(storage, at, { ids: rowIds }, async (rows) => {
     const cells = rows.ids.map((): Cells => ({}));
     await eachColumn(rows, at.columns, (texts, i) => {
       const { id } = at.columns[i] as ColumnRecord;
@@ -50,10 +50,9 @@ async function askByColumn(services: Services, at: TableAt, rowIds: number[]): P
   });
 }
 
-async function askAtOnce(services: Services, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
-  const relation = await openUnmasked(services, at, { ids: rowIds });
+async function askAtOnce(storage: TableStorage, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
   const columns = at.columns.map(({ name, type }) => cellText(quoteName(name), type));
-  const rows = await withRelation(services.engine, services.blobs, relation, async (connection, from) => {
+  const rows = await queryTable(storage, seeEverything(at), { ids: rowIds }, async (connection, from) => {
     const reader = await connection.runAndReadAll(`SELECT CAST(${rowIdColumn} AS VARCHAR), ${columns.join(', ')} FROM ${from}`);
     return reader.getRows() as (string | null)[][];
   });

@@ -1,9 +1,9 @@
-import type { TableAt } from '../../core/table/table.ts';
+import type { TableVersion } from './table.ts';
 
 const unknownRowBytes = 200;
 
 /** From the files there are; a row of the log is about as large as those. */
-export function estimateRowBytes(at: TableAt): number {
+export function estimateRowBytes(at: TableVersion): number {
   const files = at.layers.filter((layer) => layer.kind !== 'log');
   const rows = files.reduce((sum, file) => sum + file.rows, 0);
   return rows === 0 ? unknownRowBytes : files.reduce((sum, file) => sum + file.bytes, 0) / rows;

@@ -1,4 +1,4 @@
-import type { TableAt } from '../../core/table/table.ts';
+import type { TableAt } from './table.ts';
 
 /** When a table is folded, and into what. */
 export interface CompactionLimits {

@@ -1,6 +1,6 @@
-import type { Scalar } from '../../core/a1/block.ts';
-import { cellJson } from '../../core/cells/cellJson.ts';
-import type { ColumnType } from '../../core/cells/columnTypes.ts';
+import type { Scalar } from '../a1/block.ts';
+import { cellJson } from './cellJson.ts';
+import type { ColumnType } from './columnTypes.ts';
 
 /** A cell holds one value: JSON stands in it as its text. */
 export function presentCell(type: ColumnType, text: string | null): Scalar {

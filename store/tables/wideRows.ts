@@ -1,0 +1,100 @@
+import type { Readable } from 'node:stream';
+import { DomainError } from '../../core/errors.ts';
+import type { VisibleColumn } from '../../core/table/visibleTable.ts';
+import { writeArrow } from '../duckdb/formats/arrowTexts.ts';
+import { mostAtOnce } from '../duckdb/wide.ts';
+import { type PageRow, selectRows } from './fetchRows.ts';
+import { requireModest } from './pageSize.ts';
+import { describeCells, type Projection, type ShownCell } from './projection.ts';
+import { eachColumn, withStoredColumns } from './storedColumns.ts';
+import type { TableStorage } from './tableStorage.ts';
+
+/** Texts of so many columns are put together at a time. */
+const joined = 64;
+
+/** Rows of many columns by their ids, in that order. */
+export async function readWideRows(storage: TableStorage, projection: Projection, ids: number[]): Promise<PageRow[]> {
+  const { stored, cells } = describeCells(projection.columns);
+  const restOf = (from: number) => cells.slice(from).reduce((sum, { key }) => sum + key.length + 3, 0);
+  const written = await withStoredColumns(storage, projection.visible.at, { ids }, async (rows) => {
+    const texts = rows.ids.map(() => '{');
+    const writeNow = (from: number, to: number, byColumn: (string | null)[][]) => {
+      let length = 0;
+      for (let row = 0; row < texts.length; row += 1) {
+        const parts: string[] = [];
+        for (let i = from; i < to; i += 1) {
+          const { key, write } = cells[i] as ShownCell;
+          const text = byColumn[i - from]?.[row] ?? null;
+          parts.push(`${i === 0 ? '' : ','}${key}:${write(text)}`);
+        }
+        texts[row] += parts.join('');
+        length += (texts[row] as string).length;
+      }
+      // What is still to come has its names at least.
+      requireModest(length + restOf(to) * texts.length);
+    };
+    requireModest(restOf(0) * texts.length);
+    const idTexts = rows.ids.map(String);
+    let waiting: (string | null)[][] = [];
+    let next = 0;
+    const put = (values: (string | null)[]) => {
+      waiting.push(values);
+      if (waiting.length < joined && next + waiting.length < cells.length) return;
+      writeNow(next, next + waiting.length, waiting);
+      next += waiting.length;
+      waiting = [];
+    };
+    const putUnstored = () => {
+      for (let cell = cells[next + waiting.length]; cell && !cell.type; cell = cells[next + waiting.length])
+        put(cell.isRowId ? idTexts : []);
+    };
+    putUnstored();
+    await eachColumn(rows, stored, (values) => {
+      put(values);
+      putUnstored();
+    });
+    return new Map(rows.ids.map((id, row) => [id, `${texts[row]}}`]));
+  });
+  if (!written) return readInSlices(storage, projection, ids);
+  return ids.flatMap((id) => (written.has(id) ? [{ id, json: written.get(id) as string }] : []));
+}
+
+/** By the engine, some columns at a time: for files that only it can read. */
+async function readInSlices(storage: TableStorage, { visible, columns }: Projection, ids: number[]): Promise<PageRow[]> {
+  const texts = new Map<number, string>();
+  for (let first = 0; first < columns.length; first += mostAtOnce) {
+    const part = { visible, columns: columns.slice(first, first + mostAtOnce) };
+    for (const { id, json } of await selectRows(storage, part, { ids }))
+      texts.set(id, first === 0 ? json : `${texts.get(id)?.slice(0, -1)},${json.slice(1)}`);
+    requireModest([...texts.values()].reduce((sum, text) => sum + text.length, 0));
+  }
+  return ids.flatMap((id) => (texts.has(id) ? [{ id, json: texts.get(id) as string }] : []));
+}
+
+/** The same rows as Arrow's stream. */
+export async function streamWideRows(storage: TableStorage, { visible, columns }: Projection, ids: number[]): Promise<Readable> {
+  const { stored, cells } = describeCells(columns);
+  const body = await withStoredColumns(storage, visible.at, { ids }, async (rows) => {
+    const placeOf = new Map(rows.ids.map((id, place) => [id, place]));
+    const places = ids.flatMap((id) => placeOf.get(id) ?? []);
+    const inOrder = (texts: (string | null)[]) => places.map((place) => texts[place] ?? null);
+    const read = new Map<VisibleColumn, (string | null)[]>();
+    await eachColumn(rows, stored, (texts, i) => {
+      read.set(stored[i] as VisibleColumn, inOrder(texts));
+    });
+    const idTexts = inOrder(rows.ids.map(String));
+    const nothing = inOrder([]);
+    return writeArrow(
+      cells.map(({ column, isRowId }) => {
+        return { name: column.name, type: column.type, texts: read.get(column) ?? (isRowId ? idTexts : nothing) };
+      }),
+      places.length,
+    );
+  });
+  if (body) return body;
+  throw new DomainError(
+    'query-too-large',
+    `These rows cannot be given with ${columns.length} columns in this format.`,
+    `Name up to ${mostAtOnce} columns at a time with \`columns\`, or ask for JSON.`,
+  );
+}
