@@ -116,6 +116,8 @@ describe('imports go one way', () => {
     ['activities/probe.ts', '../api/http/app.ts'],
     ['activities/jobs/probe.ts', '../../workflows/index.ts'],
     ['activities/probe.ts', 'koa'],
+    ['activities/ingest/probe.ts', '../sources/registerSource.ts'],
+    ['activities/ingest/probe.ts', '../../api/http/app.ts'],
     ['workflows/probe.ts', '../store/log.ts'],
     ['workflows/probe.ts', '../schema/index.ts'],
     ['workflows/probe.ts', '../api/server.ts'],
@@ -131,6 +133,8 @@ describe('imports go one way', () => {
     ['store/probe.ts', '../core/errors.ts'],
     ['store/probe.ts', '../schema/index.ts'],
     ['activities/probe.ts', '../store/log.ts'],
+    ['activities/ingest/probe.ts', '../../store/pg/sources.ts'],
+    ['activities/sources/probe.ts', '../ingest/readSourceFile.ts'],
     ['api/probe.ts', '../activities/access.ts'],
     ['workflows/probe.ts', '../core/errors.ts'],
   ] as const;
