@@ -3,7 +3,7 @@ import type { Grid } from '../../core/grid/grid.ts';
 import type { AppendTarget, MaterializeResult } from '../../core/jobs/sourceJobs.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
 import { listCells, type OutputTable } from '../../core/structuring/index.ts';
-import { numberRows } from '../../core/table/newRows.ts';
+import { numberRows } from '../../core/table/edit.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';

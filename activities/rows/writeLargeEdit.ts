@@ -1,5 +1,5 @@
 import type { PreparedEdit } from '../../core/table/edit.ts';
-import { appendFile, countNewRows, isLargeEdit, numberRows } from '../../core/table/largeEdit.ts';
+import { appendFile, countNewRows, isLargeEdit, numberEdit } from '../../core/table/largeEdit.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import { writeDelta, writeSegment } from '../../store/duckdb/writeFile.ts';
 import { reserveRows } from '../../store/pg/tables.ts';
@@ -10,7 +10,7 @@ export async function writeLargeEdit(services: Services, edit: PreparedEdit): Pr
   const { at, plan } = edit;
   if (!isLargeEdit(plan.entries)) return edit;
   const newRows = countNewRows(plan.entries);
-  const file = numberRows(edit, newRows > 0 ? await reserveRows(services.db.pool, at.table.id, newRows) : 0);
+  const file = numberEdit(edit, newRows > 0 ? await reserveRows(services.db.pool, at.table.id, newRows) : 0);
   const write = file.kind === 'segment' ? writeSegment : writeDelta;
   return appendFile(file, await write(services, tablePrefix(at.table), at.columns, file.entries));
 }

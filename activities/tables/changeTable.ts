@@ -1,4 +1,4 @@
-import { DomainError, notFound } from '../../core/errors.ts';
+import { notFound } from '../../core/errors.ts';
 import { columnDescribed, tableDeleted, tableDescribed, tableStateSet } from '../../core/journal/tableNotes.ts';
 import type { ColumnRecord, TableAt, TableRecord } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';

@@ -1,7 +1,6 @@
 import type { PreparedColumnChange } from '../../activities/columns/openColumn.ts';
 import type { EditOutcome } from '../../activities/tables/commitEdit.ts';
-import type { PreparedEdit } from '../../core/table/edit.ts';
-import { numberRows } from '../../core/table/newRows.ts';
+import { numberRows, type PreparedEdit } from '../../core/table/edit.ts';
 import type { components } from '../../schema/contract.ts';
 
 type Schemas = components['schemas'];

@@ -35,6 +35,15 @@ export interface PreparedEdit {
   rowIds: number[];
 }
 
+/** The id under which a row is stored. New rows, which a plan counts from -1, get the next ids in that order. */
+export function numberRow(rowId: number, firstNewId: number): number {
+  return rowId < 0 ? firstNewId - rowId - 1 : rowId;
+}
+
+export function numberRows(rowIds: readonly number[], firstNewId: number): number[] {
+  return rowIds.map((id) => numberRow(id, firstNewId));
+}
+
 /** An edit of rows: its entries, counted. */
 export function planRowEdit(kind: OpKind, entries: LogEntry[], detail?: PlannedEdit['detail']): PlannedEdit {
   const count = { I: 0, U: 0, D: 0 };

@@ -1,4 +1,4 @@
-import type { PreparedEdit } from './edit.ts';
+import { numberRow, numberRows, type PreparedEdit } from './edit.ts';
 import type { LogEntry } from './log.ts';
 import type { Layer } from './table.ts';
 
@@ -34,13 +34,12 @@ export interface FileEdit {
 }
 
 /** Gives the new rows of an edit their ids, from the first of those that were reserved for it. */
-export function numberRows({ at, plan, rowIds }: PreparedEdit, firstId: number): FileEdit {
-  const numberRow = (id: number) => (id < 0 ? firstId - id - 1 : id);
+export function numberEdit({ at, plan, rowIds }: PreparedEdit, firstNewId: number): FileEdit {
   const onlyNew = plan.entries.every((entry) => entry.op === 'I' && entry.rowId < 0);
   const entries = plan.entries
-    .map((entry) => (entry.rowId < 0 ? { ...entry, rowId: numberRow(entry.rowId) } : entry))
+    .map((entry) => (entry.rowId < 0 ? { ...entry, rowId: numberRow(entry.rowId, firstNewId) } : entry))
     .sort((a, b) => a.rowId - b.rowId);
-  return { edit: { at, plan, rowIds: rowIds.map(numberRow) }, entries, kind: onlyNew ? 'segment' : 'delta' };
+  return { edit: { at, plan, rowIds: numberRows(rowIds, firstNewId) }, entries, kind: onlyNew ? 'segment' : 'delta' };
 }
 
 /** The edit with its file in the place of its entries. */

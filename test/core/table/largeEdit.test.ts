@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planRowEdit } from '../../../core/table/edit.ts';
-import { appendFile, countNewRows, isLargeEdit, numberRows } from '../../../core/table/largeEdit.ts';
+import { appendFile, countNewRows, isLargeEdit, numberEdit } from '../../../core/table/largeEdit.ts';
 import type { LogEntry } from '../../../core/table/log.ts';
 import { makeAt } from './makeTable.ts';
 
@@ -39,7 +39,7 @@ describe('an edit that becomes a file', () => {
   it('of new rows alone is a segment over their ids', () => {
     const entries = [insert(-1), insert(-2), insert(-3)];
     expect(countNewRows(entries)).toBe(3);
-    const file = numberRows(edit(entries), 50);
+    const file = numberEdit(edit(entries), 50);
     expect(file.entries.map(({ rowId }) => rowId)).toEqual([50, 51, 52]);
     const { plan, rowIds } = appendFile(file, written);
     expect(rowIds).toEqual([50, 51, 52]);
@@ -49,7 +49,7 @@ describe('an edit that becomes a file', () => {
   });
 
   it('of other rows is a delta, in the order of ids', () => {
-    const file = numberRows(edit([insert(-1), update(9), update(2)]), 50);
+    const file = numberEdit(edit([insert(-1), update(9), update(2)]), 50);
     expect(file.entries.map(({ rowId }) => rowId)).toEqual([2, 9, 50]);
     const { plan, rowIds } = appendFile(file, written);
     expect(rowIds).toEqual([50, 9, 2]);
@@ -60,6 +60,6 @@ describe('an edit that becomes a file', () => {
   });
 
   it('of a row that comes back under its old id is a delta', () => {
-    expect(numberRows(edit([insert(4)]), 0).kind).toBe('delta');
+    expect(numberEdit(edit([insert(4)]), 0).kind).toBe('delta');
   });
 });
