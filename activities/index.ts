@@ -1,7 +1,7 @@
 import { Context } from '@temporalio/activity';
 import type { Services } from '../store/services.ts';
 import { anchorChains } from './audit/anchorChains.ts';
-import { compactTable, type Pulse } from './compaction/compactTable.ts';
+import { compactTable } from './compaction/compactTable.ts';
 import { sweepTables } from './compaction/startCompaction.ts';
 import { concealErrors } from './concealErrors.ts';
 import { grantCredits } from './credits/grantCredits.ts';
@@ -16,6 +16,7 @@ import { structure } from './ingest/structure.ts';
 import { sweepJobs } from './jobs/sweepJobs.ts';
 import { collectBlobs, collectVersions, sweepDrafts } from './maintenance/collectGarbage.ts';
 import { expireThings } from './maintenance/expireThings.ts';
+import { beat } from './pulse.ts';
 
 /** The activities that workflows call, over one process's services. */
 export function makeActivities(services: Services) {
@@ -48,17 +49,3 @@ export function makeActivities(services: Services) {
 }
 
 export type Activities = ReturnType<typeof makeActivities>;
-
-const beatMs = 10_000;
-
-/** One statement or one file can take longer than a heartbeat may: as long as the process lives, it says so. */
-async function beat<T>(work: (pulse: Pulse) => Promise<T>): Promise<T> {
-  const context = Context.current();
-  const heartbeat = () => context.heartbeat();
-  const timer = setInterval(heartbeat, beatMs);
-  try {
-    return await work({ heartbeat, signal: context.cancellationSignal });
-  } finally {
-    clearInterval(timer);
-  }
-}

@@ -1,6 +1,6 @@
 import { listMovedChains } from '../../store/pg/audit.ts';
 import type { Services } from '../../store/services.ts';
-import type { Pulse } from '../compaction/compactTable.ts';
+import type { Pulse } from '../pulse.ts';
 import { verifyChain } from './verifyChain.ts';
 
 export interface AnchoredChains {

@@ -6,17 +6,12 @@ import { makeId, type Services } from '../../store/services.ts';
 import type { FileWatch } from '../../store/tables/fileWatch.ts';
 import { writeSegments } from '../../store/tables/writeSegments.ts';
 import { keepColumns } from '../../store/tables/writtenColumns.ts';
+import type { Pulse } from '../pulse.ts';
 import { freezeTail } from './freezeTail.ts';
 import { moveLog } from './moveLog.ts';
 
 /** `moved`: the table is made of other layers meanwhile; what was written is not needed and is gone. */
 export type CompactionOutcome = 'nothing' | 'frozen' | 'compacted' | 'moved';
-
-/** What a long activity is told to do between its steps. */
-export interface Pulse {
-  heartbeat(): void;
-  signal?: AbortSignal;
-}
 
 /**
  * Folds a table's layers where they are over the limits. Reads the version that is current, writes files, then puts them

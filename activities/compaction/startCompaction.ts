@@ -4,7 +4,7 @@ import { describeErrorForLog } from '../../store/log.ts';
 import { listLongTables } from '../../store/pg/compaction.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
-import type { Pulse } from './compactTable.ts';
+import type { Pulse } from '../pulse.ts';
 
 type TableKey = Pick<TableRecord, 'id' | 'workbookId' | 'accountId'>;
 

@@ -1,7 +1,7 @@
 import { type Actor, commit } from '../../store/pg/commit.ts';
 import { listAccountsWithoutGrant } from '../../store/pg/credits.ts';
 import type { Services } from '../../store/services.ts';
-import type { Pulse } from '../compaction/compactTable.ts';
+import type { Pulse } from '../pulse.ts';
 import { grantMonth } from './grantMonth.ts';
 
 export interface GrantLimits {

@@ -3,7 +3,7 @@ import type { Grid } from '../../core/grid/grid.ts';
 import { buildSelected, describeMisfit, type OutputTable, type ParseSpec, toContract } from '../../core/structuring/index.ts';
 import type { SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
-import type { Pulse } from '../compaction/compactTable.ts';
+import type { Pulse } from '../pulse.ts';
 import { type Reader, readGrids } from './readSourceFile.ts';
 
 /** The chosen regions, built. A value that its column's wanted type cannot hold is refused, with its cell. */

@@ -21,11 +21,11 @@ import {
 } from '../../store/pg/sources.ts';
 import { reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
-import type { Pulse } from '../compaction/compactTable.ts';
 import { reserveCredits } from '../credits/reserveCredits.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
+import type { Pulse } from '../pulse.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
 import { landTable, type WrittenTable } from './landTables.ts';
 import { fileOfIngest, withSourceFile } from './readSourceFile.ts';

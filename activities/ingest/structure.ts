@@ -16,9 +16,9 @@ import {
 } from '../../store/pg/sources.ts';
 import { listTablesById, reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
-import type { Pulse } from '../compaction/compactTable.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
+import type { Pulse } from '../pulse.ts';
 import { fallBack } from './endIngest.ts';
 import type { WrittenTable } from './landTables.ts';
 import { fileOfIngest, readGrids } from './readSourceFile.ts';

@@ -3,7 +3,7 @@ import { describeErrorForLog } from '../../store/log.ts';
 import { type JobRecord, listForgottenJobs, listLastingJobs } from '../../store/pg/jobs.ts';
 import { inAccount } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
-import type { Pulse } from '../compaction/compactTable.ts';
+import type { Pulse } from '../pulse.ts';
 import { kindOf } from './jobKinds.ts';
 import { startJob } from './startJob.ts';
 

@@ -13,7 +13,7 @@ import {
 } from '../../store/pg/garbage.ts';
 import { inAccount } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
-import type { Pulse } from '../compaction/compactTable.ts';
+import type { Pulse } from '../pulse.ts';
 
 /**
  * Versions past their time, then the manifests that only they needed, and the logs of tables that can never come back.
