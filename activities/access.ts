@@ -14,7 +14,7 @@ import type { Services } from '../store/services.ts';
  */
 
 /** Tokens and keys see their one account; a session sees all that its user owns or is a member of. */
-export function accountFilter(principal: Principal): string | null {
+function accountFilter(principal: Principal): string | null {
   return principal.kind === 'session' ? null : principal.accountId;
 }
 

@@ -182,6 +182,26 @@ describe('the sources', () => {
     expect(readers.filter((path) => !/^scripts\/[^/]+\.mjs$/.test(path))).toEqual(['store/config.ts']);
   });
 
+  it('export only functions, constants and classes that another file imports', async () => {
+    const imported = new Set<string>();
+    const all = (await readSources([...parts, 'test', 'bench'])).filter(({ path }) => /\.m?[jt]s$/.test(path));
+    for (const { path, text } of all) {
+      const resolve = (target: string) => join(dirname(path), target);
+      for (const [, names = '', target = ''] of text.matchAll(/\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s+from\s+'(\.[^']+)'/g))
+        for (const name of names.split(',')) imported.add(`${resolve(target)} ${name.trim().replace(/^type\s+|\s+as\s.*$/g, '')}`);
+      // Whoever takes a whole file may use all of it.
+      for (const [, target = ''] of text.matchAll(/(?:\*(?:\s+as\s+\w+)?\s+from\s+|import\()'(\.[^']+)'/g)) imported.add(resolve(target));
+    }
+    const unused = all
+      // Tables are taken as a whole by drizzle, workflows by name from their bundle; what tests export is their own affair.
+      .filter(({ path }) => !imported.has(path) && /^(api|activities|core|store|scripts)\//.test(path))
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/^export (?:async )?(?:function\*?|const|abstract class|class) (\w+)/gm)].map(([, name]) => `${path} ${name}`),
+      )
+      .filter((each) => !imported.has(each));
+    expect(unused).toEqual([]);
+  });
+
   it('name no folder of the machine they were written on', async () => {
     const all = await readSources([...parts, 'test', 'bench']);
     expect(all.length).toBeGreaterThan(100);

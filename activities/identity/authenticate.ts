@@ -12,7 +12,7 @@ import { provisionIdentity } from './provisionIdentity.ts';
 import { sessionIssuer, verifySessionToken } from './sessionToken.ts';
 import { parseTokenText } from './tokenText.ts';
 
-export const sessionRateLimit = 600;
+const sessionRateLimit = 600;
 
 /** The principal behind a bearer token. Looked up on every request, so that a revocation holds at once everywhere. */
 export async function authenticate(services: Services, bearer: string): Promise<Principal> {

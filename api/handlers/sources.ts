@@ -101,6 +101,6 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
   };
 }
 
-export function locate(workbookId: string, name: string): { Location: string } {
+function locate(workbookId: string, name: string): { Location: string } {
   return { Location: `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(name)}` };
 }

@@ -18,7 +18,7 @@ export interface SentFile {
   sha256: string;
 }
 
-export const fileLimit = 100 * 1024 * 1024;
+const fileLimit = 100 * 1024 * 1024;
 const fieldLimit = 64 * 1024;
 const mostFields = 20;
 /** A file, and what stands around it. */

@@ -22,7 +22,7 @@ export interface Isolation {
 }
 
 /** Of the operating system, for everything the process allocates; DuckDB's own limit lies below it. */
-export const dataLimitBytes = 1_073_741_824;
+const dataLimitBytes = 1_073_741_824;
 /** Of one file that it writes. */
 const fileLimitBlocks = 4_194_304;
 

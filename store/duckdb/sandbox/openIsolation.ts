@@ -8,7 +8,7 @@ import { findChildProgram } from './program.ts';
 
 export type IsolationChoice = 'any' | 'bubblewrap' | 'user';
 
-export const sandboxHelp = [
+const sandboxHelp = [
   'Queries run the SQL of others and need a sandbox, which cannot be made here.',
   'Install bubblewrap (Debian, Ubuntu: apt-get install bubblewrap; Fedora: dnf install bubblewrap; Alpine: apk add bubblewrap),',
   'allow user namespaces (in a container: --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN), or start as root.',

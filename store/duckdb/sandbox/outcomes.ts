@@ -13,7 +13,7 @@ const fixes = {
   'query-too-large': 'Filter earlier, return fewer or shorter values, or split the query.',
 } satisfies Partial<Record<ProblemCode, string>>;
 
-export function sqlProblem(code: keyof typeof fixes, errors: SqlError[], cause?: unknown): DomainError {
+function sqlProblem(code: keyof typeof fixes, errors: SqlError[], cause?: unknown): DomainError {
   const [first] = errors;
   return new DomainError(code, first ? describe(first) : 'The query failed.', fixes[code], {
     errors: errors.map((error) => ({ pointer: '/sql', detail: describe(error) })),

@@ -33,7 +33,7 @@ export function resultTypeOf(typeName: string): string {
 }
 
 /** The type under which a column lies in the file. */
-export function storedTypeName(type: DuckDBType): string {
+function storedTypeName(type: DuckDBType): string {
   switch (type.typeId) {
     case Id.HUGEINT:
     case Id.UHUGEINT:
