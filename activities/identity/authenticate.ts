@@ -1,7 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { parseReach } from '../../core/access/reach.ts';
 import { scopes as allScopes, type Scope } from '../../core/access/scopes.ts';
-import { DomainError } from '../../core/errors.ts';
 import { findKnownCredential, type KnownCredential } from '../../store/pg/credentials.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findSessionUser, type SessionUser } from '../../store/pg/users.ts';
@@ -9,6 +8,7 @@ import { equalInConstantTime } from '../../store/secrets.ts';
 import type { Services } from '../../store/services.ts';
 import { issuerOf, verifyIssuedToken } from './oidc.ts';
 import { provisionIdentity } from './provisionIdentity.ts';
+import { tokenExpired, unauthenticated } from './refusals.ts';
 import { sessionIssuer, verifySessionToken } from './sessionToken.ts';
 import { parseTokenText } from './tokenText.ts';
 
@@ -21,18 +21,6 @@ export async function authenticate(services: Services, bearer: string): Promise<
   } catch (error) {
     throw explainDatabaseError(error);
   }
-}
-
-export function unauthenticated(detail: string): DomainError {
-  return new DomainError('unauthenticated', detail, 'Send Authorization: Bearer with a valid access token, account key or session token.', {
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  });
-}
-
-export function tokenExpired(what: string): DomainError {
-  return new DomainError('token-expired', `The ${what} has expired.`, 'Log in again, or mint a new token.', {
-    headers: { 'WWW-Authenticate': 'Bearer error="invalid_token"' },
-  });
 }
 
 async function byCredential(services: Services, bearer: string): Promise<Principal> {

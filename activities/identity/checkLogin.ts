@@ -4,7 +4,7 @@ import { beginLogin, endLogin } from '../../store/pg/rates.ts';
 import { findUserByLogin, type UserRecord } from '../../store/pg/users.ts';
 import { checkPassword } from '../../store/secrets.ts';
 import { makeId, type Services } from '../../store/services.ts';
-import { unauthenticated } from './authenticate.ts';
+import { unauthenticated } from './refusals.ts';
 
 const badTriesPerMinute = 5;
 

@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { DomainError } from '../../core/errors.ts';
 import { sha256 } from '../../store/secrets.ts';
-import { tokenExpired, unauthenticated } from './authenticate.ts';
+import { tokenExpired, unauthenticated } from './refusals.ts';
 
 export interface IssuedClaims {
   issuer: string;

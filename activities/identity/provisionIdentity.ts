@@ -2,9 +2,9 @@ import { commit } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { findUserByEmail, findUserByIdentity, insertIdentity } from '../../store/pg/users.ts';
 import { makeId, type Services } from '../../store/services.ts';
-import { unauthenticated } from './authenticate.ts';
 import type { IssuedClaims } from './oidc.ts';
 import { provisionUser } from './provisionUser.ts';
+import { unauthenticated } from './refusals.ts';
 
 /** The user whom an issuer's token is about; made at first touch. */
 export async function provisionIdentity(services: Services, claims: IssuedClaims): Promise<string> {

@@ -1,5 +1,5 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { tokenExpired, unauthenticated } from './authenticate.ts';
+import { tokenExpired, unauthenticated } from './refusals.ts';
 
 export const sessionIssuer = 'urn:svc:sessions';
 export const sessionHours = 12;

@@ -2,6 +2,8 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { isOver } from '../../core/jobs/endings.ts';
+import { jobCancelled } from '../../core/journal/jobNotes.ts';
+import type { Tx } from '../../store/pg/commit.ts';
 import type { VisibleJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { temporalAway } from '../../store/temporal/client.ts';
@@ -13,9 +15,9 @@ const pollMs = 100;
 
 /** Asks the workflow to stop and waits a while until it has. One that ended meanwhile stays as it ended. */
 export async function cancelJob(services: Services, principal: Principal, job: VisibleJob): Promise<VisibleJob> {
+  if (isOver(job)) return job;
   const { uncancellable, abandon } = kindOf(job);
   if (uncancellable !== null) throw new DomainError('in-use', uncancellable, 'Let it finish.');
-  if (isOver(job)) return job;
   const { client } = await services.temporal();
   try {
     await client.workflow.getHandle(job.workflowId).cancel();
@@ -29,4 +31,9 @@ export async function cancelJob(services: Services, principal: Principal, job: V
     await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
   return now;
+}
+
+/** Inside a transaction: who cancelled the job, unless it was over before. */
+export async function noteCancelled(tx: Tx, before: VisibleJob): Promise<void> {
+  if (!isOver(before)) tx.note(before.workbookId ?? before.accountId, jobCancelled(before.id));
 }

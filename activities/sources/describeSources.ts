@@ -1,5 +1,6 @@
+import { notFound } from '../../core/errors.ts';
 import type { Orm } from '../../store/pg/database.ts';
-import { type LandedTable, listLanded, type SourceRecord, type SourceSummary } from '../../store/pg/sources.ts';
+import { findSourceById, type LandedTable, listLanded, type SourceRecord, type SourceSummary } from '../../store/pg/sources.ts';
 
 /** A source with the tables that stand for it: structured ones where there are any, its raw tables otherwise. */
 export interface DescribedSource<Source extends SourceSummary = SourceRecord> {
@@ -21,8 +22,15 @@ export async function describeSources<Source extends SourceSummary>(orm: Orm, so
   });
 }
 
+export async function describeSource(orm: Orm, source: SourceRecord): Promise<DescribedSource> {
+  const [described] = await describeSources(orm, [source]);
+  return described as DescribedSource;
+}
+
 /** The raw tables alone, as they were when they landed: what a deferred ingest answers with. */
-export async function describeLanded(orm: Orm, source: SourceRecord): Promise<DescribedSource> {
+export async function describeLanded(orm: Orm, sourceId: string): Promise<DescribedSource> {
+  const source = await findSourceById(orm, sourceId);
+  if (!source) throw notFound('source in this workbook');
   const raw = (await listLanded(orm, [source.id])).filter(({ landing }) => landing.role === 'raw');
   return {
     source: { ...source, status: 'materialized', structuring: 'deferred', structuringReason: null, spec: null },

@@ -20,3 +20,8 @@ export async function requireSource(
   const near = nearestName(params.source_name, [...names].slice(0, 1000));
   throw notFound('source in this workbook', near ? `Did you mean ${near}?` : 'GET …/sources lists the sources of the workbook.');
 }
+
+/** What a source says of its regions, once it is analyzed. */
+export function requireAnalyzed(source: SourceRecord): void {
+  if (!source.spec) throw notFound('parse spec yet', 'Analyze the source first with POST …/sources/{source_name}/analyze.');
+}

@@ -1,11 +1,11 @@
 import { describeResults } from '../../activities/jobs/describeResults.ts';
-import { type DescribedSource, describeLanded, describeSources } from '../../activities/sources/describeSources.ts';
+import { type DescribedSource, describeLanded, describeSource } from '../../activities/sources/describeSources.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { notFound } from '../../core/errors.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
-import { findSourceById, type SourceRecord } from '../../store/pg/sources.ts';
+import type { SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { presentJobResult, type ShownParts } from '../presenters/jobs.ts';
 import { presentUpload } from '../presenters/sources.ts';
@@ -32,15 +32,13 @@ export const hasLanded = (job: JobRecord) => job.kind === 'ingest' && job.input.
 
 export async function answerIngest(services: Services, principal: Principal, job: JobRecord): Promise<Schemas['SourceUploadResponse']> {
   if (job.result !== null || !hasLanded(job)) return answerJob(services, principal, job);
-  const source = await findSourceById(services.db.orm, (job as JobRecord<'ingest'>).input.sourceId);
-  if (!source) throw notFound('source in this workbook');
-  return answerUpload(services, principal, services.db.orm, await describeLanded(services.db.orm, source));
+  const { sourceId } = (job as JobRecord<'ingest'>).input;
+  return answerUpload(services, principal, services.db.orm, await describeLanded(services.db.orm, sourceId));
 }
 
 /** A source for which nothing is left to do. */
 export async function answerSource(services: Services, principal: Principal, orm: Orm, source: SourceRecord) {
-  const [described] = (await describeSources(orm, [source])) as [DescribedSource];
-  return answerUpload(services, principal, orm, described);
+  return answerUpload(services, principal, orm, await describeSource(orm, source));
 }
 
 async function answerUpload(services: Services, principal: Principal, orm: Orm, described: DescribedSource) {

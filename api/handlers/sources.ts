@@ -1,6 +1,7 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { refuseGoverned } from '../../activities/governance/refuseGoverned.ts';
-import { describeSources } from '../../activities/sources/describeSources.ts';
+import { describeSource } from '../../activities/sources/describeSources.ts';
+import { pageSources } from '../../activities/sources/pageSources.ts';
 import { previewSource } from '../../activities/sources/previewSource.ts';
 import { receiveFile } from '../../activities/sources/receiveFile.ts';
 import { registerSource } from '../../activities/sources/registerSource.ts';
@@ -8,8 +9,6 @@ import { requireSource } from '../../activities/sources/requireSource.ts';
 import { reviseSource } from '../../activities/sources/reviseSource.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { IngestInput } from '../../core/jobs/sourceJobs.ts';
-import { cutPage, decodeIdCursor } from '../../core/paging.ts';
-import { listSources } from '../../store/pg/sources.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentSource } from '../presenters/sources.ts';
@@ -18,15 +17,11 @@ import { answerIngest, answerSource, hasLanded } from './answerJobs.ts';
 type SourceOperations = 'listSources' | 'uploadSource' | 'getSource' | 'downloadSource' | 'previewSource' | 'reviseSource';
 
 export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOperations> {
-  const { orm } = services.db;
   return {
     async listSources({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const limit = query.limit ?? 50;
-      const rows = await listSources(orm, { workbookId: workbook.id, before: decodeIdCursor(query.cursor, 'src'), limit: limit + 1 });
-      const page = cutPage(rows, limit, (source) => [source.id]);
-      const sources = (await describeSources(orm, page.items)).map(presentSource);
-      return { status: 200, body: { sources, next_cursor: page.nextCursor } };
+      const page = await pageSources(services, workbook.id, query);
+      return { status: 200, body: { sources: page.items.map(presentSource), next_cursor: page.nextCursor } };
     },
 
     async uploadSource(call) {
@@ -62,8 +57,7 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
 
     async getSource({ principal, params }) {
       const { source } = await requireSource(services, principal, params, 'viewer');
-      const [described] = await describeSources(orm, [source]);
-      return { status: 200, body: presentSource(described as NonNullable<typeof described>) };
+      return { status: 200, body: presentSource(await describeSource(services.db.orm, source)) };
     },
 
     async downloadSource({ principal, params }) {

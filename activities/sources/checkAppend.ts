@@ -1,0 +1,21 @@
+import type { Principal } from '../../core/access/principal.ts';
+import type { AppendTarget } from '../../core/jobs/sourceJobs.ts';
+import type { Services } from '../../store/services.ts';
+import { checkVersion } from '../rows/checkVersion.ts';
+import { requireEditable } from '../tables/editTable.ts';
+import { requireTable } from '../tables/openTable.ts';
+import { openVisibleTable } from '../tables/openVisibleTable.ts';
+
+/** Looks at the table that rows shall be added to, so that what is plainly wrong is said at once; the work itself looks again. */
+export async function checkAppend(
+  services: Services,
+  principal: Principal,
+  workbookId: string,
+  wanted: AppendTarget,
+): Promise<AppendTarget> {
+  const at = await requireTable(services, workbookId, wanted.table);
+  requireEditable(at);
+  const { columns } = await openVisibleTable(services, principal, at);
+  await checkVersion(services, at, wanted.expectedVersion, columns, null);
+  return { ...wanted, table: at.table.name };
+}
