@@ -1,5 +1,6 @@
 import { describeResults } from '../../activities/jobs/describeResults.ts';
 import { type DescribedSource, describeLanded, describeSource } from '../../activities/sources/describeSources.ts';
+import { seeTables } from '../../activities/tables/seeTables.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { notFound } from '../../core/errors.ts';
 import type { components } from '../../schema/contract.ts';
@@ -9,15 +10,15 @@ import type { SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { presentJobResult, type ShownParts } from '../presenters/jobs.ts';
 import { presentUpload } from '../presenters/sources.ts';
-import { summarizeTables } from '../presenters/tables.ts';
+import { presentTableSummary } from '../presenters/tables.ts';
 
 type Schemas = components['schemas'];
 
 /** What the jobs have made, looked up when it is asked for, so that it shows each caller what they may see. */
 export async function showParts(services: Services, principal: Principal, jobs: JobRecord[]): Promise<ShownParts> {
   const { sources, tables } = await describeResults(services, jobs);
-  const summaries = await summarizeTables(services, principal, services.db.orm, [...tables.values()]);
-  return { sources, tables: new Map(summaries.map((summary) => [summary.id, summary])) };
+  const seen = await seeTables(services, principal, services.db.orm, [...tables.values()]);
+  return { sources, tables: new Map(seen.map((each) => [each.table.id, presentTableSummary(each)])) };
 }
 
 /** The body that whoever waits for the job gets. */
@@ -42,5 +43,6 @@ export async function answerSource(services: Services, principal: Principal, orm
 }
 
 async function answerUpload(services: Services, principal: Principal, orm: Orm, described: DescribedSource) {
-  return presentUpload(described, await summarizeTables(services, principal, orm, described.tables), 0);
+  const seen = await seeTables(services, principal, orm, described.tables);
+  return presentUpload(described, seen.map(presentTableSummary), 0);
 }

@@ -1,12 +1,11 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { pageOwnTables } from '../../activities/discovery/pageOwnTables.ts';
 import { profileTable } from '../../activities/discovery/profileTable.ts';
 import { searchTables } from '../../activities/discovery/searchTables.ts';
 import { traceLineage, traceRow } from '../../activities/discovery/traceLineage.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
-import { openVisibleColumns, openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
-import { cutPage, decodeCursor } from '../../core/paging.ts';
+import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import type { components } from '../../schema/contract.ts';
-import { findTables } from '../../store/pg/discovery.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentLineage } from '../presenters/lineage.ts';
@@ -34,23 +33,8 @@ export function makeDiscoveryHandlers({
     },
 
     async listMyData({ principal, query }) {
-      const limit = query.limit ?? 50;
-      const after = decodeCursor(query.cursor, ['string', 'string', 'string']) as [string, string, string] | null;
-      const rows = await findTables(services.db.pool, {
-        userId: principal.userId,
-        accountIds: principal.accountIds,
-        reach: principal.reach,
-        terms: [],
-        after,
-        limit: limit + 1,
-      });
-      const page = cutPage(rows, limit, (table) => [table.workbookId, table.name, table.id]);
-      const artifacts = await Promise.all(
-        page.items.map(async (table) =>
-          presentTableSummary(table, await openVisibleColumns(services, principal, { table, columns: table.columns })),
-        ),
-      );
-      return { status: 200, body: { artifacts, next_cursor: page.nextCursor } };
+      const page = await pageOwnTables(services, principal, query);
+      return { status: 200, body: { artifacts: page.items.map(presentTableSummary), next_cursor: page.nextCursor } };
     },
 
     async profileTable({ principal, params }) {

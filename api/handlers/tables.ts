@@ -1,20 +1,17 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { requireVisibleColumn } from '../../activities/columns/openColumn.ts';
-import { checkVersion } from '../../activities/rows/checkVersion.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
-import { deleteTable, setColumnDescription, setTableDescription, setTableState } from '../../activities/tables/changeTable.ts';
+import { setColumnDescription, setTableDescription, setTableState } from '../../activities/tables/changeTable.ts';
 import { checkColumns, createTable } from '../../activities/tables/createTable.ts';
-import { retryOnMove } from '../../activities/tables/editTable.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
+import { removeTable } from '../../activities/tables/removeTable.ts';
+import { describeTable, pageTables } from '../../activities/tables/seeTables.ts';
 import type { Principal } from '../../core/access/principal.ts';
-import { cutPage, decodeIdCursor } from '../../core/paging.ts';
 import type { TableAt } from '../../core/table/table.ts';
-import { listLandings } from '../../store/pg/sources.ts';
-import { listTables } from '../../store/pg/tables.ts';
 import type { Handlers, Reply } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { maskedNames, presentColumns, presentRowSchema, presentTable, summarizeTables } from '../presenters/tables.ts';
+import { maskedNames, presentColumns, presentRowSchema, presentTable, presentTableSummary } from '../presenters/tables.ts';
 
 type TableOperations =
   | 'listArtifacts'
@@ -30,31 +27,15 @@ type TableOperations =
   | 'archiveArtifact'
   | 'unarchiveArtifact';
 
+/** Undefined: tables in every state. */
+const readState = (state: 'active' | 'archived' | 'all' | undefined) => (state === 'all' ? undefined : state);
+
 /** `null` in a query string is the literal text. */
 export function parseExpectedVersion(text: string): number | null {
   return text === 'null' ? null : Number(text);
 }
 
 export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperations> {
-  const { orm } = services.db;
-
-  const listPage = async (
-    principal: Principal,
-    workbookId: string,
-    query: { cursor?: string; limit?: number },
-    state: 'active' | 'archived' | undefined,
-  ) => {
-    const workbook = await requireWorkbook(services, principal, workbookId, 'viewer');
-    const limit = query.limit ?? 100;
-    const page = cutPage(
-      await listTables(orm, { workbookId: workbook.id, state, after: decodeIdCursor(query.cursor, 'tbl'), limit: limit + 1 }),
-      limit,
-      (table) => [table.id],
-    );
-    const items = await summarizeTables(services, principal, orm, page.items);
-    return { items, nextCursor: page.nextCursor };
-  };
-
   const describeSchema = async (
     principal: Principal,
     at: TableAt,
@@ -82,13 +63,15 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
 
   return {
     async listArtifacts({ principal, params, query }) {
-      const page = await listPage(principal, params.workbook_id, query, query.state === 'all' ? undefined : query.state);
-      return { status: 200, body: { artifacts: page.items, next_cursor: page.nextCursor } };
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const page = await pageTables(services, principal, workbook.id, { ...query, state: readState(query.state) });
+      return { status: 200, body: { artifacts: page.items.map(presentTableSummary), next_cursor: page.nextCursor } };
     },
 
     async listTables({ principal, params, query }) {
-      const page = await listPage(principal, params.workbook_id, query, query.state === 'all' ? undefined : (query.state ?? 'active'));
-      return { status: 200, body: { tables: page.items, next_cursor: page.nextCursor } };
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const page = await pageTables(services, principal, workbook.id, { ...query, state: readState(query.state ?? 'active') });
+      return { status: 200, body: { tables: page.items.map(presentTableSummary), next_cursor: page.nextCursor } };
     },
 
     async createTable(call) {
@@ -106,25 +89,15 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
 
     async getTable({ principal, params }) {
       const at = await openNamed(principal, params, 'viewer');
-      // The first rows that landed in it; later ones may have come from elsewhere.
-      const origin = (await listLandings(orm, [at.table.id])).at(-1);
-      return {
-        status: 200,
-        headers: { ETag: `"${at.editVersion}"` },
-        body: presentTable(await openVisibleTable(services, principal, at), origin ?? null),
-      };
+      const body = presentTable(await describeTable(services, principal, at));
+      return { status: 200, headers: { ETag: `"${at.editVersion}"` }, body };
     },
 
     async deleteTable(call) {
-      return retryOnMove(async () => {
-        const at = await openNamed(call.principal, call.params, 'editor');
-        const { columns } = await openVisibleTable(services, call.principal, at);
-        await checkVersion(services, at, parseExpectedVersion(call.query.expected_version), columns, null);
-        return call.writeAs(call.actor(call.query.actor))(
-          (tx) => deleteTable(tx, at),
-          () => ({ status: 204 }),
-        );
-      });
+      const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
+      const expectedVersion = parseExpectedVersion(call.query.expected_version);
+      const request = { workbookId: workbook.id, name: call.params.name, expectedVersion };
+      return removeTable(services, call.writeAs(call.actor(call.query.actor)), call.principal, request, () => ({ status: 204 }));
     },
 
     async listColumns({ principal, params }) {

@@ -1,23 +1,18 @@
-import { openVisibleColumns } from '../../activities/tables/openVisibleTable.ts';
-import type { Principal } from '../../core/access/principal.ts';
+import type { DescribedTable, SeenTable } from '../../activities/tables/seeTables.ts';
 import { rowIdColumn, type TableRecord } from '../../core/table/table.ts';
-import { rowIdField, type VisibleColumn, type VisibleColumns, type VisibleTable } from '../../core/table/visibleTable.ts';
+import { rowIdField, type VisibleColumn, type VisibleColumns } from '../../core/table/visibleTable.ts';
 import type { components } from '../../schema/contract.ts';
-import type { Orm } from '../../store/pg/database.ts';
-import type { LandingRecord, SourceRecord } from '../../store/pg/sources.ts';
-import { listColumnsAt } from '../../store/pg/tables.ts';
-import type { Services } from '../../store/services.ts';
 
 type Schemas = components['schemas'];
 
-export function presentTableSummary(table: TableRecord, { columns }: VisibleColumns): Schemas['TableSummary'] {
+export function presentTableSummary({ table, seen }: SeenTable): Schemas['TableSummary'] {
   return {
     name: table.name,
     type: table.type,
     description: table.description,
     id: table.id,
     row_count: table.rowCount,
-    schema: columns.map((column) => ({ name: column.name, type: column.type })),
+    schema: seen.columns.map((column) => ({ name: column.name, type: column.type })),
     state: table.state,
     table_name: table.name,
     updated_at: table.updatedAt.toISOString(),
@@ -27,25 +22,9 @@ export function presentTableSummary(table: TableRecord, { columns }: VisibleColu
   };
 }
 
-/** Tables in short, as the caller may see them. */
-export async function summarizeTables(
-  services: Services,
-  principal: Principal,
-  orm: Orm,
-  tables: TableRecord[],
-): Promise<Schemas['TableSummary'][]> {
-  const versions = new Map(tables.map((table) => [table.id, table.editVersion]));
-  const columns = await listColumnsAt(orm, [...versions.keys()], (id) => versions.get(id) ?? 0);
-  return Promise.all(
-    tables.map(async (table) =>
-      presentTableSummary(table, await openVisibleColumns(services, principal, { table, columns: columns.get(table.id) ?? [] })),
-    ),
-  );
-}
-
-export function presentTable(visible: VisibleTable, origin: (LandingRecord & { source: SourceRecord }) | null): Schemas['Table'] {
+export function presentTable({ visible, origin }: DescribedTable): Schemas['Table'] {
   return {
-    ...presentTableSummary(visible.at.table, visible),
+    ...presentTableSummary({ table: visible.at.table, seen: visible }),
     layer: visible.at.table.layer,
     masked_columns: maskedNames(visible),
     columns: presentColumns(visible),

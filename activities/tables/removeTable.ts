@@ -1,0 +1,24 @@
+import type { Principal } from '../../core/access/principal.ts';
+import type { WriteAnswer } from '../../store/pg/commit.ts';
+import type { Services } from '../../store/services.ts';
+import { checkVersion } from '../rows/checkVersion.ts';
+import { deleteTable } from './changeTable.ts';
+import { retryOnMove } from './editTable.ts';
+import { requireTable } from './openTable.ts';
+import { openVisibleTable } from './openVisibleTable.ts';
+
+/** Deletes a table at the version that the caller saw last; starts again when it moved on meanwhile. */
+export function removeTable<Answer>(
+  services: Services,
+  write: WriteAnswer<Answer>,
+  principal: Principal,
+  request: { workbookId: string; name: string; expectedVersion: number | null },
+  answer: () => Answer,
+): Promise<Answer> {
+  return retryOnMove(async () => {
+    const at = await requireTable(services, request.workbookId, request.name);
+    const { columns } = await openVisibleTable(services, principal, at);
+    await checkVersion(services, at, request.expectedVersion, columns, null);
+    return write((tx) => deleteTable(tx, at), answer);
+  });
+}

@@ -1,0 +1,56 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { type Page, type PageQuery, pageById } from '../../core/paging.ts';
+import type { TableAt, TableRecord } from '../../core/table/table.ts';
+import type { VisibleColumns, VisibleTable } from '../../core/table/visibleTable.ts';
+import type { Orm } from '../../store/pg/database.ts';
+import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
+import { listColumnsAt, listTables } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { openVisibleColumns, openVisibleTable } from './openVisibleTable.ts';
+
+/** A table in short: its record, and the columns that the principal may see. */
+export interface SeenTable {
+  table: TableRecord;
+  seen: VisibleColumns;
+}
+
+export async function seeTables(services: Services, principal: Principal, orm: Orm, tables: TableRecord[]): Promise<SeenTable[]> {
+  const versions = new Map(tables.map((table) => [table.id, table.editVersion]));
+  const columns = await listColumnsAt(orm, [...versions.keys()], (id) => versions.get(id) ?? 0);
+  return Promise.all(
+    tables.map(async (table) => ({
+      table,
+      seen: await openVisibleColumns(services, principal, { table, columns: columns.get(table.id) ?? [] }),
+    })),
+  );
+}
+
+const usualTables = 100;
+
+/** Tables of a workbook in the order of their making. */
+export async function pageTables(
+  services: Services,
+  principal: Principal,
+  workbookId: string,
+  query: PageQuery & { state?: 'active' | 'archived' },
+): Promise<Page<SeenTable>> {
+  const { orm } = services.db;
+  const page = await pageById(
+    { cursor: query.cursor, limit: query.limit ?? usualTables },
+    'tbl',
+    (after, limit) => listTables(orm, { workbookId, state: query.state, after, limit }),
+    (table) => table.id,
+  );
+  return { ...page, items: await seeTables(services, principal, orm, page.items) };
+}
+
+export interface DescribedTable {
+  visible: VisibleTable;
+  /** Where its first rows came from; later ones may have come from elsewhere. */
+  origin: (LandingRecord & { source: SourceRecord }) | null;
+}
+
+export async function describeTable(services: Services, principal: Principal, at: TableAt): Promise<DescribedTable> {
+  const [landings, visible] = await Promise.all([listLandings(services.db.orm, [at.table.id]), openVisibleTable(services, principal, at)]);
+  return { visible, origin: landings.at(-1) ?? null };
+}
