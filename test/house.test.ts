@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
+import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inheritEnv, projectDir } from '../store/config.ts';
 import { startTestApi, type TestApi } from './setup/api.ts';
@@ -170,6 +171,64 @@ describe('imports go one way', () => {
 
   it.each(allowed.map(([path, what], i) => [path, what, i + forbidden.length] as const))('%s may import %s', (path, _, i) => {
     expect(isRefused(path, i)).toBe(false);
+  });
+});
+
+/** Modules that are imported for more than their types. */
+function listValueImports(text: string): string[] {
+  return ts
+    .createSourceFile('probe.ts', text, ts.ScriptTarget.Latest)
+    .statements.filter((statement) => ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement))
+    .filter((statement) => !isTypeOnly(statement))
+    .flatMap(({ moduleSpecifier }) => (moduleSpecifier && ts.isStringLiteral(moduleSpecifier) ? [moduleSpecifier.text] : []));
+}
+
+function isTypeOnly(statement: ts.ImportDeclaration | ts.ExportDeclaration): boolean {
+  if (ts.isExportDeclaration(statement)) return statement.isTypeOnly;
+  const clause = statement.importClause;
+  if (!clause || clause.isTypeOnly) return clause !== undefined;
+  const named = clause.namedBindings;
+  return !clause.name && named !== undefined && ts.isNamedImports(named) && named.elements.every((element) => element.isTypeOnly);
+}
+
+describe('handlers hold no rule and presenters are pure', () => {
+  const list = async (dir: string, forbidden: RegExp) =>
+    (await readSources([dir])).flatMap(({ path, text }) =>
+      listValueImports(text)
+        .filter((module) => forbidden.test(module))
+        .map((module) => `${path} imports ${module}`),
+    );
+
+  it('handlers import the store as types only', async () => {
+    expect(await list('api/handlers', /\/(?:store|schema)\//)).toEqual([]);
+  });
+
+  it('presenters import the store, the activities and handlers as types only', async () => {
+    expect(await list('api/presenters', /\/(?:store|schema|activities|handlers|http)\//)).toEqual([]);
+  });
+
+  it.each([
+    ["import { listTables } from '../../store/pg/tables.ts';", 1],
+    ["import { listTables, type TableFilter } from '../../store/pg/tables.ts';", 1],
+    ["import * as tables from '../../store/pg/tables.ts';", 1],
+    ["import '../../store/pg/tables.ts';", 1],
+    ["export { listTables } from '../../store/pg/tables.ts';", 1],
+    ["import type { TableFilter } from '../../store/pg/tables.ts';", 0],
+    ["import { type TableFilter } from '../../store/pg/tables.ts';", 0],
+  ])('%s brings in %i modules', (text, count) => {
+    expect(listValueImports(text)).toHaveLength(count);
+  });
+});
+
+describe('no module imports itself by way of others', () => {
+  it.each(['import type', 'import'])('%s', async (word) => {
+    const folder = await makeFolder();
+    await cp(join(projectDir, 'biome.json'), join(folder, 'biome.json'));
+    await mkdir(join(folder, 'core'));
+    await writeFile(join(folder, 'core/one.ts'), `${word} { Two } from './two.ts';\n\nexport type One = Two;\n`);
+    await writeFile(join(folder, 'core/two.ts'), `${word} { One } from './one.ts';\n\nexport type Two = One;\n`);
+    const { code, text } = await run('biome', ['lint', '.', '--only=noImportCycles', '--diagnostic-level=error'], folder);
+    expect([code === 0, text.includes('noImportCycles')]).toEqual([false, true]);
   });
 });
 

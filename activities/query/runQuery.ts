@@ -5,7 +5,7 @@ import type { TableAt } from '../../core/table/table.ts';
 import type { VisibleTable } from '../../core/table/visibleTable.ts';
 import { resultsPrefix } from '../../store/blobs/keys.ts';
 import { openFiles } from '../../store/duckdb/relation.ts';
-import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/sandbox.ts';
+import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/runQuery.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import { insertResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listActiveNames, listCurrentTables } from '../../store/pg/tables.ts';

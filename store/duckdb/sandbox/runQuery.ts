@@ -9,8 +9,7 @@ import { emptyFolder, FoldersGone, hasFolders, type InPart, shareFile, takeFile 
 import { childProblem, requireOk } from './outcomes.ts';
 import { matchParams } from './params.ts';
 import type { QueryProcess } from './process.ts';
-import type { ExecuteStep, LoadedRelation, Params, Replies, RunRequest } from './protocol.ts';
-import type { SandboxResult } from './sandbox.ts';
+import type { ExecuteStep, LoadedRelation, Params, Replies, ResultColumn, RunRequest } from './protocol.ts';
 
 export interface PreparedQuery extends Pick<ExecuteStep, 'pageLimit' | 'maxRows' | 'maxBytes'> {
   sql: string;
@@ -30,6 +29,22 @@ export interface PreparedQuery extends Pick<ExecuteStep, 'pageLimit' | 'maxRows'
 export const graceMs = 300;
 const maxPageBytes = 32 * 1024 * 1024;
 const resultName = 'result.parquet';
+
+export interface SandboxResult {
+  columns: ResultColumn[];
+  /** Names of the tables that were read. */
+  tables: string[];
+  /** Of the whole result; without `keepResult`, of the page. */
+  rowCount: number;
+  /** Whether there are rows after the page. */
+  more: boolean;
+  /** The text of a JSON array of objects, a line each. */
+  pageJson: string;
+  /** Parquet, the caller's from now on; read it by `selectResult`. Null without `keepResult`, and where it is `content`. */
+  resultFile: string | null;
+  content: Buffer | null;
+  elapsedMs: number;
+}
 
 /** The query reads tables that were not given with it: nothing was done. */
 export class TablesMissing extends Error {

@@ -13,9 +13,7 @@ import { findParamProblems, type GivenParams, readParams } from './params.ts';
 import { givenUp, ProcessPool } from './pool.ts';
 import type { QueryProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
-import { graceMs, runQuery } from './runQuery.ts';
-
-export { TablesMissing } from './runQuery.ts';
+import { graceMs, runQuery, type SandboxResult } from './runQuery.ts';
 
 /** Runs the SQL of strangers. Three walls: the tree (core/sql), the instance (child/session.ts), the process (isolation.ts). */
 export interface Sandbox {
@@ -57,22 +55,6 @@ export interface SandboxQuery {
   keepResult: boolean;
   /** A result that is kept and has no more bytes is `content`, not a file; none unless told. */
   inlineBytes?: number;
-}
-
-export interface SandboxResult {
-  columns: ResultColumn[];
-  /** Names of the tables that were read. */
-  tables: string[];
-  /** Of the whole result; without `keepResult`, of the page. */
-  rowCount: number;
-  /** Whether there are rows after the page. */
-  more: boolean;
-  /** The text of a JSON array of objects, a line each. */
-  pageJson: string;
-  /** Parquet, the caller's from now on; read it by `selectResult`. Null without `keepResult`, and where it is `content`. */
-  resultFile: string | null;
-  content: Buffer | null;
-  elapsedMs: number;
 }
 
 export interface Validation {
