@@ -1,18 +1,17 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * Clients in a process of their own, so that what they cost is not counted as the service's: each edits one table, one row at
- * a time. They write HTTP by hand, for there are only two processors, and a client that takes as much as the service would
- * be what is measured.
+ * Clients in their own process, so that their cost is not counted as the service's. Each edits one table, one row at a time.
+ * They write HTTP by hand: with two processors, a heavier client would distort the measurement.
  */
 export interface EditLoad {
   url: string;
   token: string;
-  /** One client each. */
+  /** One client per table. */
   tables: { path: string; rows: number }[];
-  /** Ends after so many edits altogether. */
+  /** The total number of edits. */
   edits: number;
-  /** The number of the first edit: no two loads change the same rows. */
+  /** The number of the first edit, so that no two loads change the same rows. */
   first: number;
 }
 
@@ -45,7 +44,7 @@ let left = edits;
 let made = first;
 const latenciesMs: number[] = [];
 
-/** Rows all over the table, none of them twice: what an edit finds is in a file, not in the log. */
+/** Edits rows all over the table, each once, so that they are found in a file and not in the log. */
 async function edit({ path, rows }: EditLoad['tables'][number]): Promise<void> {
   const socket = connect({ host: hostname, port: Number(port), noDelay: true });
   while (left > 0) {

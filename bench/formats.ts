@@ -8,7 +8,7 @@ import { median } from './measure.ts';
 
 const rounds = 9;
 const rowCount = 100_000;
-/** At most so many times what the engine needs to write the same rows to a file as JSON. */
+/** Allowed time, as a multiple of what DuckDB needs to write the same rows to a file as JSON. */
 const targets: Record<RowFormat, number> = { ndjson: 1.5, json: 1.5, arrow: 3 };
 
 const tableSql = `CREATE TABLE mixed AS SELECT
@@ -23,7 +23,7 @@ interface Taken {
   cpuMs: number;
 }
 
-/** Bodies of 100,000 rows × 12 beside the engine's own `COPY … (FORMAT json)`, in turn, so that all meet the same machine. */
+/** Compares bodies of 100,000 rows × 12 with DuckDB's own `COPY … (FORMAT json)`, in turn, so that machine load affects all. */
 export async function benchFormats(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-formats-'));
   const instance = await DuckDBInstance.create(':memory:');
@@ -70,7 +70,7 @@ async function measureInTurn(works: Record<string, () => Promise<unknown>>): Pro
   return taken;
 }
 
-/** Processor time beside the clock: on a machine that others use, the clock tells more of them than of us. */
+/** Prints processor time beside elapsed time: on a shared machine elapsed time depends on others. */
 function printRatios(taken: Record<string, Taken[]>): void {
   const copyWall = median(taken.copy?.map(({ wallMs }) => wallMs));
   const copyCpu = median(taken.copy?.map(({ cpuMs }) => cpuMs));

@@ -17,7 +17,10 @@ const packages = ['fastexcel==0.21.0', 'duckdb==2.0.0', 'pyarrow==26.0.1'];
 
 const here = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 
-/** A workbook of 200,000 rows × 12 to raw tables beside fastexcel and DuckDB; and how structuring grows with the rows. */
+/**
+ * Compares making raw tables from a workbook of 200,000 rows × 12 with fastexcel and DuckDB, and measures how structuring grows
+ * with rows.
+ */
 export async function benchIngest(rig: BenchRig): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-ingest-'));
   try {
@@ -90,7 +93,7 @@ async function measureUpload({ url, token, workerPid }: BenchRig, file: string, 
   console.log(`with structuring     ${(await upload(bytes, 'auto')).toFixed(2)} s`);
 }
 
-/** By processor time: on a machine that others use, the clock tells more of them than of us. */
+/** Compares processor time: on a shared machine elapsed time depends on others. */
 async function compareStructuring(large: string, small: string): Promise<void> {
   const measure = async (file: string): Promise<ChildReport> => {
     const child = startChild(process.execPath, ['--import', 'tsx', here('ingestChild.ts'), 'structure', file]);
@@ -107,7 +110,7 @@ async function compareStructuring(large: string, small: string): Promise<void> {
   );
 }
 
-/** An environment of its own in the user's cache, made once. */
+/** A virtual environment in the user's cache, made once. */
 async function preparePython(): Promise<string> {
   const run = promisify(execFile);
   const venv = join(loadConfig().machine.cacheDir, 'bench-python');

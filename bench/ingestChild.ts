@@ -6,7 +6,7 @@ import { openEngine, readAll } from '../store/duckdb/engine.ts';
 import { quoteText } from '../store/duckdb/relation.ts';
 import { readWorkbook } from '../store/xlsx/index.ts';
 
-/** A process of its own, so that its peak of memory is that of this work. For each line of input the work is done once. */
+/** Runs in its own process, so that peak memory is that of this work. Does the work once for each line of input. */
 
 export interface ChildReport {
   seconds: number;
@@ -16,7 +16,7 @@ export interface ChildReport {
 
 const [, , work, source = '', folder = ''] = process.argv;
 
-/** To raw tables that are durable in the blob store, and a first query over all rows. */
+/** Writes raw tables to the blob store, then runs a first query over all rows. */
 async function ingest(): Promise<() => Promise<void>> {
   const blobs = await openFolderStore(folder);
   const engine = await openEngine({ connections: 1, memoryLimitMb: 1024 });

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { nameColumn } from '../core/a1/address.ts';
 
-/** A workbook as a program writes it: shared strings, a style for dates, amounts and shares, no formulas. */
+/** Writes a workbook as programs do: shared strings, styles for dates, amounts and shares, no formulas. */
 
 const HEADER = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
@@ -16,7 +16,7 @@ const columns = ['伝票番号', '日付', '顧客', '商品', '地域', '数量
 
 type Cell = { text: string } | { number: number; style?: number };
 
-/** Ids, dates, texts of few and of many kinds, decimals, integers; the same on every run. */
+/** Ids, dates, texts of low and high cardinality, decimals, integers; the same on every run. */
 function makeRow(n: number): Cell[] {
   const quantity = (n * 7919) % 500;
   const price = ((n * 104_729) % 99_999) / 100;
@@ -98,7 +98,7 @@ export async function makeXlsx(path: string, rows: number): Promise<void> {
   ]);
 }
 
-/** Sizes are put in front of the data afterwards: not every reader takes them from behind it. */
+/** Goes back to write the sizes in front of the data: some readers do not find them behind it. */
 async function writeZip(path: string, parts: [name: string, text: Iterable<string>][]): Promise<void> {
   const file = await open(path, 'w');
   const directory: Buffer[] = [];

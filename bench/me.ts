@@ -5,7 +5,7 @@ import type { BenchRig } from './services.ts';
 
 const load = { connections: 16, duration: 5, workers: 1 };
 
-/** `GET /me`, which authenticates and asks the database, beside a bare Koa handler that answers a constant. */
+/** Compares `GET /me`, which authenticates and queries the database, with a bare Koa handler that returns a constant. */
 export async function benchMe({ url, token }: BenchRig): Promise<void> {
   const bare = new Koa();
   bare.use((ctx) => {

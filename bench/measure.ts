@@ -1,4 +1,4 @@
-/** What benchmarks share: medians, and works that are measured in turn, so that a busy moment of the machine hits all. */
+/** Shared by benchmarks: medians, and measuring works in turn, so that machine load affects all of them. */
 
 export function median(values: number[] = []): number {
   const sorted = values.toSorted((a, b) => a - b);
@@ -11,7 +11,7 @@ export async function timeMs(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - began;
 }
 
-/** The median time of each work, after one round that warms up. */
+/** The median time of each work, after a warm-up round. */
 export async function compareInTurn<Name extends string>(
   works: Record<Name, (round: number) => Promise<unknown>>,
   rounds: number,
@@ -27,7 +27,7 @@ export async function compareInTurn<Name extends string>(
   return Object.fromEntries(names.map((name) => [name, median(times.get(name))])) as Record<Name, number>;
 }
 
-/** One figure beside what is wanted of it; a missed one is marked, so that it is found among the others. */
+/** Prints a figure beside its target; a missed target is marked. */
 export function report(what: string, figure: string, wanted: string, isMet: boolean): void {
   console.log(`${isMet ? '  ' : '✗ '}${what.padEnd(58)} ${figure.padStart(10)}   wanted: ${wanted}`);
 }

@@ -5,7 +5,7 @@ import { benchSandbox } from './sandbox.ts';
 import { type BenchRig, withRig } from './services.ts';
 import { benchTables } from './tables.ts';
 
-/** `npm run bench [name…]`: each prints its figure beside a baseline that was measured in the same run. */
+/** `npm run bench [name…]`: each benchmark prints its figures beside a baseline measured in the same run. */
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   me: benchMe,
   formats: benchFormats,
@@ -14,7 +14,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   tables: benchTables,
 };
 
-/** Those that need Temporal and a worker. */
+/** Benchmarks that need Temporal and a worker. */
 const withWorkflows = new Set(['ingest']);
 
 const wanted = process.argv.slice(2);

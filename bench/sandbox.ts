@@ -23,7 +23,7 @@ const queries: [string, string][] = [
   ['100,000 rows', 'SELECT id, amount, label FROM facts LIMIT 100000'],
 ];
 
-/** What a query costs in the sandbox over what it costs in a bare DuckDB with one thread. */
+/** The cost of a query in the sandbox compared with a bare DuckDB with one thread. */
 export async function benchSandbox(): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'svc-bench-'));
   const file = join(dir, 'facts.parquet');
@@ -103,12 +103,12 @@ export async function benchSandbox(): Promise<void> {
   await rm(dir, { recursive: true, force: true });
 }
 
-/** In turns, so that a busy moment of the machine hits all of them. */
+/** Runs them in turn, so that machine load affects all. */
 async function compare(ways: (() => Promise<unknown>)[]): Promise<{ median: number; best: number }[]> {
   const times: number[][] = ways.map(() => []);
   for (let round = 0; round < rounds; round += 1) {
     for (const [i, way] of ways.entries()) {
-      // A prepared process is waiting, as it is when queries come one by one.
+      // Leaves time to prepare the next process, as when queries arrive one by one.
       await delay(80);
       const began = performance.now();
       await way();

@@ -16,17 +16,17 @@ import { openDatabase } from '../store/pg/database.ts';
 import { migrateDatabase } from '../store/pg/migrate.ts';
 import { searchAttributeNames } from '../store/temporal/searchAttributes.ts';
 
-/** What a benchmark runs against: a real API over a real, durable database, in a folder that is removed. */
+/** What a benchmark runs against: a real API with a durable database, in a temporary folder. */
 export interface BenchRig {
   config: ServiceConfig;
   url: string;
   token: string;
   api: RunningApi;
-  /** Where workflows are asked for. */
+  /** Set when the benchmark asked for workflows. */
   workerPid: number | null;
 }
 
-/** A process of its own, so that its peak of memory is that of the work. */
+/** Its own process, so that peak memory is that of the work. */
 interface BenchWorker {
   pid: number;
   stop(): Promise<void>;

@@ -16,7 +16,7 @@ import { post, type TableRig } from './tableRig.ts';
 
 const editsInARound = 100;
 const rounds = 9;
-/** A service that has been up for a minute has its code compiled; one that has just started spends half of its time on that. */
+/** Enough for the code to be compiled; a service that has just started spends half of its time on that. */
 const editsToWarmUp = 4000;
 let made = 0;
 
@@ -36,7 +36,7 @@ async function runEdits(wanted: Omit<EditLoad, 'first'>): Promise<Edited> {
   return { perSecond: (times.latenciesMs.length * 1000) / times.elapsedMs, medianMs: median(times.latenciesMs) };
 }
 
-/** A row edit on a large and on a small table, beside the statements of that edit sent by `pg` alone. */
+/** Compares a row edit on a large and on a small table with the SQL statements of that edit sent by `pg` alone. */
 export async function benchRowEdits(tables: TableRig, names: { large: string; small: string }): Promise<void> {
   const { rig } = tables;
   const load = async (name: string) => ({
@@ -78,7 +78,7 @@ export async function benchRowEdits(tables: TableRig, names: { large: string; sm
   );
 }
 
-/** Before anything is measured, eight clients edit for a while. */
+/** Eight clients edit for a while before anything is measured. */
 export async function warmUp(tables: TableRig, names: string[]): Promise<void> {
   const { rig } = tables;
   const paths = names.map((name) => ({ path: `${tables.base}/tables/${name}/rows`, rows: 10_000 }));
@@ -107,7 +107,7 @@ interface Statement {
   values: unknown[];
 }
 
-/** The statements that one edit sends, as they reach `pg`. */
+/** Records the SQL statements that one edit sends. */
 async function captureEdit(tables: TableRig, name: string): Promise<Statement[]> {
   const statements: Statement[] = [];
   const { query } = pg.Client.prototype;
@@ -130,7 +130,7 @@ async function captureEdit(tables: TableRig, name: string): Promise<Statement[]>
   return statements;
 }
 
-/** The same statements one after the other on one connection that is told what the service tells its own, each time on top of the version before. */
+/** Sends the same statements on one connection with the service's settings, each time on top of the previous version. */
 async function replayEdits(tables: TableRig, name: string, statements: Statement[]): Promise<Edited> {
   const options = `-c svc.accounts=${tables.workbook.accountId} -c plan_cache_mode=force_generic_plan`;
   const client = new pg.Client({ connectionString: tables.rig.config.databaseUrl, options });
@@ -157,7 +157,7 @@ async function replayEdits(tables: TableRig, name: string, statements: Statement
   }
 }
 
-/** An upsert of 10,000 × 200 through HTTP, beside DuckDB writing the same rows to Parquet. */
+/** Compares an upsert of 10,000 × 200 through HTTP with DuckDB writing the same rows to Parquet. */
 export async function benchWideUpsert(tables: TableRig): Promise<void> {
   const rows = 10_000;
   const width = 200;
@@ -200,7 +200,7 @@ export async function benchWideUpsert(tables: TableRig): Promise<void> {
   }
 }
 
-/** As bytes that are ready: what the client does with them is not the service's time. */
+/** Sends prepared bytes, so that the client's work is not measured. */
 async function send({ rig }: TableRig, path: string, bytes: Buffer): Promise<void> {
   const sent = request(`${rig.url}${path}`, {
     method: 'POST',

@@ -8,7 +8,7 @@ import { get, post, type TableRig } from './tableRig.ts';
 
 const rounds = 25;
 
-/** A bare engine over the same files and deltas, the deltas loaded ahead. */
+/** A bare DuckDB over the same files and deltas, with the deltas loaded in advance. */
 async function openBare(tables: TableRig, name: string, threads: number) {
   const relation = await openRelation(tables.services, seeEverything(await tables.open(name)));
   const instance = await DuckDBInstance.create(':memory:', { threads: String(threads) });

@@ -10,7 +10,7 @@ import type { Services } from '../store/services.ts';
 import { type ComputedColumn, makeLargeTable } from '../test/setup/largeTable.ts';
 import type { BenchRig } from './services.ts';
 
-/** Twelve columns of the usual kinds. */
+/** Twelve columns of common types. */
 const columns: ComputedColumn[] = [
   { name: 'c1', type: 'BIGINT', sql: 'i * 7' },
   { name: 'c2', type: 'VARCHAR', sql: "'text ' || i" },
@@ -49,7 +49,7 @@ export class TableRig {
     await makeLargeTable(this.services, this.workbook, { name, columns, rows, rowsPerFile: compactionLimits.fileRows });
   }
 
-  /** 2,000 changed rows as a table in use has them: the older ones frozen into a delta, the newer ones in the log. */
+  /** Adds 2,000 changed rows as in a table in use: older ones frozen into a delta, newer ones in the log. */
   async addDeltas(name: string, rows: number): Promise<void> {
     const at = await this.open(name);
     let made = 0;

@@ -5,9 +5,9 @@ import { benchManyClients, benchRowEdits, benchWideUpsert, warmUp } from './tabl
 import { benchPages, benchQueries } from './tableReads.ts';
 import { post, TableRig } from './tableRig.ts';
 
-/** Tables of 1,000,000 and of 10,000 rows × 12, each with 2,000 deltas: what edits, pages, queries and commits cost on them. */
+/** Measures edits, pages, queries and commits on tables of 1,000,000 and 10,000 rows × 12, each with 2,000 deltas. */
 export async function benchTables(rig: BenchRig): Promise<void> {
-  // Some of it goes below the requests, which would say whose rows they are about.
+  // Some of this works below the requests, which would set the account.
   await acrossAccounts(() => benchAll(rig));
 }
 
@@ -24,7 +24,7 @@ async function benchAll(rig: BenchRig): Promise<void> {
     }
   });
   console.log(`  made in ${(madeMs / 1000).toFixed(1)} s`);
-  // What reads first: edits leave a longer log behind than a table in use has, as nothing compacts here.
+  // Reads come first: edits leave a longer log than a table in use has, as nothing compacts it here.
   await benchPages(tables, names);
   await benchQueries(tables, names.large);
   await benchCommits(rig);
@@ -36,7 +36,7 @@ async function benchAll(rig: BenchRig): Promise<void> {
   await benchWideUpsert(tables);
 }
 
-/** A snapshot and a named version, of a workbook with a million rows and of one with a thousand. */
+/** Measures a snapshot and a named version, for a workbook with a million rows and one with a thousand. */
 async function benchCommits(rig: BenchRig): Promise<void> {
   const [large, small] = [await TableRig.open(rig), await TableRig.open(rig)];
   await large.makeTable('t', 1_000_000);

@@ -1,4 +1,4 @@
-/** Every refusal the service can give: its slug, its status and its title. One table; nothing else maps codes. */
+/** Every refusal of the service: code, status and title. The only mapping of codes. */
 export const problems = {
   'malformed-request': { status: 400, title: 'The request could not be read' },
   'uncastable-value': { status: 400, title: 'A value cannot be cast' },
@@ -42,7 +42,7 @@ export const problems = {
 
 export type ProblemCode = keyof typeof problems;
 
-/** One of several things that are wrong with a request. */
+/** One of several faults of a request. */
 export interface ProblemItem {
   pointer?: string;
   type?: string;
@@ -51,14 +51,14 @@ export interface ProblemItem {
 
 interface ProblemExtras {
   errors?: ProblemItem[];
-  /** Members of the problem document beyond the common ones, such as `current_version`. */
+  /** Extra members of the problem document, such as `current_version`. */
   members?: Record<string, unknown>;
-  /** Headers that belong to the refusal, such as `Retry-After`. */
+  /** Response headers, such as `Retry-After`. */
   headers?: Record<string, string>;
   cause?: unknown;
 }
 
-/** A refusal with a text for the caller. The cause is for the log and never shown. */
+/** A refusal with a text for the caller. The cause is logged and never shown. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
 
@@ -81,7 +81,7 @@ export function asSentence(text: string): string {
   return /[.?!…]$/.test(text) ? text : `${text}.`;
 }
 
-/** One sentence about a list of errors: the first one, and how many more there are. */
+/** Describes a list of errors in one sentence: the first one, and how many more there are. */
 export function describeFirst(errors: ProblemItem[]): string {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';

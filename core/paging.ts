@@ -1,12 +1,12 @@
 import { DomainError } from './errors.ts';
 import { type IdPrefix, isId } from './ids/ids.ts';
 
-/** Cursors are opaque to the caller: the sort key of the last row seen, so that nothing is skipped or repeated. */
+/** The sort key of the last row seen, so that no row is skipped or repeated. Opaque to callers. */
 export function encodeCursor(key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-/** The key in a cursor, or a 422 when it is not one that this list gave out. */
+/** The key in a cursor; null without one. Refuses a cursor that this list did not issue. */
 export function decodeCursor(cursor: string | undefined, kinds: readonly ('string' | 'number')[]): (string | number)[] | null {
   if (cursor === undefined) return null;
   try {
@@ -30,7 +30,7 @@ export function foreignCursor(): DomainError {
   );
 }
 
-/** Refuses values that no cursor of ours holds and that the database could not take as a parameter. */
+/** Refuses values that our cursors never hold and that the database would reject. */
 function isSound(part: unknown, kind: 'string' | 'number' | undefined): boolean {
   if (typeof part !== kind) return false;
   return typeof part === 'string' ? part.isWellFormed() && !part.includes('\u0000') : Number.isSafeInteger(part);
@@ -41,7 +41,6 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
-/** What a list is asked for. */
 export interface PageQuery {
   cursor?: string;
   limit?: number;
@@ -51,19 +50,19 @@ export const usualLimit = 50;
 
 type Key = readonly (string | number)[];
 
-/** Cuts a page out of rows of which there may be more than it holds. */
+/** Cuts a page out of rows that may be more than its limit. */
 export function cutPage<T>(rows: T[], limit: number, keyOf: (row: T) => Key): Page<T> {
   const items = rows.slice(0, limit);
   const last = items.at(-1);
   return { items, nextCursor: rows.length > limit && last !== undefined ? encodeCursor(keyOf(last)) : null };
 }
 
-/** Reads a page: one row more than it holds is asked for, which tells whether another page follows. */
+/** Reads a page. Asks for one row more than the limit, to know whether another page follows. */
 export async function pageOf<T>(limit: number, fetch: (limit: number) => Promise<T[]>, keyOf: (row: T) => Key): Promise<Page<T>> {
   return cutPage(await fetch(limit + 1), limit, keyOf);
 }
 
-/** Reads a page of a list whose cursor is the id of the last item. `fetch` is told where to go on, null at the start. */
+/** Reads a page of a list whose cursor is the id of the last item. `fetch` receives the id to continue after, or null. */
 export async function pageById<T>(
   query: PageQuery,
   prefix: IdPrefix,
@@ -78,7 +77,7 @@ export async function pageById<T>(
   );
 }
 
-/** The usual cursor: the id of the last item, which tells what list it is from. */
+/** Decodes a cursor that is the id of the last item; the prefix shows which list it is from. */
 export function decodeIdCursor(cursor: string | undefined, prefix: IdPrefix): string | null {
   const key = decodeCursor(cursor, ['string']);
   if (key === null) return null;

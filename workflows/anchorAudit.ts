@@ -11,11 +11,11 @@ export interface AnchorProgress {
   after: string;
   moved: number;
   broken: number;
-  /** After so many a new run goes on, so that no history gets long. */
+  /** Continues as a new run after so many pages, to keep histories short. */
   pagesPerRun: number;
 }
 
-/** Anchors all audit chains that have grown. Runs on a schedule; says how many it moved, and how many are broken. */
+/** Anchors all audit chains that have grown. Scheduled; returns how many were anchored and how many are broken. */
 export async function anchorAudit(
   progress: AnchorProgress = { after: '', moved: 0, broken: 0, pagesPerRun: 100 },
 ): Promise<{ moved: number; broken: number }> {

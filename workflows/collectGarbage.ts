@@ -7,7 +7,10 @@ const { collectVersions, collectBlobs, sweepDrafts } = proxyActivities<Activitie
   retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 10 },
 });
 
-/** Removes versions that nothing needs any more, a day later their files, and what writers that were cut off left behind. Runs on a schedule; says how much went. */
+/**
+ * Removes versions that nothing needs, their files a day later, and files left by writers that were interrupted. Scheduled;
+ * returns how much was removed.
+ */
 export async function collectGarbage(): Promise<Record<string, number>> {
   const { versions, manifests } = await collectVersions();
   let blobs = 0;

@@ -10,8 +10,8 @@ const { compactTable: compact } = proxyActivities<Activities>({
 const mostRounds = 20;
 
 /**
- * Folds a table's log and deltas until it is within the limits. Where a large edit or a restore came in between it tries
- * again; past the last round the sweep comes back to it. Says what each round did.
+ * Compacts a table until it is within the limits. Tries again when a large edit or a restore interferes; after the last round
+ * it is left to the sweep. Returns what each round did.
  */
 export async function compactTable(tableId: string): Promise<string[]> {
   const rounds: string[] = [];

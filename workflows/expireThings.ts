@@ -7,7 +7,7 @@ const { expireThings: sweep } = proxyActivities<Activities>({
   retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 10 },
 });
 
-/** Removes what has outlived its time. Runs on a schedule; says how much it removed of each. */
+/** Removes what has expired. Scheduled; returns how much of each kind was removed. */
 export async function expireThings(): Promise<Record<string, number>> {
   return sweep();
 }

@@ -7,7 +7,7 @@ const { grantCredits: grant } = proxyActivities<Activities>({
   retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 10 },
 });
 
-/** Brings the credits of accounts that do nothing to the new month. Runs on a schedule; says how many accounts it was new to. */
+/** Grants the month's credits to accounts that are not active. Scheduled; returns how many accounts got them. */
 export async function grantCredits(): Promise<number> {
   let accounts = 0;
   for (let after: string | null = ''; after !== null; ) {

@@ -7,15 +7,15 @@ const { landRaw, structure } = proxyActivities<Activities>({
   startToCloseTimeout: '30 minutes',
   retry: { ...options.retry, maximumAttempts: 5 },
 });
-// What only writes to the database goes on until it is done: everything else waits for it.
+// Steps that only write to the database are retried without limit, because a job must not stay half done.
 const { promote, fallBackIngest, failIngest, abandonIngest } = proxyActivities<Activities>({
   ...options,
   startToCloseTimeout: '2 minutes',
 });
 
 /**
- * From a file to tables: a faithful copy of each sheet, then, where it is wanted, the structured tables that take its
- * place. Each step is written down with its effect, so a step that is run again finds that it was done.
+ * Makes tables from a file: a faithful copy of each sheet, then, if wanted, structured tables that replace it. Each step is
+ * recorded in the transaction of its effect, so a step that runs again finds that it is done.
  */
 export async function ingest(jobId: string): Promise<string> {
   try {

@@ -7,7 +7,7 @@ const { sweepJobs: sweep } = proxyActivities<Activities>({
   retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 5 },
 });
 
-/** Starts jobs that nobody has started, and ends those whose workflow was stopped. Runs on a schedule; says how many there were. */
+/** Starts jobs that were not started, and ends those whose workflow was stopped. Scheduled; returns how many there were. */
 export async function sweepJobs(): Promise<number> {
   return sweep();
 }

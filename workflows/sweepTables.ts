@@ -7,7 +7,7 @@ const { sweepTables: sweep } = proxyActivities<Activities>({
   retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 5 },
 });
 
-/** Starts the compaction of every table that needs it. Runs on a schedule; says how many there were. */
+/** Starts the compaction of every table that needs it. Scheduled; returns how many there were. */
 export async function sweepTables(): Promise<number> {
   return sweep();
 }

@@ -14,7 +14,10 @@ export const analyze = workOnSource('analyzeSource', 'analyzed');
 /** Makes tables from regions of a source, or appends their rows to one. */
 export const materialize = workOnSource('materializeSource', 'materialized');
 
-/** A job of one step on a source. Where the step gives up or is cancelled, the job ends and the source is as it was. */
+/**
+ * Runs a job of one step on a source. If the step fails or is cancelled, the job ends and the source returns to its former
+ * status.
+ */
 function workOnSource(step: 'analyzeSource' | 'materializeSource', outcome: string): (jobId: string) => Promise<string> {
   return async (jobId) => {
     try {

@@ -1,6 +1,13 @@
 import type pg from 'pg';
 import { openLog } from '../../core/table/layers.ts';
-import { markTable, mayDiffer, planPlace, planRestoredLayers, type TableMark, type TablePlace } from '../../core/table/restore.ts';
+import {
+  fingerprintTable,
+  mayDiffer,
+  planPlace,
+  planRestoredLayers,
+  type TableFingerprint,
+  type TablePlace,
+} from '../../core/table/restore.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { RestoredContent } from '../../store/pg/restore.ts';
@@ -23,7 +30,7 @@ export interface TableRestore {
 export interface RestorePlan {
   snapshot: SnapshotRecord;
   /** All tables that the plan was made over, as they were read. */
-  seen: TableMark[];
+  seen: TableFingerprint[];
   /** Deleted tables that come back. */
   deletedIds: string[];
   tables: TableRestore[];
@@ -61,7 +68,7 @@ export async function planRestore(reader: RestoreReader, snapshot: SnapshotRecor
   });
   return {
     snapshot,
-    seen: current.map(({ table }) => markTable(table)),
+    seen: current.map(({ table }) => fingerprintTable(table)),
     deletedIds: current.flatMap(({ table }) => (table.deletedAt === null ? [] : [table.id])),
     tables: tables.filter(({ content, place }) => content || place),
   };

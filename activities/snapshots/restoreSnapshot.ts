@@ -1,6 +1,6 @@
 import { DomainError, notFound } from '../../core/errors.ts';
 import { type RestoredTable, snapshotRestored } from '../../core/journal/snapshotNotes.ts';
-import { haveSameMarks, type TablePlace } from '../../core/table/restore.ts';
+import { haveSameFingerprints, type TablePlace } from '../../core/table/restore.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { lockTables, parkTables, placeTable, restoreTable } from '../../store/pg/restore.ts';
@@ -51,9 +51,9 @@ export async function requireVersion(services: Services, workbook: VisibleWorkbo
  */
 export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: RestorePlan, label: string | null): Promise<Restored> {
   const locked = await lockTables(tx, workbook.id, early.deletedIds);
-  const plan = haveSameMarks(locked, early.seen) ? early : await planRestore({ orm: tx.orm, pool: tx.client }, early.snapshot);
+  const plan = haveSameFingerprints(locked, early.seen) ? early : await planRestore({ orm: tx.orm, pool: tx.client }, early.snapshot);
   // A table was made or deleted just now, and is not locked.
-  if (!haveSameMarks(locked, plan.seen)) throw new VersionMoved();
+  if (!haveSameFingerprints(locked, plan.seen)) throw new VersionMoved();
   await parkTables(
     tx,
     plan.tables.flatMap((table) => (table.place ? [table.id] : [])),

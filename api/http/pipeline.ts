@@ -9,7 +9,7 @@ import { startJob } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { missingScopes } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
-import { mayFareBetter } from '../../core/jobs/endings.ts';
+import { mayBeRetried } from '../../core/jobs/endings.ts';
 import { explainMemoryError } from '../../store/duckdb/engine.ts';
 import { type Actor, applyWhole, type Change, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
@@ -226,7 +226,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
       const before = repeatable && (await claimRepeatable(tx, repeatable));
       if (before && !isJob(before)) throw new AnsweredBefore(before);
       const job = before && (await findJob(tx.orm, before.jobId));
-      if (before && !(job && mayFareBetter(job))) throw new BegunBefore(before.jobId);
+      if (before && !(job && mayBeRetried(job))) throw new BegunBefore(before.jobId);
       return typeof change === 'function' ? change(tx) : applyWhole(tx, change);
     };
   const actor = (name?: string | null): Actor => {

@@ -1,23 +1,23 @@
 import type { Reach } from './reach.ts';
 import type { Scope } from './scopes.ts';
 
-/** Who is asking: what a verified credential says, and nothing that the request says. */
+/** Who is asking. Comes from a verified credential only, never from the request. */
 export interface Principal {
   kind: 'session' | 'access_token' | 'account_key';
-  /** The token's or key's id; a session's `jti`. */
+  /** The id of the token or key, or the `jti` of a session. */
   credentialId: string;
   /** A key acts as the account's owner. */
   userId: string;
   email: string;
   userName: string | null;
-  /** The one account of a token or key; a session's default account. */
+  /** The account of a token or key; for a session its default account. */
   accountId: string;
   accountName: string;
-  /** Those whose rows it may see at all: of a session, all that its user owns or is a member of. */
+  /** The accounts whose rows it may see; for a session all that its user owns or is a member of. */
   accountIds: readonly string[];
   scopes: Scope[];
   reach: Reach;
   rateLimitPerMinute: number;
-  /** When a session ends, so that logging out need not remember it longer. */
+  /** When a session ends: logging out must be remembered until then. */
   expiresAt: Date | null;
 }

@@ -1,4 +1,4 @@
-/** What a credential reaches. Set by `resource` alone; scopes say what it may do there. */
+/** What a credential reaches. Set by `resource` only; scopes say what it may do there. */
 export type Reach = { kind: 'account' } | { kind: 'workspace'; id: string } | { kind: 'workbook'; id: string };
 
 export function parseReach(resource: string): Reach | null {
@@ -20,7 +20,7 @@ export function reachesWorkbook(reach: Reach, workbook: { id: string; workspaceI
   return reach.kind === 'workbook' ? reach.id === workbook.id : reachesWorkspace(reach, workbook.workspaceId);
 }
 
-/** Whether `inner` lies within `outer`; a workbook lies within its workspace. */
+/** Whether `inner` lies within `outer`. A workbook lies within its workspace. */
 export function containsReach(outer: Reach, inner: Reach, workspaceOfInner: string | null): boolean {
   if (outer.kind === 'account') return true;
   if (outer.kind === inner.kind) return outer.id === (inner as { id: string }).id;

@@ -3,20 +3,20 @@ import type { Plan } from './priceList.ts';
 
 export type Source = 'included' | 'purchased';
 
-/** Where credits stand. All come out of `issued`, which is as far below zero as the others are above it. */
+/** The buckets of a lot. All credits come out of `issued`, so the buckets of a lot always sum to zero. */
 export type Bucket = 'issued' | 'available' | 'reserved' | 'spent' | 'expired';
 
-/** Credits that came the same way and can be spent until the end of the same month. */
+/** Credits of the same source that expire at the end of the same month. */
 export interface Lot {
   source: Source;
   ends: number;
   available: number;
 }
 
-/** What an account's books say, as far as the next movement depends on it. */
+/** The part of an account's books that the next movement depends on. */
 export interface Books {
   accountId: string;
-  /** Null when there is no such account. */
+  /** Null: the account does not exist. */
   plan: Plan | null;
   lots: Lot[];
 }
@@ -30,32 +30,32 @@ export interface Shift {
   amount: number;
 }
 
-/** Why credits move. The key is unique in the books of an account, so that nothing can happen twice. */
+/** A booked change. The key is unique within an account, so nothing is booked twice. */
 export interface Movement {
   key: string;
   kind: 'grant' | 'purchase' | 'reserve' | 'settle' | 'release' | 'expire';
-  /** The job or the payment it is about. */
+  /** The job or payment. */
   ref: string | null;
   workbookId: string | null;
   shifts: Shift[];
 }
 
-/** What a job has reserved. */
+/** The credits that a job has reserved. */
 export interface HeldCredits {
   workbookId: string | null;
   parts: { source: Source; ends: number; amount: number }[];
-  /** How the reservation has ended, if it has. */
+  /** How the reservation ended; null while it is open. */
   closed: 'settle' | 'release' | null;
 }
 
 export const purchaseKey = (ref: string) => `purchase:${ref}`;
 export const reserveKey = (jobId: string) => `reserve:${jobId}`;
-/** The same whether it is spent or given back, so that one job cannot have both. */
+/** The same key for settling and releasing, so a reservation cannot have both. */
 export const closeKey = (jobId: string) => `close:${jobId}`;
 
 /**
- * The month that the books are in: the clock's, unless a later one has begun in them already. So a transaction that began before
- * midnight, and got the lock after it, cannot go back.
+ * The current month of the books: the clock's, or a later one that has already begun in them. So a transaction that began
+ * before midnight but got the lock after it does not go back a month.
  */
 export function monthOfBooks(lots: Lot[], at: Date): number {
   return Math.max(monthOf(at), ...lots.flatMap(({ source, ends }) => (source === 'included' ? [ends] : [])));

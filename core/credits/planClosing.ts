@@ -1,8 +1,8 @@
 import { type Bucket, closeKey, type HeldCredits, type Lot, type Movement, monthOfBooks } from './books.ts';
 
 /**
- * Ends a reservation: `settle` spends it, `release` gives it back to the lots it came from, and lets expire what comes from a
- * lot that has ended meanwhile. Null when it has ended before.
+ * Ends a reservation. `settle` spends it; `release` returns it to its lots, except that credits of expired lots expire. Null:
+ * it has ended already.
  */
 export function planClosing(lots: Lot[], held: HeldCredits, jobId: string, kind: 'settle' | 'release', at: Date): Movement | null {
   if (held.closed !== null) return null;

@@ -5,11 +5,11 @@ import { plans } from './priceList.ts';
 export interface PlannedMonth {
   month: number;
   movements: Movement[];
-  /** As they are after the movements. */
+  /** The lots after the movements. */
   lots: Lot[];
 }
 
-/** Brings the books to the month: what is left of lots that have ended expires, and the plan's credits come. */
+/** Brings the books to the current month: expired lots are emptied, and the plan's credits are granted. */
 export function planMonth({ accountId, plan, lots }: Books, at: Date): PlannedMonth {
   const month = monthOfBooks(lots, at);
   if (lots.some(({ source, ends }) => source === 'included' && ends === month)) return { month, movements: [], lots };

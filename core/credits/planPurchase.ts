@@ -1,7 +1,7 @@
 import { checkAmount, type Movement, purchaseKey } from './books.ts';
 import { never } from './month.ts';
 
-/** Bought credits last until they are spent. */
+/** Purchased credits never expire. */
 export function planPurchase(ref: string, amount: number): Movement {
   checkAmount(amount);
   const shifts: Movement['shifts'] = [{ source: 'purchased', ends: never, from: 'issued', to: 'available', amount }];

@@ -8,13 +8,16 @@ export interface Reservation {
 }
 
 export interface PlannedReservation {
-  /** `released`: the job had reserved credits before, and they were given back. */
+  /** `released`: the job's reservation was already released. */
   outcome: 'reserved' | 'no_credits' | 'released';
-  /** Also without enough credits there may be some: those that bring the books to the month. */
+  /** May be non-empty for `no_credits` too: bringing the books to the current month is booked anyway. */
   movements: Movement[];
 }
 
-/** Holds credits for a job; `held` is what it holds already. Asked again it changes nothing, whatever the amount: a job has one price. */
+/**
+ * Reserves credits for a job; `held` is its existing reservation. Repeating it changes nothing, even with another amount: a job
+ * has one price.
+ */
 export function planReservation(books: Books, held: HeldCredits | null, wanted: Reservation, at: Date): PlannedReservation {
   checkAmount(wanted.amount);
   if (held) return { outcome: held.closed === 'release' ? 'released' : 'reserved', movements: [] };
@@ -31,7 +34,7 @@ export function planReservation(books: Books, held: HeldCredits | null, wanted: 
   };
 }
 
-/** The plan's credits before bought ones, those that end first before others. Null when there are not enough. */
+/** Takes included credits before purchased ones, and earlier expiry first. Null: not enough credits. */
 function takeCredits(lots: Lot[], amount: number): Shift[] | null {
   let missing = amount;
   const shifts: Shift[] = [];

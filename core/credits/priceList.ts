@@ -1,6 +1,6 @@
 /** The price list. One credit is one unit of structuring or agent work. */
 
-/** What each plan includes, a calendar month (UTC). */
+/** What each plan includes per calendar month (UTC). */
 export const plans = {
   free: { includedCredits: 200 },
   payg: { includedCredits: 200 },
@@ -12,7 +12,7 @@ export type Plan = keyof typeof plans;
 
 const structuring = { cellsPerCredit: 20_000, leastCredits: 1 } as const;
 
-/** What structuring so many non-empty cells costs: every started twenty thousand are one credit. */
+/** One credit for every started 20,000 non-empty cells. */
 export function priceStructuring(cells: number): number {
   if (!Number.isSafeInteger(cells) || cells < 0) throw new RangeError(`not a number of cells: ${cells}`);
   return Math.max(structuring.leastCredits, Math.ceil(cells / structuring.cellsPerCredit));

@@ -1,30 +1,30 @@
 import type { Source } from './books.ts';
 import { type Plan, plans } from './priceList.ts';
 
-/** An account's credits as people see them. `included + purchased - used = remaining`, always. */
+/** An account's credits as shown to people. Always `included + purchased - used = remaining`. */
 export interface Credits {
-  /** What the plan brings this month. */
+  /** What the plan includes this month. */
   included: number;
-  /** What was bought and could still be spent this month: what is left of it and what was used of it since the month began. */
+  /** Purchased credits that could be spent this month: those that are left, and those used since the month began. */
   purchased: number;
-  /** Spent this month or held for work that is under way. */
+  /** Spent this month, or reserved for running jobs. */
   used: number;
   remaining: number;
 }
 
-/** A lot that can be spent this month. */
+/** A lot that has not expired. */
 export interface LotBalances {
   source: Source;
   available: number;
   reserved: number;
   spent: number;
-  /** How much of `spent` was spent before the month began. */
+  /** The part of `spent` from before this month. */
   spentBefore: number;
 }
 
-/** A month that nothing has happened in yet has no grant in the books, and is shown as if it had. */
+/** Before the first movement of a month its grant is not booked yet, but is shown. */
 export function showCredits(plan: Plan, lots: LotBalances[]): Credits {
-  // The plan's credits are of this month, however early the transaction began that spent them.
+  // Included credits always count for this month, even if the transaction that spent them began earlier.
   const counted = lots.map(({ source, available, reserved, spent, spentBefore }) => ({
     source,
     available,

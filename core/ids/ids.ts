@@ -1,4 +1,4 @@
-/** Identifiers: a prefix that says what it is, then a time-ordered 26-character id (ULID). */
+/** Ids: a prefix that names the kind, then a time-ordered 26-character id (ULID). */
 export const idPrefixes = [
   'wb',
   'ws',
@@ -29,7 +29,7 @@ export type MakeId = (prefix: IdPrefix) => string;
 
 const shape = /^([a-z]{2,3})_[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Whether the text is an id of that kind; anything else cannot name a thing that exists. */
+/** Whether the text is an id of that kind; no other text can name something that exists. */
 export function isId(text: string, prefix: IdPrefix): boolean {
   return shape.exec(text)?.[1] === prefix;
 }

@@ -1,6 +1,6 @@
 import { DomainError, type ProblemCode, problems } from '../errors.ts';
 
-/** A refusal as it is kept with a job, for those who wait for the answer. */
+/** A refusal as stored with a job, for those who wait for its result. */
 export interface JobProblem {
   code: string;
   detail: string;
@@ -20,7 +20,7 @@ export function isOver({ status }: Job): boolean {
   return status === 'succeeded' || status === 'failed';
 }
 
-/** How a job ends whose work was broken off: by somebody who asked for that, or with its workflow. */
+/** How a job ends that did not finish: somebody cancelled it, or its workflow stopped. */
 export type Ending = 'cancelled' | 'stopped';
 
 export const endings: Record<Ending, JobProblem> = {
@@ -38,7 +38,7 @@ export function toProblem(error: DomainError): JobProblem {
   };
 }
 
-/** What whoever waits for a failed job is told. */
+/** The error for those who wait for a failed job. */
 export function explainFailure(job: Job): DomainError {
   const { code, detail, suggestedFix, errors, members } = job.problem ?? {
     code: 'unavailable',
@@ -52,20 +52,20 @@ export function explainFailure(job: Job): DomainError {
   });
 }
 
-/** A refusal that running the same step again would not change. */
+/** Whether the error is a refusal that a retry of the same step would repeat. */
 export function isFinal(error: unknown): error is DomainError {
   return error instanceof DomainError && problems[error.code].status < 500;
 }
 
-/** Statuses that say that the request itself is wrong. */
+/** Statuses of problems that lie in the request itself. */
 const lasting = new Set<number>([400, 413, 415, 422]);
 
-/** What was sent is at fault: the same again would fare no better. */
+/** Whether the request itself was wrong, so that sending it again would fail again. */
 export function isFaultOfInput(problem: JobProblem): boolean {
   return lasting.has(problems[problem.code as ProblemCode].status);
 }
 
-/** The job has failed for reasons that pass: nothing has come of it, and the same request may be tried anew. */
-export function mayFareBetter({ status, problem }: Job): boolean {
+/** Whether the job failed for a passing reason, so that the same request may be tried again. */
+export function mayBeRetried({ status, problem }: Job): boolean {
   return status === 'failed' && !(problem && isFaultOfInput(problem));
 }

@@ -3,16 +3,16 @@ export type SourceStatus = 'registered' | 'analyzing' | 'analyzed' | 'ingesting'
 
 export interface IngestInput {
   sourceId: string;
-  /** The revision of the source that it makes. */
+  /** The revision of the source that this job makes. */
   revision: number;
   structuring: 'auto' | 'skip' | 'defer';
-  /** The source was there before: what it had stays when this ingest is refused. */
+  /** The source existed before: it keeps what it had if this ingest is refused. */
   existed: boolean;
-  /** Asked for as a job: its end is an event. */
+  /** Asked for as a job, so its end is published as an event. */
   announce: boolean;
-  /** The raw tables are there, and structuring is to follow. */
+  /** The raw tables exist; structuring follows. */
   landed?: boolean;
-  /** New bytes for a source that has some. */
+  /** New bytes for a source that already has some. */
   revise?: { blobKey: string; sha256: string; size: number; contentType: string; format: SourceFormat; filename: string };
 }
 
@@ -23,7 +23,7 @@ export interface IngestResult {
 
 export interface AnalyzeInput {
   sourceId: string;
-  /** What the source goes back to when nothing comes of the job. */
+  /** The source returns to this status if the job fails. */
   statusBefore: SourceStatus;
 }
 
@@ -33,11 +33,11 @@ export interface AnalyzeResult {
 
 export interface MaterializeInput {
   sourceId: string;
-  /** What the source goes back to when nothing comes of the job. */
+  /** The source returns to this status if the job fails. */
   statusBefore: SourceStatus;
-  /** Null: those that are selected in the parse spec. */
+  /** Null: the regions selected in the parse spec. */
   regions: string[] | null;
-  /** Null: new tables are made. */
+  /** Null: makes new tables. */
   append: AppendTarget | null;
 }
 
@@ -45,16 +45,16 @@ export interface MaterializeInput {
 export interface AppendTarget {
   table: string;
   expectedVersion: number | null;
-  /** From columns of the regions to columns of the table. */
+  /** Column of the region to column of the table. */
   mapping: Record<string, string>;
 }
 
 export interface MaterializeResult {
   sourceId: string;
   tableIds: string[];
-  /** With `append`. */
+  /** The table's new version; only with `append`. */
   editVersion: number | null;
   opId: number | null;
-  /** Tables that the appended rows made stale; missing in results of earlier versions of the service. */
+  /** Tables that the appended rows made stale. Results of earlier versions of the service lack it. */
   stale?: string[];
 }

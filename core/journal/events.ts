@@ -1,6 +1,6 @@
 /**
- * What an event says beside its type: names, ids and versions, never cell values. The types are those of the contract.
- * `never`: nothing emits it yet; who does first says here what it holds.
+ * The data of each event: names, ids and versions, never cell values. The types are those of the contract. `never`: nothing
+ * emits this event yet; the first change that does defines its data here.
  */
 export interface EventData {
   'artifact.updated': { name: string; edit_version: number; state?: 'active' | 'archived' };
@@ -18,5 +18,5 @@ export interface EventData {
 
 export type EventType = keyof EventData;
 
-/** An event before it is committed, which gives it its id. */
+/** An event before its commit, which assigns the id. */
 export type EventNote = { [Type in EventType]: { type: Type; data: EventData[Type] } }[EventType];

@@ -1,6 +1,6 @@
 import { audited, type Notes } from './notes.ts';
 
-/** A new user, with the account and the workspace that everybody has. */
+/** A new user with their first account and workspace. */
 export function userCreated(userId: string, home: { accountId: string; workspaceId: string }, how: string): Notes {
   return {
     audit: [

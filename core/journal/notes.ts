@@ -1,7 +1,7 @@
 import type { EventNote } from './events.ts';
 import type { OpKind } from './opKinds.ts';
 
-/** What the audit log knows: every kind of op, and what is no op of a workbook. */
+/** All audit actions: every kind of op, and what is not an op of a workbook. */
 export type AuditAction =
   | OpKind
   | 'account.created'
@@ -54,7 +54,7 @@ export interface UsageNote {
   amount: number;
 }
 
-/** What a change leaves behind in the journal of one workbook or account. */
+/** What a change writes to the journal of one workbook or account. */
 export interface Notes {
   ops?: OpNote[];
   audit?: AuditNote[];
@@ -65,7 +65,7 @@ export interface Notes {
 /** The usage of a change that counts as one operation. */
 export const oneOp: UsageNote[] = [{ kind: 'op', amount: 1 }];
 
-/** An entry of the audit log alone. */
+/** An audit entry without op or event. */
 export function audited(action: AuditAction, target: string, detail?: Record<string, unknown>): Notes {
   return { audit: [{ action, target, ...(detail ? { detail } : {}) }] };
 }

@@ -1,7 +1,7 @@
 export interface OpTraits {
-  /** Whether an op of this kind can be undone at all. */
+  /** Whether ops of this kind can be undone at all. */
   undoable: boolean;
-  /** Whether the version it makes differs from the one before only by what the row log says, or by columns alone. */
+  /** Whether the row log, or a change of columns alone, fully describes the new version. */
   logged: boolean;
 }
 

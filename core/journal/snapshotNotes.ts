@@ -1,7 +1,7 @@
 import { audited, type Notes, oneOp } from './notes.ts';
 import { artifactUpdated, opOn, type TableState } from './tableNotes.ts';
 
-/** A snapshot, with a label where it is a version. */
+/** A version is a snapshot with a label. */
 export function snapshotCommitted(snapshot: { id: string; eventType: string }, label: string | null, tables: number): Notes {
   const kind = label === null ? 'snapshot.commit' : 'version.commit';
   return {
@@ -12,16 +12,15 @@ export function snapshotCommitted(snapshot: { id: string; eventType: string }, l
   };
 }
 
-/** A table that a restore touched, as it is now. */
+/** A table that a restore changed, in its new state. */
 export interface RestoredTable {
   id: string;
   name: string;
   editVersion: number;
-  /** Whether it got a new version. */
   isNewVersion: boolean;
-  /** Where it was archived or brought back. */
+  /** Set when the table was archived or made active again. */
   state?: TableState;
-  /** Made after the snapshot, and archived for it. */
+  /** The table was made after the snapshot and was archived for that reason. */
   madeLater: boolean;
 }
 

@@ -14,12 +14,12 @@ export function sourceRegistered(source: NotedSource & { size: number; mode: str
   return { ...audited('source.register', source.name, { source_id: source.id, size: source.size, mode: source.mode }), usage: oneOp };
 }
 
-/** More is asked of a source than it was when it came. */
+/** Somebody asked for more than the source was first uploaded for, such as structuring. */
 export function sourceUpgraded(source: NotedSource): Notes {
   return audited('source.upgrade', source.name, { source_id: source.id });
 }
 
-/** Other bytes for a source. */
+/** New bytes for a source. */
 export function sourceRevised(source: NotedSource): Notes {
   return audited('source.revise', source.name, { source_id: source.id });
 }
@@ -61,11 +61,11 @@ export interface NotedLanding {
   editVersion: number;
   revision: number;
   rows: number;
-  /** The record of the formulas that are kept beside the values; null where there are none. */
+  /** Blob key of the stored formulas; null without formulas. */
   formulasKey: string | null;
 }
 
-/** A table that a source made, or made anew from other bytes. */
+/** A table that a source made, or made again from new bytes. */
 export function tableLanded(kind: 'table.create' | 'source.revise', source: NotedSource, landing: NotedLanding): Notes {
   const { table, editVersion, revision, rows, formulasKey } = landing;
   return {
@@ -78,7 +78,7 @@ export function tableLanded(kind: 'table.create' | 'source.revise', source: Note
   };
 }
 
-/** A raw table that made way for structured ones, under another name. */
+/** A raw table, archived under another name because structured tables replace it. */
 export function rawTableArchived(source: NotedSource, table: { id: string; name: string }, editVersion: number, nameBefore: string): Notes {
   return {
     ops: [opOn('table.archive', table, editVersion)],

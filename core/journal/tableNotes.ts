@@ -9,7 +9,7 @@ export interface NotedTable {
 
 export type TableState = 'active' | 'archived';
 
-/** An op on a table at a version. What would replay it is that version, unless something else is named. */
+/** An op on a table at a version. `codeRef` names what would replay it: that version, by default. */
 export function opOn(kind: OpKind, table: NotedTable, editVersion: number, codeRef = `${table.id}@${editVersion}`): OpNote {
   return { kind, tableId: table.id, tableName: table.name, editVersion, codeRef };
 }
@@ -26,7 +26,7 @@ export interface NotedEdit {
   detail?: Record<string, unknown>;
 }
 
-/** A new version by an edit. */
+/** A new version made by an edit. */
 export function tableEdited(table: NotedTable, editVersion: number, edit: NotedEdit): Notes {
   const { kind, inserted, updated, deleted, detail } = edit;
   return {
@@ -37,7 +37,7 @@ export function tableEdited(table: NotedTable, editVersion: number, edit: NotedE
   };
 }
 
-/** An empty table at its version 1. */
+/** An empty table at version 1. */
 export function tableCreated(table: NotedTable, columns: number): Notes {
   return {
     ops: [opOn('table.create', table, 1)],
@@ -56,7 +56,7 @@ export function tableDeleted(table: NotedTable, editVersion: number): Notes {
   };
 }
 
-/** Archived by somebody, or brought back. */
+/** Archived, or made active again. */
 export function tableStateSet(table: NotedTable, editVersion: number, state: TableState): Notes {
   const kind = state === 'archived' ? 'table.archive' : 'table.unarchive';
   return {

@@ -8,7 +8,7 @@ export function workbookConfigured(workbookId: string, fields: string[]): Notes 
   return { ...audited('workbook.configured', workbookId, { fields }), usage: oneOp };
 }
 
-/** For the journal of the workbook itself, and for that of its account, which outlives it. */
+/** Also noted in the account's journal, which outlives the workbook's. */
 export function workbookDeleted(workbookId: string): { inWorkbook: Notes; inAccount: Notes } {
   const inAccount = audited('workbook.deleted', workbookId);
   return { inWorkbook: { ...inAccount, usage: oneOp }, inAccount };

@@ -8,7 +8,7 @@ export function workspaceConfigured(workspaceId: string, fields: string[]): Note
   return audited('workspace.configured', workspaceId, { fields });
 }
 
-/** With the credentials that were pinned to it. */
+/** `revoked` are the credentials that were limited to the workspace. */
 export function workspaceDeleted(workspaceId: string, revoked: string[]): Notes {
   return {
     audit: [

@@ -2,10 +2,10 @@ import type { Scalar } from '../a1/block.ts';
 import { type Cast, castValue, Refusal } from '../cells/castValue.ts';
 import type { ColumnType } from '../cells/columnTypes.ts';
 import { parseExactly } from '../cells/jsonReader.ts';
-import { type Casting, type CastRow, mostFaults, type TypedColumn } from './casting.ts';
+import { type Casting, type CastRow, maxFaults, type TypedColumn } from './casting.ts';
 import type { Cells } from './table.ts';
 
-/** What is wrong with a cell of a block; row and column are places in the block. */
+/** What is wrong with a cell. Row and column are positions in the block. */
 export interface BlockFault {
   row: number;
   column: number;
@@ -13,8 +13,8 @@ export interface BlockFault {
 }
 
 /**
- * A block of cells as rows; `rowIds` are those that stand at its positions, the rows past them are new, up to the last one
- * that has something in it. `null` leaves a cell as it is, `""` clears it.
+ * Turns a block of cells into rows. `rowIds` are the existing rows at its positions; rows beyond them are new, up to the last
+ * one that is not empty. `null` leaves a cell unchanged, `""` clears it.
  */
 export function castBlock(columns: TypedColumn[], values: Scalar[][], rowIds: number[]): Casting<BlockFault> {
   const faults: BlockFault[] = [];
@@ -27,7 +27,7 @@ export function castBlock(columns: TypedColumn[], values: Scalar[][], rowIds: nu
       if (column.masked) return { kind: 'masked', column };
       const result = castScalar(column.parsed, value);
       if (!(result instanceof Refusal)) cells[column.id] = result;
-      else if (faults.length < mostFaults) faults.push({ row, column: place, why: result.why });
+      else if (faults.length < maxFaults) faults.push({ row, column: place, why: result.why });
     }
     cast.push({ rowId: rowIds[row] ?? null, cells, given: Object.keys(cells).map(Number) });
   }
@@ -37,7 +37,7 @@ export function castBlock(columns: TypedColumn[], values: Scalar[][], rowIds: nu
   return { kind: 'cast', rows: cast.filter((row, i) => (row.rowId === null ? i <= last : !isEmpty(row))) };
 }
 
-/** A cell holds one value: JSON stands in it as its text. */
+/** A cell holds one value, so JSON is stored as its text. */
 function castScalar(type: ColumnType, value: Exclude<Scalar, null>): Cast {
   if (value === '') return null;
   if (type.kind !== 'JSON' || typeof value !== 'string') return castValue(type, value);

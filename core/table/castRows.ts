@@ -1,35 +1,35 @@
 import { castValue, Refusal } from '../cells/castValue.ts';
 import { GivenRow } from '../cells/givenRow.ts';
 import { nearestName } from '../cells/nearestName.ts';
-import { type Casting, type CastRow, mostFaults, type TypedColumn, typeColumns } from './casting.ts';
+import { type Casting, type CastRow, maxFaults, type TypedColumn, typeColumns } from './casting.ts';
 import { type Cells, type ColumnRecord, rowIdColumn } from './table.ts';
 import type { VisibleColumn } from './visibleTable.ts';
 
 /** What is wrong with a cell of a request. */
 export interface CellFault {
-  /** Its row's place in the request. */
+  /** Position of the row in the request. */
   row: number;
-  /** As the caller spells it. */
+  /** The column name as the caller wrote it. */
   name: string;
   why: string;
 }
 
-/** What the names of a row mean. Most rows of a request have the names of the row before: it is found out once. */
+/** The columns that the names of a row mean. Reused for the next row, as most rows of a request have the same names. */
 interface Header {
   names: readonly string[];
-  /** By place; null where no cell of this table is meant. */
+  /** By position in the row; null for the row id and for unknown names. */
   columns: (TypedColumn | null)[];
-  /** The place of the row's id, or -1. */
+  /** Position of the row id, or -1. */
   rowId: number;
   given: number[];
-  /** A row of these columns. To copy it is ten times as quick as to grow one cell by cell. */
+  /** A row of nulls in these columns. Copying it is ten times as fast as adding cells one by one. */
   blank: Cells;
   faults: { name: string; why: string }[];
-  /** The first column that the caller may not write. */
+  /** The first masked column, which the caller may not write. */
   masked: ColumnRecord | null;
 }
 
-/** Finds a column by the name that the caller uses; the engine folds case, so does this. */
+/** Finds columns by name, ignoring case as DuckDB does. */
 function headerReader(visible: VisibleColumn[]): (names: readonly string[]) => Header {
   const typed = typeColumns(visible);
   const byName = new Map(typed.map((column) => [column.name, column]));
@@ -67,14 +67,14 @@ function haveSameNames(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /**
- * Rows of a request as canonical text by column id. Up to millions of cells come by here: for one that is right, nothing
- * is made but its text.
+ * Turns the rows of a request into canonical text by column id. Runs over millions of cells, so a valid cell allocates only its
+ * text.
  */
 export function castRows(visible: VisibleColumn[], rows: readonly object[]): Casting<CellFault> {
   const readHeader = headerReader(visible);
   const faults: CellFault[] = [];
   const fail = (row: number, name: string, why: string) => {
-    if (faults.length < mostFaults) faults.push({ row, name, why });
+    if (faults.length < maxFaults) faults.push({ row, name, why });
   };
   const seen = new Set<number>();
   const readRowId = (row: number, value: unknown): number => {

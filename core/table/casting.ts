@@ -4,21 +4,21 @@ import type { VisibleColumn } from './visibleTable.ts';
 
 /** A row of a request as canonical text. */
 export interface CastRow {
-  /** Null: a new row. */
+  /** Null for a new row. */
   rowId: number | null;
   cells: Cells;
-  /** The ids of the columns that were given. */
+  /** Ids of the columns that the request gave. */
   given: number[];
 }
 
-/** What became of a request: its rows, everything that is wrong with its cells, or the masked column that it would write. */
+/** The rows, or all that is wrong with their cells, or the masked column that the request tried to write. */
 export type Casting<Fault> =
   | { kind: 'cast'; rows: CastRow[] }
   | { kind: 'faulty'; faults: Fault[] }
   | { kind: 'masked'; column: ColumnRecord };
 
-/** Beyond so many, faults are not listed. */
-export const mostFaults = 100;
+/** Further faults are not listed. */
+export const maxFaults = 100;
 
 export type TypedColumn = VisibleColumn & { parsed: ColumnType };
 

@@ -1,11 +1,11 @@
 import type { Cells, ColumnRecord } from './table.ts';
 
-/** A row written before a column was added has that column's default; an explicit null stays null. */
+/** Rows written before a column was added have its default; an explicit null stays null. */
 export function readCell(cells: Cells, { id, defaultText }: Pick<ColumnRecord, 'id' | 'defaultText'>): string | null {
   return id in cells ? (cells[id] ?? null) : defaultText;
 }
 
-/** The whole row, under these columns and no others. */
+/** The whole row, with exactly these columns. */
 export function fillDefaults(columns: ColumnRecord[], cells: Cells): Cells {
   return Object.fromEntries(columns.map((column) => [column.id, readCell(cells, column)]));
 }

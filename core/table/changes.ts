@@ -2,15 +2,15 @@ import type { CastRow } from './casting.ts';
 import type { LogRow } from './log.ts';
 import type { ColumnRecord, TableAt } from './table.ts';
 
-/** Cells by row: the ids of columns, or the row as a whole. */
+/** Cells by row: column ids, or `row` for all of them. */
 export type CellSet = ReadonlyMap<number, Iterable<number> | 'row'>;
 
-/** The cells that an upsert would write; new rows touch nothing that exists. */
+/** The cells that an upsert would write. New rows touch no existing cell. */
 export function touchedCells(rows: CastRow[]): CellSet {
   return new Map(rows.flatMap((row) => (row.rowId === null ? [] : [[row.rowId, row.given] as const])));
 }
 
-/** The cells that entries of the log changed. A row that came or went has changed in all of its columns. */
+/** The cells that log entries changed. Inserts and deletes change all columns of their row. */
 export function changedCells(entries: Pick<LogRow, 'rowId' | 'op' | 'changed'>[], columns: ColumnRecord[]): Map<number, Set<number>> {
   const all = columns.map((column) => column.id);
   const rows = new Map<number, Set<number>>();
@@ -35,10 +35,10 @@ export function areDisjoint(a: CellSet, b: CellSet): boolean {
   return true;
 }
 
-/** What became of a table since a version. */
+/** The changes to a table since a version. */
 export interface Changes {
   rows: Map<number, Set<number>>;
-  /** `rows` is not all of it. */
+  /** There were too many changes: `rows` is incomplete. */
   truncated: boolean;
   /** Columns were added, renamed, retyped or dropped. */
   schema: boolean;
@@ -46,10 +46,7 @@ export interface Changes {
 
 export const noChanges: Changes = { rows: new Map(), truncated: false, schema: false };
 
-/**
- * Whether an edit that was made on an older version may be applied to the table as it is: nothing but other cells has
- * changed since.
- */
+/** Whether an edit based on an older version may be applied to the current one: only other cells have changed since. */
 export function mayRebase(at: Pick<TableAt, 'editVersion'>, expected: number, touched: CellSet, changes: Changes): boolean {
   const isOlder = expected >= 1 && expected < at.editVersion;
   return isOlder && !changes.truncated && !changes.schema && areDisjoint(touched, changes.rows);
@@ -60,7 +57,7 @@ export interface NamedCells {
   columns: string[];
 }
 
-/** Cells by the names of columns. A row of which only hidden columns changed is not in it: that it changed would be told, too. */
+/** Names the changed cells. Leaves out rows where only hidden columns changed, as listing them would reveal the change. */
 export function nameCells(rows: ReadonlyMap<number, Iterable<number>>, visible: ColumnRecord[]): NamedCells[] {
   const names = new Map(visible.map((column) => [column.id, column.name]));
   return [...rows]

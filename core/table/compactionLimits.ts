@@ -1,17 +1,17 @@
 import type { TableAt } from './table.ts';
 
-/** When a table is folded, and into what. */
+/** When a table is compacted, and the size of the files it is compacted into. */
 export interface CompactionLimits {
-  /** Entries of the log that readers merge at every read. */
+  /** Log entries that every read has to merge. */
   tail: number;
   deltas: number;
-  /** Rows in deltas, as a part of all rows. */
+  /** Rows in deltas as a share of all rows. */
   deltaShare: number;
   files: number;
   fileBytes: number;
-  /** A file of this many rows has ten row groups: a point read opens one small file and decodes one group. */
+  /** Rows of a file. At this size it has ten row groups, so a point read opens one small file and decodes one group. */
   fileRows: number;
-  /** Entries of the log that nobody needs in the database any more: so many are worth a file. */
+  /** How many log entries must be movable to a file before moving them is worthwhile. */
   moved: number;
 }
 
@@ -25,7 +25,7 @@ export const compactionLimits: CompactionLimits = {
   moved: 1_000,
 };
 
-/** `freeze`: the log becomes a delta. `compact`: all layers become segments. Null: the table is well as it is. */
+/** `freeze`: the log becomes a delta. `compact`: all layers become segments. Null: no compaction needed. */
 export function chooseCompaction(at: TableAt, limits: CompactionLimits): 'freeze' | 'compact' | null {
   const deltas = at.layers.filter((layer) => layer.kind === 'delta');
   const files = at.layers.filter((layer) => layer.kind !== 'log').length;
@@ -36,7 +36,7 @@ export function chooseCompaction(at: TableAt, limits: CompactionLimits): 'freeze
   return long ? 'freeze' : null;
 }
 
-/** Rows of one file: few enough for its size, enough for the number of files. The latter wins for huge tables. */
+/** Rows per file, within the size of a file and the number of files. For huge tables the number of files decides. */
 export function chooseFileRows(rowCount: number, rowBytes: number, limits: CompactionLimits): number {
   const bySize = Math.floor((0.8 * limits.fileBytes) / Math.max(1, rowBytes));
   return Math.max(1, Math.ceil(rowCount / limits.files), Math.min(limits.fileRows, bySize));

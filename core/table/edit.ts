@@ -2,7 +2,7 @@ import type { OpKind } from '../journal/opKinds.ts';
 import type { LogEntry } from './log.ts';
 import type { Layer, PlannedLayer, TableAt } from './table.ts';
 
-/** A file that an edit has written, before the number of its version is known. */
+/** A file written by an edit whose version number is not known yet. */
 export interface WrittenLogFile {
   key: string;
   kind: 'delta' | 'insert' | 'log';
@@ -12,17 +12,17 @@ export interface WrittenLogFile {
   bytes: number;
 }
 
-/** What an edit does to a table, worked out before the transaction begins. */
+/** The effect of an edit on a table, planned before its transaction begins. */
 export interface PlannedEdit {
   kind: OpKind;
   inserted: number;
   updated: number;
   deleted: number;
   entries: LogEntry[];
-  /** New layers for an edit that changes what the table is made of. */
+  /** The new list of layers, for an edit that replaces them. */
   layers: PlannedLayer[] | null;
   schemaChanged: boolean;
-  /** Written as a file instead of `entries`: one more layer of the table, and what history reads. */
+  /** Replaces `entries` in a large edit: the file is a layer of the table, and history is read from it. */
   appended?: { layer: Layer; file: WrittenLogFile };
   detail?: Record<string, unknown>;
 }
@@ -31,11 +31,11 @@ export interface PlannedEdit {
 export interface PreparedEdit {
   at: TableAt;
   plan: PlannedEdit;
-  /** In the order of the request; negative ones are new rows, counted from -1. */
+  /** In the order of the request. Negative ids are new rows, counted from -1. */
   rowIds: number[];
 }
 
-/** The id under which a row is stored. New rows, which a plan counts from -1, get the next ids in that order. */
+/** The id under which a row is stored. New rows, counted from -1 in a plan, get the next free ids in that order. */
 export function numberRow(rowId: number, firstNewId: number): number {
   return rowId < 0 ? firstNewId - rowId - 1 : rowId;
 }
@@ -44,14 +44,13 @@ export function numberRows(rowIds: readonly number[], firstNewId: number): numbe
   return rowIds.map((id) => numberRow(id, firstNewId));
 }
 
-/** An edit of rows: its entries, counted. */
 export function planRowEdit(kind: OpKind, entries: LogEntry[], detail?: PlannedEdit['detail']): PlannedEdit {
   const count = { I: 0, U: 0, D: 0 };
   for (const entry of entries) count[entry.op] += 1;
   return { kind, inserted: count.I, updated: count.U, deleted: count.D, entries, layers: null, schemaChanged: false, detail };
 }
 
-/** An edit of columns: no row has an entry in the log. */
+/** Columns change without log entries. */
 export function planColumnEdit(kind: OpKind, detail: NonNullable<PlannedEdit['detail']>): PlannedEdit {
   return { kind, inserted: 0, updated: 0, deleted: 0, entries: [], layers: null, schemaChanged: true, detail };
 }

@@ -2,10 +2,13 @@ import { numberRow, numberRows, type PreparedEdit } from './edit.ts';
 import type { LogEntry } from './log.ts';
 import type { Layer } from './table.ts';
 
-/** The last one is for an entry, on average: as many as a tail has are read at once, and must fit. */
+/**
+ * Limits of an edit in the log. `bytesEach` is the average of its entries: readers load the whole tail at once, and it must fit
+ * in memory.
+ */
 const mostLogged = { rows: 1000, bytes: 1_000_000, bytesEach: 16_384 };
 
-/** Beyond a thousand rows, a megabyte, or with very long rows an edit becomes a file and one more layer; others stay in the log. */
+/** Edits above the limits become a file and a layer; others stay in the log. */
 export function isLargeEdit(entries: LogEntry[]): boolean {
   return entries.length > mostLogged.rows || isHeavy(entries);
 }
@@ -24,16 +27,16 @@ export function countNewRows(entries: LogEntry[]): number {
   return entries.reduce((sum, entry) => sum + (entry.rowId < 0 ? 1 : 0), 0);
 }
 
-/** An edit as it goes into a file. */
+/** An edit ready to be written to a file. */
 export interface FileEdit {
   edit: PreparedEdit;
-  /** In the order of their ids, which are final. */
+  /** Sorted by row id; new rows have their final ids. */
   entries: LogEntry[];
-  /** A segment can only hold rows that no earlier layer has: one that comes back under its old id needs a delta. */
+  /** A segment holds only rows that no earlier layer has. A deleted row that returns under its old id needs a delta. */
   kind: 'segment' | 'delta';
 }
 
-/** Gives the new rows of an edit their ids, from the first of those that were reserved for it. */
+/** Gives the new rows their ids, from the first id reserved for the edit. */
 export function numberEdit({ at, plan, rowIds }: PreparedEdit, firstNewId: number): FileEdit {
   const onlyNew = plan.entries.every((entry) => entry.op === 'I' && entry.rowId < 0);
   const entries = plan.entries
@@ -42,12 +45,12 @@ export function numberEdit({ at, plan, rowIds }: PreparedEdit, firstNewId: numbe
   return { edit: { at, plan, rowIds: numberRows(rowIds, firstNewId) }, entries, kind: onlyNew ? 'segment' : 'delta' };
 }
 
-/** The edit with its file in the place of its entries. */
+/** The edit with a file in place of its entries. */
 export function appendFile({ edit, entries, kind }: FileEdit, written: { key: string; bytes: number }): PreparedEdit {
   const { at, plan, rowIds } = edit;
   const rows = entries.length;
   const span = { rows, minRow: entries[0]?.rowId ?? 0, maxRow: entries.at(-1)?.rowId ?? 0 };
-  // It goes through only as the version after the one that was read.
+  // The commit succeeds only if the next version directly follows the one that was read, so its number is known.
   const layer: Layer =
     kind === 'segment' ? { kind, ...span, ...written } : { kind, rows, after: at.editVersion, upTo: at.editVersion + 1, ...written };
   const file = { kind: kind === 'segment' ? ('insert' as const) : kind, ...span, ...written };

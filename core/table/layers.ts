@@ -1,7 +1,7 @@
 import type { LayeredEntry } from './log.ts';
 import { type Cells, type FileLayer, type Layer, newVersion, type PlannedLayer, type RowSelection, type TableAt } from './table.ts';
 
-/** Whether a layer could say anything of these rows. Only segments tell which they hold. */
+/** Whether a layer can hold any of these rows. Only segments know their range of row ids. */
 export function mayHold(layer: Layer, wanted: RowSelection): boolean {
   if (layer.kind !== 'segment') return true;
   if ('ids' in wanted) return wanted.ids.some((id) => id >= layer.minRow && id <= layer.maxRow);
@@ -10,7 +10,7 @@ export function mayHold(layer: Layer, wanted: RowSelection): boolean {
 
 /** The entries of a log layer that belong to a version: `after < edit_version <= upTo`. */
 export interface LogRange {
-  /** Its place among the layers. */
+  /** Index of the layer. */
   layer: number;
   after: number;
   upTo: number;
@@ -18,7 +18,7 @@ export interface LogRange {
 
 type VersionLayers = Pick<TableAt, 'layers' | 'editVersion'>;
 
-/** The log layers of a version, as far as they belong to it; those that hold nothing are left out. */
+/** The log layers of a version, cut off at that version; empty ones are left out. */
 export function listLogRanges({ layers, editVersion }: VersionLayers): LogRange[] {
   return layers.flatMap((layer, index) => {
     if (layer.kind !== 'log') return [];
@@ -27,7 +27,7 @@ export function listLogRanges({ layers, editVersion }: VersionLayers): LogRange[
   });
 }
 
-/** A version's layers with the open log closed at it, ready for another layer on top. */
+/** The layers of a version with the open log closed, so that another layer can be added. */
 export function closeLog(at: VersionLayers): Layer[] {
   const ranges = new Map(listLogRanges(at).map((range) => [range.layer, range]));
   return at.layers.flatMap((layer, index): Layer[] => {
@@ -37,14 +37,14 @@ export function closeLog(at: VersionLayers): Layer[] {
   });
 }
 
-/** The log of a version that is being made. */
+/** The open log layer of the version being made. */
 export const openLog: PlannedLayer = { kind: 'log', after: newVersion, upTo: null };
 
 type Told<Word> = Iterable<readonly [rowId: number, word: Word]> | null;
 
 /**
- * What the layers of a version say of rows. The later layer wins: they are asked from the last one down, and the first
- * that knows a row has the final word. `ask` is told what is settled already; when it answers null, all is given up.
+ * Merges what the layers of a version say about rows. The later layer wins: layers are read from the last to the first, and the
+ * first that knows a row decides. `ask` receives what is decided so far; if it returns null, the result is null.
  */
 export async function settleLayers<Word>(
   layers: Layer[],
@@ -59,14 +59,14 @@ export async function settleLayers<Word>(
   return settled;
 }
 
-/** What a file says of a row: its cells as text by column id, or that it was removed. */
+/** What a file says about a row: its cells as text by column id, or that it was removed. */
 export type FoundRow = { removed: true } | { removed: false; cells: Cells };
 
 type FoundRows = Map<number, FoundRow>;
 
 /**
- * The cells of rows at a version, null for a row that is removed. `entries` are the newest ones of the log layers; files
- * are read by the caller, who answers null when he cannot.
+ * The cells of rows at a version; null for a removed row. `entries` are the newest ones of the log layers. `readFile` returns
+ * null if it cannot read the file, and the result is then null.
  */
 export async function settleRows(
   layers: Layer[],

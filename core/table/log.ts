@@ -1,23 +1,23 @@
 import type { Cells } from './table.ts';
 
-/** A change of one row, as it goes into the log: the whole row after it, what changed, and what that was before. */
+/** A change of one row in the log: the whole row after the change, the changed columns, and their values before. */
 export interface LogEntry {
-  /** Negative: the n-th new row, numbered by the database. */
+  /** Negative for the n-th new row, which the database numbers. */
   rowId: number;
   op: 'I' | 'U' | 'D';
-  /** Column ids. */
+  /** Ids of the changed columns. */
   changed: number[];
-  /** Null when the row was removed. */
+  /** Null for a removed row. */
   cells: Cells | null;
   before: Cells | null;
 }
 
-/** An entry as it is read back, with the version that it made. */
+/** A stored entry with the version that it made. */
 export interface LogRow extends LogEntry {
   editVersion: number;
 }
 
-/** An entry, and the layer of the version read that it belongs to. */
+/** An entry with the index of its layer in the version being read. */
 export interface LayeredEntry extends LogRow {
   layer: number;
 }

@@ -1,17 +1,17 @@
 import { rowIdColumn } from './table.ts';
 
-/** `.` and `..` mean other places in a URL, percent-encoded too: what has such a name could never be asked for. */
+/** `.` and `..` are special in URLs, even percent-encoded, so nothing with these names could be requested. */
 export function isDots(name: string): boolean {
   return name === '.' || name === '..';
 }
 
-/** Why nothing can have this name, if so. */
+/** Why a name is not allowed, or null. */
 export function findNameFault(name: string): string | null {
   if (name === '') return 'must not be blank';
   return isDots(name) ? 'cannot stand in an address' : null;
 }
 
-/** Why no column can have this name, if so. */
+/** Why a column name is not allowed, or null. */
 export function findColumnNameFault(name: string): string | null {
   return findNameFault(name) ?? (name.toLowerCase() === rowIdColumn ? 'is the name of the row identifier' : null);
 }

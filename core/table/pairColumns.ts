@@ -1,12 +1,15 @@
 import type { ColumnRecord } from './table.ts';
 
-/** A column at two versions, or at one of them. */
+/** A column at two versions; one side is null where the column does not exist. */
 export interface ColumnPair<Column = ColumnRecord> {
   left: Column | null;
   right: Column | null;
 }
 
-/** The same id is the same column; beyond that the same name is, as after a retype. Those of the right come first, in order. */
+/**
+ * Pairs columns by id, then by name (a retyped column has a new id). In the order of the right version; dropped columns come
+ * last.
+ */
 export function pairColumns<Column extends ColumnRecord>(left: Column[], right: Column[]): ColumnPair<Column>[] {
   const rest = new Map(left.map((column) => [column.id, column]));
   const kept = new Set(right.map((column) => column.id));

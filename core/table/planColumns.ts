@@ -4,13 +4,12 @@ import { type PlannedEdit, planColumnEdit } from './edit.ts';
 import { findColumnNameFault } from './nameFaults.ts';
 import type { ColumnRecord, TableAt } from './table.ts';
 
-/** As many as a sheet has. */
+/** The number of columns of a spreadsheet. */
 const mostColumns = 16_384;
 
-/** A column that a table is to have. */
 export type NewColumn = Pick<ColumnRecord, 'id' | 'name' | 'type' | 'defaultText'>;
 
-/** Why a change of columns cannot be. */
+/** Why columns cannot be changed. */
 export type ColumnRefusal =
   | { kind: 'bad-name'; why: string }
   | { kind: 'name-taken'; name: string }
@@ -18,19 +17,19 @@ export type ColumnRefusal =
   | { kind: 'bad-default'; why: string }
   | { kind: 'last-column' };
 
-/** A column by name; case does not count. */
+/** Finds a column by name, ignoring case. */
 export function findColumn<Column extends ColumnRecord>(columns: Column[], name: string): Column | null {
   return columns.find((column) => column.name.toLowerCase() === name.toLowerCase()) ?? null;
 }
 
-/** Null: a column may have this name beside the others. Denied ones count among them. */
+/** Null: the name is allowed. `others` includes denied columns. */
 function refuseName(name: string, others: ColumnRecord[]): ColumnRefusal | null {
   const why = findColumnNameFault(name);
   if (why) return { kind: 'bad-name', why };
   return findColumn(others, name) ? { kind: 'name-taken', name } : null;
 }
 
-/** A column at the end. What was written before it is there reads as its default; nothing is rewritten. */
+/** Adds a column at the end. Existing rows read as its default; nothing is rewritten. */
 export function planAddColumn(
   at: TableAt,
   wanted: { name: string; type: ColumnType; default: unknown },
@@ -45,7 +44,7 @@ export function planAddColumn(
   return { kind: 'planned', column, plan: planColumnEdit('column.add', { column: name }) };
 }
 
-/** The id stays, so nothing that is stored changes, and what follows the id goes on following it. */
+/** The id stays, so stored data and references by id remain valid. */
 export function planRenameColumn(
   at: TableAt,
   column: ColumnRecord,
@@ -59,7 +58,7 @@ export function planRenameColumn(
   return refusal ?? { kind: 'planned', name, plan: planColumnEdit('column.rename', { column: name, old_name: column.name }) };
 }
 
-/** The id ends; its values stay where they are for the versions that have it. */
+/** The id is retired. Its values remain stored for older versions. */
 export function planDropColumn(at: TableAt, column: ColumnRecord): { kind: 'planned'; plan: PlannedEdit } | ColumnRefusal {
   if (at.columns.length === 1) return { kind: 'last-column' };
   return { kind: 'planned', plan: planColumnEdit('column.drop', { column: column.name }) };
@@ -67,13 +66,13 @@ export function planDropColumn(at: TableAt, column: ColumnRecord): { kind: 'plan
 
 /** What is wrong with a column of a new table. */
 export interface ColumnFault {
-  /** Its place. */
+  /** Position of the column in the request. */
   column: number;
   member: 'name' | 'type';
   why: string;
 }
 
-/** The columns of a new table with names and types as they will be kept, or everything that is wrong with them. */
+/** Returns the columns of a new table with normalised names and types, or everything that is wrong with them. */
 export function checkNewColumns(
   columns: { name: string; type?: string }[],
 ): { kind: 'checked'; columns: { name: string; type: string }[] } | { kind: 'faulty'; faults: ColumnFault[] } {

@@ -5,10 +5,10 @@ import { type PlannedEdit, type PreparedEdit, planRowEdit } from './edit.ts';
 import type { LogEntry } from './log.ts';
 import type { Cells, ColumnRecord, TableAt } from './table.ts';
 
-/** An edit, or the places in the request of rows that the table does not have. */
+/** The edit, or the positions in the request of rows that do not exist. */
 export type RowPlan = { kind: 'planned'; edit: PreparedEdit } | { kind: 'missing'; places: number[] };
 
-/** An upsert on top of a version: the log entries are whole rows after the change, and what changed. */
+/** Log entries hold the whole row after the change, and which columns changed. */
 export function planUpsert(at: TableAt, rows: CastRow[], stored: ReadonlyMap<number, Cells>, detail?: PlannedEdit['detail']): RowPlan {
   const types = new Map(at.columns.map((column) => [column.id, parseColumnType(column.type) as ColumnType]));
   const missing: number[] = [];
@@ -31,7 +31,7 @@ export function planUpsert(at: TableAt, rows: CastRow[], stored: ReadonlyMap<num
   return { kind: 'planned', edit: { at, plan: planRowEdit('rows.upsert', entries, detail), rowIds } };
 }
 
-/** Rows may be named twice; they go once. */
+/** A row that is named twice is deleted once. */
 export function planDelete(at: TableAt, rowIds: number[], stored: ReadonlyMap<number, Cells>): RowPlan {
   const missing = rowIds.flatMap((id, place) => (stored.has(id) ? [] : [place]));
   if (missing.length > 0) return { kind: 'missing', places: missing };
@@ -41,7 +41,7 @@ export function planDelete(at: TableAt, rowIds: number[], stored: ReadonlyMap<nu
   return { kind: 'planned', edit: { at, plan: planRowEdit('rows.delete', entries), rowIds: wanted } };
 }
 
-/** A new row as a whole: what was not given is null. */
+/** A whole new row; columns that were not given are null. */
 function fillNulls(columns: ColumnRecord[], { cells, given }: CastRow): Cells {
   if (given.length === columns.length) return cells;
   const whole: Cells = {};

@@ -4,7 +4,7 @@ import { fillDefaults } from './cells.ts';
 import type { LogEntry } from './log.ts';
 import type { Cells, ColumnRecord } from './table.ts';
 
-/** The entries that undo an op, or the cells that cannot go back, by row. */
+/** The entries that undo an op, or by row the cells that prevent it. */
 export type UndoPlan = { kind: 'planned'; entries: LogEntry[] } | { kind: 'conflicts'; cells: Map<number, Set<number>> };
 
 /** The table on which an op is undone. */
@@ -15,8 +15,8 @@ interface Present {
 }
 
 /**
- * The inverse of an op on top of the table as it is. `current` are the rows of the op as they are now, `touched` the cells
- * that edits after the op changed.
+ * Inverts an op on top of the current version. `current` are its rows as they are now, `touched` the cells that later edits
+ * changed.
  */
 export function planUndo(
   columns: ColumnRecord[],
@@ -41,8 +41,8 @@ export function planUndo(
 }
 
 /**
- * The cells of an entry that cannot go back: their column ended, a later edit touched them, or they do not hold what the
- * op left there (a restore changes rows without an entry).
+ * The cells of an entry that cannot be undone: their column is gone, a later edit changed them, or they do not hold what the op
+ * wrote (a restore changes rows without log entries).
  */
 function findConflicts(present: Present, entry: LogEntry, current: Cells | null, touched: ReadonlySet<number> | null): number[] {
   const { types, allIds } = present;
@@ -72,7 +72,7 @@ function invertEntry({ columns, allIds }: Present, entry: LogEntry, current: Cel
     case 'I':
       return [{ rowId, op: 'D', changed: allIds, cells: null, before: current }];
     case 'D': {
-      // Columns that were added since show their default, as in every row that was there before them.
+      // Columns added since show their default, as in all older rows.
       const cells = fillDefaults(columns, entry.before ?? {});
       return [{ rowId, op: 'I', changed: allIds.filter((id) => cells[id] !== null), cells, before: null }];
     }

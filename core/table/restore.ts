@@ -1,7 +1,7 @@
 import { closeLog } from './layers.ts';
 import type { Layer, TableAt, TableRecord } from './table.ts';
 
-/** A table as a snapshot holds it. */
+/** A table as recorded in a snapshot. */
 export interface HeldTable {
   tableId: string;
   editVersion: number;
@@ -11,10 +11,10 @@ export interface HeldTable {
   description: string | null;
 }
 
-/** Where a table stands in its workbook. */
+/** How a table is listed in its workbook. */
 export type TablePlace = Pick<HeldTable, 'name' | 'state' | 'description'>;
 
-/** Where a table goes, or null when it stands there already. Without `held` it was made after the snapshot, and is archived. */
+/** The place a table gets back, or null if nothing changes. Without `held` it was made after the snapshot and is archived. */
 export function planPlace(table: TableRecord, held: HeldTable | null): TablePlace | null {
   const { name, state, description } = held ?? { ...table, state: 'archived' as const };
   const isThere =
@@ -23,17 +23,17 @@ export function planPlace(table: TableRecord, held: HeldTable | null): TablePlac
 }
 
 /**
- * Whether the content of a table may be another than the snapshot's. Derived tables are computed from the others, not
- * brought back. A table that was deleted comes back with a version of its own.
+ * Whether the content may differ from the snapshot's. Derived tables are recomputed, not restored. A deleted table gets a new
+ * version.
  */
 export function mayDiffer(table: TableRecord, held: HeldTable): boolean {
   return table.layer === 'base' && (table.deletedAt !== null || table.versionUid !== held.versionUid);
 }
 
-/** The layers that bring the content of an old version of a table back; null when it has that content. */
+/** The layers that restore the content of an old version; null if the table has that content. */
 export function planRestoredLayers(current: TableAt, old: TableAt): Layer[] | null {
   const layers = closeLog(old);
-  // Restored before, and not edited since: the same layers under the same columns are the same content.
+  // The same layers and columns mean the same content, such as after an earlier restore.
   const isSame =
     current.table.deletedAt === null && same(layers, closeLog(current)) && same(describeColumns(old), describeColumns(current));
   return isSame ? null : layers;
@@ -45,8 +45,8 @@ function same(a: unknown, b: unknown): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** What a restore needs to know of a table to be sure that nothing moved since it was planned. */
-export interface TableMark {
+/** What must not change between the planning of a restore and its commit. */
+export interface TableFingerprint {
   id: string;
   editVersion: number;
   name: string;
@@ -54,13 +54,13 @@ export interface TableMark {
   deleted: boolean;
 }
 
-export function markTable({ id, editVersion, name, state, deletedAt }: TableRecord): TableMark {
+export function fingerprintTable({ id, editVersion, name, state, deletedAt }: TableRecord): TableFingerprint {
   return { id, editVersion, name, state, deleted: deletedAt !== null };
 }
 
-/** Whether the same tables stand where they stood, in any order. */
-export function haveSameMarks(a: TableMark[], b: TableMark[]): boolean {
-  const sorted = (marks: TableMark[]) =>
-    marks.map(({ id, editVersion, name, state, deleted }) => JSON.stringify([id, editVersion, name, state, deleted])).sort();
+/** Whether no table changed; the order does not matter. */
+export function haveSameFingerprints(a: TableFingerprint[], b: TableFingerprint[]): boolean {
+  const sorted = (tables: TableFingerprint[]) =>
+    tables.map(({ id, editVersion, name, state, deleted }) => JSON.stringify([id, editVersion, name, state, deleted])).sort();
   return same(sorted(a), sorted(b));
 }

@@ -2,7 +2,7 @@ import type { TableVersion } from './table.ts';
 
 const unknownRowBytes = 200;
 
-/** From the files there are; a row of the log is about as large as those. */
+/** Estimated from the files; rows in the log are about as large. */
 export function estimateRowBytes(at: TableVersion): number {
   const files = at.layers.filter((layer) => layer.kind !== 'log');
   const rows = files.reduce((sum, file) => sum + file.rows, 0);

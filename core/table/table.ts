@@ -1,4 +1,4 @@
-/** A table of a workbook, as the catalog knows it. */
+/** A table of a workbook, as stored in the catalog. */
 export interface TableRecord {
   id: string;
   workbookId: string;
@@ -9,27 +9,27 @@ export interface TableRecord {
   state: 'active' | 'archived';
   description: string | null;
   editVersion: number;
-  /** Unique over crashes: a version number may be issued again with other content, this never. */
+  /** Never reused. A version number can be used again, with other content, after a crash. */
   versionUid: string;
   manifestId: string;
-  /** The version at which the columns last changed. */
+  /** The version that last changed the columns. */
   schemaVersion: number;
   rowCount: number;
   nextRowId: number;
   nextColumnId: number;
-  /** Log entries that no file of the current manifest holds: what a compaction would fold. */
+  /** Log entries that are in no file of the current version; a compaction would fold them. */
   tailCount: number;
   createdAt: Date;
   updatedAt: Date;
   deletedAt: Date | null;
 }
 
-/** A column, known by its id: a rename keeps it, a retype gives a new one. */
+/** A column, identified by id: a rename keeps the id, a retype assigns a new one. */
 export interface ColumnRecord {
   id: number;
   name: string;
   type: string;
-  /** The value, as canonical text, of rows written before the column was added. */
+  /** The value, as canonical text, for rows written before the column was added. */
   defaultText: string | null;
   description: string | null;
 }
@@ -45,15 +45,15 @@ export interface TableVersion {
   layers: Layer[];
 }
 
-/** A table at one version: all that is needed to read it. */
+/** A table at one version, with all that is needed to read it. */
 export interface TableAt extends TableVersion {
   columns: ColumnRecord[];
 }
 
 /**
- * A layer of a table's content; a later layer wins by row id.
- * `segment`: rows that no earlier layer holds. `delta`: whole rows after a change, or their removal.
- * `log`: entries of the log with `after < edit_version <= upTo`; the last layer is open, up to the version read.
+ * A layer of a table's content; for each row id the later layer wins. `segment`: rows that no earlier layer holds. `delta`:
+ * whole rows after a change, or their removal. `log`: log entries with `after < edit_version <= upTo`; the last layer is open
+ * and ends at the version being read.
  */
 export type Layer = LayerOf<number>;
 export type FileLayer = Exclude<Layer, { kind: 'log' }>;
@@ -63,15 +63,15 @@ type LayerOf<Version> =
   | { kind: 'delta'; key: string; rows: number; after: Version; upTo: Version; bytes: number }
   | { kind: 'log'; after: Version; upTo: Version | null };
 
-/** The version that is being made, in layers that are written down before its number is known; the database puts it in. */
+/** Stands for the version being made, in layers planned before its number is known; the database replaces it. */
 export const newVersion = '$version';
 export type PlannedLayer = LayerOf<number | typeof newVersion>;
 
-/** The name under which callers see a row's id, beside the columns; no column may have it. */
+/** The name under which callers see a row's id. No column may have it. */
 export const rowIdColumn = '__svc_row_id';
 
 /** A row: column id to canonical text. */
 export type Cells = Record<string, string | null>;
 
-/** A part of the rows, by id: a range, or some. */
+/** Some of the rows: a range of ids, or a list. */
 export type RowSelection = { min: number; max: number } | { ids: number[] };

@@ -1,26 +1,23 @@
 import type { ColumnRecord, TableAt, TableVersion } from './table.ts';
 import { rowIdColumn } from './table.ts';
 
-/** What a policy does to a column: its values are shown as null, or it is not shown at all. */
+/** What a policy does to a column: `mask` shows its values as null, `deny` hides the column. */
 export type ColumnEffect = 'mask' | 'deny';
 
 export interface VisibleColumn extends ColumnRecord {
-  /** The column is there, but reads as null and cannot be written. */
+  /** The column is listed but reads as null and cannot be written. */
   masked: boolean;
 }
 
-/** What somebody may see of a table's columns. */
+/** The columns of a table that somebody may see. */
 export interface VisibleColumns {
-  /** In order; denied ones are absent. */
+  /** In order, without denied columns. */
   columns: VisibleColumn[];
-  /** What the policies do, by column id. Empty when nothing is hidden. */
+  /** Effects of the policies by column id; empty if nothing is hidden. */
   effects: ReadonlyMap<number, ColumnEffect>;
 }
 
-/**
- * A table at one version, as somebody may see it. Every reader of a table takes this: it names no stored column beside those
- * in `columns`.
- */
+/** A table at one version, as somebody may see it. Every reader takes this and reads no stored column outside `columns`. */
 export interface VisibleTable extends VisibleColumns {
   at: TableVersion;
 }
@@ -34,12 +31,12 @@ export function seeTable(at: TableAt, effects: ReadonlyMap<number, ColumnEffect>
   return { at, ...seeColumns(at.columns, effects) };
 }
 
-/** For the service itself: compaction, retypes and edits read what is stored, whoever asked for them. */
+/** For the service's own work: compaction, retypes and edits need everything that is stored. */
 export function seeEverything(at: TableAt): VisibleTable {
   return seeTable(at, new Map());
 }
 
-/** The row's id as a column, after those of the table. */
+/** The row id as a column, placed after the table's columns. */
 export const rowIdField: VisibleColumn = {
   id: 0,
   name: rowIdColumn,

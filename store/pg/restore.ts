@@ -1,11 +1,11 @@
-import type { TableMark, TablePlace } from '../../core/table/restore.ts';
+import type { TableFingerprint, TablePlace } from '../../core/table/restore.ts';
 import type { PlannedLayer } from '../../core/table/table.ts';
 import type { Tx } from './commit.ts';
 import type { ColumnRow } from './snapshots.ts';
 
 /** Locks the workbook's tables, and deleted ones that are to come back, in ascending id: the order of every change. */
-export async function lockTables(tx: Tx, workbookId: string, alsoIds: string[]): Promise<TableMark[]> {
-  const { rows } = await tx.client.query<TableMark>(
+export async function lockTables(tx: Tx, workbookId: string, alsoIds: string[]): Promise<TableFingerprint[]> {
+  const { rows } = await tx.client.query<TableFingerprint>(
     `SELECT id, edit_version::float8 AS "editVersion", name, state, deleted_at IS NOT NULL AS deleted FROM tables
      WHERE workbook_id = $1 AND (deleted_at IS NULL OR id = ANY ($2)) ORDER BY id FOR UPDATE`,
     [workbookId, alsoIds],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DomainError, type ProblemCode, problems } from '../../core/errors.ts';
-import { endings, explainFailure, isFinal, isOver, mayFareBetter, toProblem } from '../../core/jobs/endings.ts';
+import { endings, explainFailure, isFinal, isOver, mayBeRetried, toProblem } from '../../core/jobs/endings.ts';
 
 const job = { status: 'failed', error: null, problem: null } as const;
 
@@ -37,12 +37,12 @@ describe('a job that has ended', () => {
     ['insufficient-role', true],
     ['unavailable', true],
   ] as const)('by %s may fare better when it is asked for again: %s', (code, better) =>
-    expect(mayFareBetter({ ...job, problem: { code, detail: '', suggestedFix: '' } })).toBe(better),
+    expect(mayBeRetried({ ...job, problem: { code, detail: '', suggestedFix: '' } })).toBe(better),
   );
 
   it('by cancelling, stopping or for unknown reasons may fare better, a successful one not', () => {
-    for (const problem of [...Object.values(endings), null]) expect(mayFareBetter({ ...job, problem })).toBe(true);
-    expect(mayFareBetter({ ...job, status: 'succeeded' })).toBe(false);
+    for (const problem of [...Object.values(endings), null]) expect(mayBeRetried({ ...job, problem })).toBe(true);
+    expect(mayBeRetried({ ...job, status: 'succeeded' })).toBe(false);
   });
 });
 

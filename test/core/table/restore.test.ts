@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type HeldTable, haveSameMarks, markTable, mayDiffer, planPlace, planRestoredLayers } from '../../../core/table/restore.ts';
+import {
+  fingerprintTable,
+  type HeldTable,
+  haveSameFingerprints,
+  mayDiffer,
+  planPlace,
+  planRestoredLayers,
+} from '../../../core/table/restore.ts';
 import type { Layer, TableRecord } from '../../../core/table/table.ts';
 import { makeAt, makeColumn } from './makeTable.ts';
 
@@ -47,12 +54,12 @@ describe('what a table holds', () => {
 });
 
 it('a plan holds while the same tables stand where they stood, in any order', () => {
-  const marks = [markTable(table), markTable({ ...table, id: 'tbl_2', name: 'a', ...deleted })];
-  expect(haveSameMarks(marks, [...marks].reverse())).toBe(true);
-  expect(haveSameMarks(marks, marks.slice(1))).toBe(false);
+  const marks = [fingerprintTable(table), fingerprintTable({ ...table, id: 'tbl_2', name: 'a', ...deleted })];
+  expect(haveSameFingerprints(marks, [...marks].reverse())).toBe(true);
+  expect(haveSameFingerprints(marks, marks.slice(1))).toBe(false);
   for (const change of [{ editVersion: 2 }, { name: 'b' }, { state: 'archived' as const }, { deleted: true }])
     expect(
-      haveSameMarks(
+      haveSameFingerprints(
         marks,
         marks.map((mark) => (mark.id === 'tbl_1' ? { ...mark, ...change } : mark)),
       ),
