@@ -6,6 +6,7 @@ import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inheritEnv, projectDir } from '../store/config.ts';
 import { startTestApi, type TestApi } from './setup/api.ts';
+import { findSql, readSources } from './setup/sources.ts';
 
 /** The rules of the house, as tests: a broken one fails the run as any other fault does. */
 
@@ -47,17 +48,6 @@ afterAll(async () => {
 });
 
 const parts = ['api', 'activities', 'core', 'store', 'schema', 'workflows', 'scripts'];
-
-async function readSources(dirs: string[]): Promise<{ path: string; text: string }[]> {
-  const found = await Promise.all(dirs.map((dir) => readdir(join(projectDir, dir), { recursive: true, withFileTypes: true })));
-  const files = found.flat().filter((entry) => entry.isFile() && /\.(ts|mts|mjs|json|sql|md|yaml)$/.test(entry.name));
-  return Promise.all(
-    files.map(async (entry) => {
-      const path = join(entry.parentPath, entry.name);
-      return { path: relative(projectDir, path), text: await readFile(path, 'utf8') };
-    }),
-  );
-}
 
 describe('the checks', () => {
   it('format and lint', () => expectClean('biome', ['ci', '.', '--diagnostic-level=error']), 120_000);
@@ -259,6 +249,21 @@ describe('the sources', () => {
       )
       .filter((each) => !imported.has(each));
     expect(unused).toEqual([]);
+  });
+
+  it('write SQL in store alone', async () => {
+    const writers = (await readSources(['activities', 'api', 'workflows'])).filter(({ path }) => path.endsWith('.ts'));
+    expect(writers.flatMap((source) => findSql(source).map((line) => `${source.path}: ${line.trim()}`))).toEqual([]);
+  });
+
+  it.each([
+    'const rows = await pool.query(`SELECT id FROM things`);',
+    'const page = `x ORDER BY name`;',
+    "await connection.run('DELETE FROM row_log');",
+    "import { quoteName } from '../../store/duckdb/relation.ts';",
+    "import { DuckDBConnection } from '@duckdb/node-api';",
+  ])('and what does not is found: %s', (line) => {
+    expect(findSql({ text: `// SELECT in a comment\n${line}\n` })).toEqual([line]);
   });
 
   it('name no folder of the machine they were written on', async () => {

@@ -4,7 +4,7 @@ import { rowIdColumn } from '../../core/table/table.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import { openFiles } from '../../store/duckdb/relation.ts';
 import { pageSeparator } from '../../store/duckdb/sandbox/protocol.ts';
-import type { SandboxResult } from '../../store/duckdb/sandbox/runQuery.ts';
+import type { SandboxResult } from '../../store/duckdb/sandbox/runInProcess.ts';
 import { streamResultFile } from '../../store/duckdb/sandbox/streamResult.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import type { Services } from '../../store/services.ts';

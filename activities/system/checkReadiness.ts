@@ -1,4 +1,5 @@
 import { describeErrorForLog } from '../../store/log.ts';
+import { pingDatabase } from '../../store/pg/database.ts';
 import type { Services } from '../../store/services.ts';
 
 const patienceMs = 3_000;
@@ -10,7 +11,7 @@ const nobodysBlob = `readiness/${'0'.repeat(64)}.none`;
 /** Asks every part that the service needs, and names those that do not answer. */
 export async function checkReadiness(services: Services): Promise<{ part: string }[]> {
   const checks: Record<string, () => Promise<unknown>> = {
-    database: () => services.db.pool.query('SELECT 1'),
+    database: () => pingDatabase(services.db),
     blobs: () => services.blobs.exists(nobodysBlob),
     temporal: async () => (await services.temporal()).describeNamespace(),
     queries: async () => {

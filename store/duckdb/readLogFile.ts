@@ -5,7 +5,7 @@ import type { LogFile } from '../pg/logFiles.ts';
 import { limitRows } from './buildRelation.ts';
 import { cellText } from './cellText.ts';
 import { readAll } from './engine.ts';
-import { openFileRows } from './findRows.ts';
+import { openFileRows } from './fileRows.ts';
 import { quoteName, quoteText } from './relation.ts';
 import { isWide } from './wide.ts';
 import type { Storage } from './writeFile.ts';

@@ -125,3 +125,8 @@ export function brokenConstraint(error: unknown): string | null {
   }
   return null;
 }
+
+/** Fails when the database does not answer. */
+export async function pingDatabase({ pool }: Pick<Database, 'pool'>): Promise<void> {
+  await pool.query('SELECT 1');
+}

@@ -2,7 +2,7 @@ import { fillDefaults } from '../../core/table/cells.ts';
 import { mayHold, settleRows } from '../../core/table/layers.ts';
 import { estimateRowBytes } from '../../core/table/rowBytes.ts';
 import type { Cells, ColumnRecord, TableVersion } from '../../core/table/table.ts';
-import { findRowRange } from '../duckdb/findRows.ts';
+import { findRowRange } from '../duckdb/fileRows.ts';
 import type { PageRow } from './fetchRows.ts';
 import { describeCells, type Projection } from './projection.ts';
 import { readLogLayers } from './readLogLayers.ts';

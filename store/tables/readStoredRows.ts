@@ -3,7 +3,7 @@ import { mayHold, settleRows } from '../../core/table/layers.ts';
 import { type Cells, type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { seeEverything } from '../../core/table/visibleTable.ts';
 import { cellText } from '../duckdb/cellText.ts';
-import { findRows } from '../duckdb/findRows.ts';
+import { findFileRows } from '../duckdb/fileRows.ts';
 import { quoteName } from '../duckdb/relation.ts';
 import { isWide } from '../duckdb/wide.ts';
 import { queryTable } from './openRelation.ts';
@@ -30,7 +30,7 @@ async function askInTurn(storage: TableStorage, at: TableAt, rowIds: number[]): 
     if (asked.length === 0 || !mayHold(layer, { ids: asked })) return new Map();
     const blobs = await storage.blobs.open([layer.key]);
     try {
-      return await findRows(storage.engine, blobs.pathOf(layer.key), asked, at.columns.length);
+      return await findFileRows(storage.engine, blobs.pathOf(layer.key), asked, at.columns.length);
     } finally {
       blobs.release();
     }

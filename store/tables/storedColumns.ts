@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readCell } from '../../core/table/cells.ts';
 import { mayHold, settleLayers } from '../../core/table/layers.ts';
 import type { Cells, ColumnRecord, RowSelection, TableVersion } from '../../core/table/table.ts';
-import { type FileRows, openFileRows } from '../duckdb/findRows.ts';
+import { type FileRows, openFileRows } from '../duckdb/fileRows.ts';
 import { Unreadable } from '../parquet/textDecoders.ts';
 import { readLogLayers } from './readLogLayers.ts';
 import type { TableStorage } from './tableStorage.ts';

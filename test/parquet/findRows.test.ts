@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rowIdColumn } from '../../core/table/table.ts';
-import { scanRows } from '../../store/duckdb/findRows.ts';
+import { scanRows } from '../../store/duckdb/fileRows.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
 import { findRange, findRows } from '../../store/parquet/findRows.ts';
 import { openColumn, ParquetFile } from '../../store/parquet/parquetFile.ts';

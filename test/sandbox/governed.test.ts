@@ -5,7 +5,7 @@ import { makeWorkDir } from '../../store/duckdb/sandbox/folders.ts';
 import { bubblewrapIsolation, findBubblewrap, type Isolation, userIsolation } from '../../store/duckdb/sandbox/isolation.ts';
 import { type QueryProcess, startProcess } from '../../store/duckdb/sandbox/process.ts';
 import { findChildProgram } from '../../store/duckdb/sandbox/program.ts';
-import { runQuery } from '../../store/duckdb/sandbox/runQuery.ts';
+import { runInProcess } from '../../store/duckdb/sandbox/runInProcess.ts';
 import { searchPath, secrets, useSandbox } from './world.ts';
 
 /** Columns that are hidden from the caller: denied ones do not exist for any query, masked ones are NULL. */
@@ -18,7 +18,7 @@ const told = async (work: Promise<{ pageJson: string }>): Promise<string> =>
     (error: unknown) => `${JSON.stringify(error)} ${String(error)}`,
   );
 
-describe('runQuery: hidden columns', () => {
+describe('runInProcess: hidden columns', () => {
   it.each([
     ['by name', 'SELECT 月給 FROM 給与'],
     ['by star', 'SELECT * FROM 給与'],
@@ -102,7 +102,7 @@ describe.each(isolations)('the query process without the check of the tree, in %
   afterAll(() => child?.kill());
 
   const run = (sql: string) =>
-    runQuery(child, {
+    runInProcess(child, {
       sql,
       params: {},
       relations: world.relations,

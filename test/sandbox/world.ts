@@ -5,7 +5,7 @@ import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll } from 'vitest';
 import type { DomainError } from '../../core/errors.ts';
 import { quoteName, quoteText, type Relation, type RelationColumn } from '../../store/duckdb/relation.ts';
-import type { SandboxResult } from '../../store/duckdb/sandbox/runQuery.ts';
+import type { SandboxResult } from '../../store/duckdb/sandbox/runInProcess.ts';
 import { openSandbox, type Sandbox, type SandboxOptions, type SandboxQuery } from '../../store/duckdb/sandbox/sandbox.ts';
 
 /** Tables as the store gives them, from small Parquet files with field ids, and a sandbox over them. */

@@ -13,7 +13,7 @@ import { findParamProblems, type GivenParams, readParams } from './params.ts';
 import { givenUp, ProcessPool } from './pool.ts';
 import type { QueryProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
-import { graceMs, runQuery, type SandboxResult } from './runQuery.ts';
+import { graceMs, runInProcess, type SandboxResult } from './runInProcess.ts';
 
 /** Runs the SQL of strangers. Three walls: the tree (core/sql), the instance (child/session.ts), the process (isolation.ts). */
 export interface Sandbox {
@@ -140,7 +140,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
             : await onlyUsed(process, query.sql, query.relations, known);
         const resultPath = query.keepResult ? join(process.folders.workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
         const result = await untilAborted(query.signal, process, () =>
-          runQuery(process, { ...query, check: known, relations, params, deadlineMs, resultPath, inlineBytes: query.inlineBytes ?? 0 }),
+          runInProcess(process, { ...query, check: known, relations, params, deadlineMs, resultPath, inlineBytes: query.inlineBytes ?? 0 }),
         );
         if (result.resultFile !== null && (await stat(result.resultFile)).size > largeResultBytes)
           process.served = Number.POSITIVE_INFINITY;

@@ -8,8 +8,8 @@ import { quoteText } from '../../relation.ts';
 import { isWide, mostAtOnce } from '../../wide.ts';
 import { type Executed, type ExecuteStep, type Params, pageSeparator, type ResultColumn } from '../protocol.ts';
 import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
+import { bindParams } from './bindParams.ts';
 import { Failed, TimedOut, TooLarge } from './errors.ts';
-import { bindParams } from './params.ts';
 import { readChunks } from './readChunks.ts';
 import type { Session } from './session.ts';
 

@@ -18,7 +18,7 @@ const few = { rows: 8, cells: 1_000 };
  * Rows of one file by id. The file names its columns by id, and what it says of a row is all that is asked. A column that
  * came after the file is not in the cells.
  */
-export async function findRows(engine: Engine, path: string, rowIds: number[], columns: number): Promise<Map<number, FoundRow>> {
+export async function findFileRows(engine: Engine, path: string, rowIds: number[], columns: number): Promise<Map<number, FoundRow>> {
   const isFew = rowIds.length <= few.rows && rowIds.length * columns <= few.cells;
   const found = isFew ? findFewRows(path, rowIds, fileColumns) : null;
   const rows = found ?? (await engine.use((connection) => scanRows(connection, path, rowIds)));

@@ -54,7 +54,7 @@ export class TablesMissing extends Error {
 }
 
 /** Whatever happens, the process holds no file of this query afterwards. */
-export async function runQuery(process: QueryProcess, query: PreparedQuery): Promise<SandboxResult> {
+export async function runInProcess(process: QueryProcess, query: PreparedQuery): Promise<SandboxResult> {
   const { pageLimit, maxRows, maxBytes, resultPath, inlineBytes } = query;
   const resultFile = resultPath === null ? null : resultName;
   const execute: ExecuteStep = { pageLimit, maxRows, maxBytes, maxPageBytes, resultFile, inlineBytes };

@@ -1,0 +1,246 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compactTable } from '../../activities/compaction/compactTable.ts';
+import { pendingOperations } from '../../api/handlers/pending.ts';
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
+import type { ColumnEffect } from '../../core/table/visibleTable.ts';
+import { ok } from '../setup/api.ts';
+import { mintToken } from '../setup/credentials.ts';
+import { readSources } from '../setup/sources.ts';
+import { openTestStore, type TestStore } from './store.ts';
+import { driveTable } from './tableDriver.ts';
+
+/**
+ * Hides random columns from one credential and calls everything that shows something of tables with it. Every name and value
+ * says which column it is of, so that an answer can be searched for what must not be in it.
+ */
+
+const columnName = (n: number) => `col_${n}_`;
+const cellText = (n: number, row: number | string) => `val_${n}_${row}`;
+
+interface Asked {
+  /** Path under the workbook, or from `/api`. */
+  path: string;
+  method?: string;
+  body?: unknown;
+  accept?: string;
+  /** What it has to answer with; 200 unless told. */
+  status?: number | number[];
+}
+
+/** Every operation that shows names or values of a table, and calls that do. */
+type Readers = Record<string, (table: string, width: number) => Asked[]>;
+
+const almostNames = ['col_1', 'col_2', 'col_3'];
+const formats = ['application/json', 'application/x-ndjson', 'application/vnd.apache.arrow.stream'];
+const rowsOf = (table: string, query: string) => formats.map((accept) => ({ path: `tables/${table}/rows?${query}`, accept }));
+
+const readers: Readers = {
+  readRows: (table) =>
+    [
+      'limit=3',
+      'limit=10000',
+      'limit=5&offset=2',
+      'limit=5&sort=col_0_:desc',
+      'limit=5&filter=col_0_%20IS%20NOT%20NULL',
+      'limit=5&at_version=2',
+    ].flatMap((query) => rowsOf(table, query)),
+  readRange: (table) => [{ path: `tables/${table}/range?range=A1:ZZ5` }],
+  getRowHistory: (table) => [1, 4].map((row) => ({ path: `tables/${table}/rows/${row}/history` })),
+  getRowLineage: (table) => [{ path: `tables/${table}/rows/1/lineage` }],
+  diffTable: (table) => [{ path: `tables/${table}/diff?from=2` }, { path: `tables/${table}/diff?from=1&to=2` }],
+  profileTable: (table) => [{ path: `tables/${table}/profile` }],
+  listColumns: (table) => [{ path: `tables/${table}/columns` }],
+  getTable: (table) => [{ path: `tables/${table}` }],
+  getTableSchema: (table) => [{ path: `tables/${table}/schema` }, { path: `tables/${table}/schema?format=json-schema` }],
+  getArtifactSchema: (table) => [{ path: `artifacts/${table}/schema` }],
+  listTables: () => [{ path: 'tables' }],
+  listArtifacts: () => [{ path: 'artifacts' }],
+  listMyData: () => [{ path: '/api/v1/me/data' }],
+  searchArtifacts: (_, width) => Array.from({ length: Math.min(width, 8) }, (_each, n) => ({ path: `/api/v1/search?q=ol_${n}_` })),
+  listAnnotations: (table) => [{ path: `tables/${table}/annotations` }],
+  runQuery: (table) => [{ path: 'query', method: 'POST', body: { sql: `SELECT * FROM ${table}` } }],
+  getResult: () => formats.map((accept) => ({ path: `/api/v1/results/${lastResult}`, accept })),
+  validateQuery: (table) => [{ path: 'query/validate', method: 'POST', body: { sql: `SELECT * FROM ${table}` } }],
+  upsertRows: (table) => [
+    { path: `tables/${table}/rows`, method: 'POST', body: { rows: [{ __svc_row_id: 1 }], expected_version: 2 }, status: 409 },
+  ],
+  deleteRows: (table) => [
+    { path: `tables/${table}/rows/delete`, method: 'POST', body: { row_ids: [1], expected_version: 2 }, status: 409 },
+  ],
+  writeRange: (table) => [
+    { path: `tables/${table}/range`, method: 'PUT', body: { range: 'A2:A2', values: [[null]], expected_version: 2 }, status: 409 },
+    {
+      path: `tables/${table}/range`,
+      method: 'PUT',
+      body: { range: 'A2:C4', values: Array(3).fill([null, null, null]), expected_version: null },
+      // So many columns may not be left.
+      status: [200, 422],
+    },
+  ],
+  addColumn: (table) => [
+    { path: `artifacts/${table}/columns`, method: 'POST', body: { column: 'another', expected_version: 2 }, status: 409 },
+  ],
+  // Nearly the name of a column: the answer names the nearest that the caller may see.
+  alterColumn: (table) =>
+    almostNames.map((name) => ({
+      path: `artifacts/${table}/columns/${name}`,
+      method: 'PATCH',
+      body: { new_name: 'x', expected_version: null },
+      status: 404,
+    })),
+  dropColumn: (table) =>
+    almostNames.map((name) => ({ path: `artifacts/${table}/columns/${name}?expected_version=null`, method: 'DELETE', status: 404 })),
+  describeColumn: (table) =>
+    almostNames.map((name) => ({
+      path: `artifacts/${table}/columns/${name}/description`,
+      method: 'PUT',
+      body: { description: 'x' },
+      status: 404,
+    })),
+  deleteTable: (table) => [{ path: `tables/${table}?expected_version=2`, method: 'DELETE', status: 409 }],
+  annotateTable: (table) => [
+    {
+      path: `tables/${table}/annotations`,
+      method: 'POST',
+      body: { annotations: [{ target: { column: 'nothing' }, note: 'x' }] },
+      status: 422,
+    },
+  ],
+  deleteAnnotations: (table) => [{ path: `tables/${table}/annotations/delete`, method: 'POST', body: { targets: [{ row_id: 999_999 }] } }],
+  undoOp: () => [{ path: `ops/${undone}/undo`, method: 'POST', status: [403, 409] }],
+};
+
+/** Operations that show nothing of a table but its name, or nothing of tables at all; raw files are refused where there are policies. */
+const others = [
+  ...['getTableLineage', 'describeArtifact', 'archiveArtifact', 'unarchiveArtifact', 'createTable'],
+  ...['listSnapshots', 'commitSnapshot', 'restoreSnapshot', 'listVersions', 'createVersion', 'getVersion', 'revertVersion'],
+  ...['listOps', 'listAuditLog'],
+];
+const otherPaths =
+  /^\/api\/(control|auth)\/|^\/api\/v1\/(me$|me\/(?!data)|auth|jobs|uploads|workbooks$|workbooks\/\{workbook_id\}$|workbooks\/\{workbook_id\}\/(sources|uploads|jobs))|^\/(health|ready|metrics|docs|openapi)/;
+
+let store: TestStore;
+let token: string;
+let undone: number;
+let lastResult = '';
+let effects: ReadonlyMap<string, ColumnEffect> = new Map();
+const tables = { narrow: 8, wide: 520 };
+
+async function ask({ path, method = 'GET', body, accept = 'application/json' }: Asked) {
+  const address = path.startsWith('/') ? path : `/api/v1/workbooks/${store.workbook.id}/${path}`;
+  const headers = { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+  const answer = await store.api.fetch(address, { method, headers, token, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  return { status: answer.status, text: Buffer.from(await answer.arrayBuffer()).toString('utf8') };
+}
+
+beforeAll(async () => {
+  store = await openTestStore();
+  token = (await mintToken(store.owner.client, { scopes: ['workbooks:read', 'workbooks:write'] })).text;
+  for (const [name, width] of Object.entries(tables)) {
+    const all = Array.from({ length: width }, (_, n) => n);
+    const id = await store.makeTable(
+      name,
+      all.map((n) => ({ name: columnName(n), type: 'VARCHAR' })),
+    );
+    const rowOf = (row: number | string) => Object.fromEntries(all.map((n) => [columnName(n), cellText(n, row)]));
+    await store.upsert(
+      name,
+      Array.from({ length: 6 }, (_, row) => rowOf(row)),
+    );
+    // In a file, in the log, and gone again.
+    await compactTable(store.services, id, { heartbeat() {} }, { ...compactionLimits, tail: 0, deltaShare: -1 });
+    await store.upsert(name, [{ __svc_row_id: 4, ...rowOf('changed') }, rowOf('new')]);
+    await store.remove(name, [2]);
+  }
+  const narrow = driveTable(store.owner, store.workbook.id, 'narrow');
+  undone = ok(await narrow.upsert([{ __svc_row_id: 5, [columnName(0)]: 'val_0_first', [columnName(1)]: 'val_1_first' }])).op_id;
+  ok(await narrow.upsert([{ __svc_row_id: 5, [columnName(0)]: 'val_0_again', [columnName(1)]: 'val_1_again' }]));
+  const targets = Array.from({ length: tables.narrow }, (_, n) => ({ target: { row_id: 1, column: columnName(n) }, note: 'n' }));
+  ok(await narrow.annotate(targets));
+  store.services.policies.columnEffects = async (principal, { columns }) => {
+    const hidden = columns.flatMap(({ id, name }) => (effects.has(name) ? [[id, effects.get(name) as ColumnEffect] as const] : []));
+    return new Map(principal.kind === 'access_token' ? hidden : []);
+  };
+});
+afterAll(() => store.stop());
+
+/** What an answer says that it must not: values of hidden columns, names of denied ones. */
+function findLeaks(text: string): string[] {
+  return [...effects].flatMap(([name, effect]) => {
+    const value = name.replace('col', 'val');
+    return [...(text.includes(value) ? [value] : []), ...(effect === 'deny' && text.includes(name) ? [name] : [])];
+  });
+}
+
+async function checkReaders(table: keyof typeof tables, only: string[] = Object.keys(readers)): Promise<void> {
+  for (const id of only) {
+    let told = '';
+    for (const asked of readers[id]?.(table, tables[table]) ?? []) {
+      const { status, text } = await ask(asked);
+      expect([id, asked.path, status, [asked.status ?? 200].flat().includes(status) ? '' : text]).toEqual([id, asked.path, status, '']);
+      expect([id, asked.path, asked.accept, findLeaks(text)]).toEqual([id, asked.path, asked.accept, []]);
+      if (id === 'runQuery') lastResult = (JSON.parse(text) as { id: string }).id;
+      told += text;
+    }
+    // Else nothing would have been looked for.
+    if (!silent.has(id)) expect([id, /(col|val)_0_/.test(told)]).toEqual([id, true]);
+  }
+}
+
+/** Answers that name no column where nothing is wrong. */
+const silent = new Set(['getRowLineage', 'deleteAnnotations', 'alterColumn', 'dropColumn', 'describeColumn', 'annotateTable', 'undoOp']);
+
+const anyEffect = fc.constantFrom<ColumnEffect | null>(null, 'mask', 'deny');
+/** The first column is always shown: calls sort and filter by it. */
+const anyEffects = (width: number) =>
+  fc
+    .array(anyEffect, { minLength: width - 1, maxLength: width - 1 })
+    .map((drawn) => new Map(drawn.flatMap((effect, i) => (effect ? [[columnName(i + 1), effect] as const] : []))));
+
+describe('columns that policies hide', () => {
+  it('are hidden by every operation that shows something of a table', async () => {
+    const known = new Set<string>([...Object.keys(readers), ...others, ...pendingOperations]);
+    const unknown = store.api.contract.operations.filter(({ id, path }) => !known.has(id) && !otherPaths.test(path));
+    expect(unknown.map(({ id, path }) => `${id} ${path}`)).toEqual([]);
+    await fc.assert(
+      fc.asyncProperty(anyEffects(tables.narrow), async (drawn) => {
+        effects = drawn;
+        await checkReaders('narrow');
+      }),
+      {
+        numRuns: 4,
+        examples: [
+          [
+            new Map([
+              [columnName(1), 'mask'],
+              [columnName(2), 'deny'],
+            ]),
+          ],
+        ],
+      },
+    );
+  }, 300_000);
+
+  it('are hidden in tables of very many columns, which are read in another way', async () => {
+    effects = fc.sample(anyEffects(tables.wide), 1)[0] ?? new Map();
+    await checkReaders('wide', ['readRows', 'readRange', 'diffTable', 'getRowHistory', 'profileTable', 'runQuery', 'getResult']);
+    // So many are denied that what is left is not wide.
+    effects = new Map(Array.from({ length: 400 }, (_, n) => [columnName(n + 1), 'deny']));
+    await checkReaders('wide', ['readRows', 'readRange', 'diffTable', 'getRowHistory']);
+  }, 300_000);
+
+  it('are looked up in one place, and read past it by what is listed here', async () => {
+    const sources = await readSources(['activities', 'api', 'store', 'workflows']);
+    const callers = (word: RegExp) => sources.filter(({ text }) => word.test(text)).map(({ path }) => path);
+    expect(callers(/columnEffects\(/)).toEqual(['activities/tables/openVisibleTable.ts', 'store/policies.ts']);
+    // Compaction, retypes, and whole rows for edits; row ids alone.
+    expect(callers(/seeEverything\(/).sort()).toEqual([
+      'store/tables/openRelation.ts',
+      'store/tables/readStoredRows.ts',
+      'store/tables/writeSegments.ts',
+      'store/tables/writeWideSpan.ts',
+      'store/tables/writtenColumns.ts',
+    ]);
+  });
+});
