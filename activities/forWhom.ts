@@ -1,5 +1,5 @@
+import { acrossAccounts, inAccounts } from '../store/pg/accountScope.ts';
 import { findAccountOf } from '../store/pg/accounts.ts';
-import { acrossAccounts, inAccounts } from '../store/pg/whoseRows.ts';
 import type { Services } from '../store/services.ts';
 
 type Run = (...args: never[]) => Promise<unknown>;

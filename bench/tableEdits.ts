@@ -126,7 +126,7 @@ async function captureEdit(tables: TableRig, name: string): Promise<Statement[]>
   } finally {
     pg.Client.prototype.query = query;
   }
-  if (!statements.some((statement) => statement.name === 'edit_table_whole')) throw new Error('the edit was not seen');
+  if (!statements.some((statement) => statement.name === 'edit_table_commit')) throw new Error('the edit was not seen');
   return statements;
 }
 
@@ -143,9 +143,9 @@ async function replayEdits(tables: TableRig, name: string, statements: Statement
       times.push(
         await timeMs(async () => {
           for (const { name: prepared, text, values } of statements) {
-            const given = prepared === 'edit_table_whole' ? values.with(1, editVersion).with(2, makeId('ver')) : values;
+            const given = prepared === 'edit_table_commit' ? values.with(1, editVersion).with(2, makeId('ver')) : values;
             const result = given.length === 0 ? await client.query(text) : await client.query({ name: prepared, text, values: given });
-            if (prepared === 'edit_table_whole' && result.rows.length !== 1) throw new Error('the edit did not go through');
+            if (prepared === 'edit_table_commit' && result.rows.length !== 1) throw new Error('the edit did not go through');
           }
         }),
       );

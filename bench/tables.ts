@@ -1,4 +1,4 @@
-import { acrossAccounts } from '../store/pg/whoseRows.ts';
+import { acrossAccounts } from '../store/pg/accountScope.ts';
 import { compareInTurn, report, timeMs } from './measure.ts';
 import type { BenchRig } from './services.ts';
 import { benchManyClients, benchRowEdits, benchWideUpsert, warmUp } from './tableEdits.ts';

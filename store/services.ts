@@ -15,7 +15,7 @@ import { KeyedLock } from './keyedLock.ts';
 import { describeErrorForLog, openLog } from './log.ts';
 import type { Committer } from './pg/commit.ts';
 import { type Database, openDatabase } from './pg/database.ts';
-import { isHeldToPolicies } from './pg/roleCheck.ts';
+import { isRowSecurityEnforced } from './pg/roleCheck.ts';
 import { openPolicies, type Policies } from './policies.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
 import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
@@ -67,8 +67,8 @@ function chooseQueryFolder({ dataDir, blobs }: ServiceConfig): string {
 }
 
 /** Warns when the database role bypasses row security. The service works anyway, so start-up does not wait for this check. */
-function warnOfMightyRole(db: Database, log: pino.Logger): void {
-  isHeldToPolicies(db.pool).then(
+function warnIfRowSecurityIsBypassed(db: Database, log: pino.Logger): void {
+  isRowSecurityEnforced(db.pool).then(
     (held) => {
       if (held) return;
       log.warn('the role in DATABASE_URL is a superuser or has BYPASSRLS: row-level security between accounts does not hold for it');
@@ -83,7 +83,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     poolSize: 20,
     onError: (error) => log.warn({ reason: error.message }, 'database connection lost'),
   });
-  if (part !== 'setup') warnOfMightyRole(db, log);
+  if (part !== 'setup') warnIfRowSecurityIsBypassed(db, log);
   const [blobs, engine] = await Promise.all([openBlobs(config), openEngine({ connections: 4, memoryLimitMb: 1024 })]);
   const tails = openTailFiles(
     engine,

@@ -1,4 +1,4 @@
-import { listMovedChains } from '../../store/pg/audit.ts';
+import { listUnanchoredChains } from '../../store/pg/audit.ts';
 import type { Services } from '../../store/services.ts';
 import type { Pulse } from '../pulse.ts';
 import { verifyChain } from './verifyChain.ts';
@@ -17,7 +17,7 @@ const chainsAtATime = 100;
  * that is seen. Only the new part is checked, but for chains that were found broken: they are looked at as a whole.
  */
 export async function anchorChains(services: Services, after: string, pulse: Pulse): Promise<AnchoredChains> {
-  const chains = await listMovedChains(services.db.pool, after, chainsAtATime);
+  const chains = await listUnanchoredChains(services.db.pool, after, chainsAtATime);
   const total: AnchoredChains = { moved: 0, broken: 0, next: chains.length < chainsAtATime ? null : (chains.at(-1)?.scope ?? null) };
   for (const { scope, accountId, broken } of chains) {
     pulse.heartbeat();

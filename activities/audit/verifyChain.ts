@@ -1,5 +1,5 @@
-import { checkChain, hasEntry, noteAnchor } from '../../store/pg/audit.ts';
-import { acrossAccounts } from '../../store/pg/whoseRows.ts';
+import { acrossAccounts } from '../../store/pg/accountScope.ts';
+import { checkChain, hasEntry, recordAnchor } from '../../store/pg/audit.ts';
 import type { Services } from '../../store/services.ts';
 import { moveAnchor, readAnchor } from './anchors.ts';
 
@@ -24,11 +24,11 @@ export async function verifyChain(
   if (!head?.whole || !anchored) {
     services.log.error({ scope, account: accountId, anchoredAt: anchor?.seq, endsAt: head?.seq }, 'an audit chain is broken');
     // A chain that has lost its head shows nobody's account any more.
-    await acrossAccounts(() => noteAnchor(services.db.pool, scope, { seq: anchor?.seq ?? 0, state: 'broken' }));
+    await acrossAccounts(() => recordAnchor(services.db.pool, scope, { seq: anchor?.seq ?? 0, state: 'broken' }));
     return 'broken';
   }
   const moves = head.seq > (anchor?.seq ?? 0);
   if (moves) await moveAnchor(services, accountId, scope, head, keys);
-  await noteAnchor(services.db.pool, scope, { seq: head.seq, state: extent === 'all' ? 'whole' : 'anchored' });
+  await recordAnchor(services.db.pool, scope, { seq: head.seq, state: extent === 'all' ? 'whole' : 'anchored' });
   return moves ? 'moved' : 'unmoved';
 }

@@ -16,7 +16,7 @@ export async function moveLog(services: Services, at: TableAt, limits: Compactio
   const upTo = at.layers.reduce((least, layer) => (layer.kind === 'log' ? Math.min(least, layer.after) : least), at.editVersion);
   for (let moved = 0; ; ) {
     watch.step();
-    const { floor, entries } = await listOldEntries(services.db.pool, at.table.id, upTo, mostInFile);
+    const { movedUpTo, entries } = await listOldEntries(services.db.pool, at.table.id, upTo, mostInFile);
     // A file for a few entries is not worth its reading.
     if (entries.length < limits.moved) return moved;
     entries.sort((a, b) => a.editVersion - b.editVersion || a.rowId - b.rowId);
@@ -27,8 +27,8 @@ export async function moveLog(services: Services, at: TableAt, limits: Compactio
       tableId: at.table.id,
       key,
       kind: 'log',
-      after: floor,
-      upTo: entries.at(-1)?.editVersion ?? floor,
+      after: movedUpTo,
+      upTo: entries.at(-1)?.editVersion ?? movedUpTo,
       rows: entries.length,
       minRow: rowIds.reduce((a, b) => Math.min(a, b)),
       maxRow: rowIds.reduce((a, b) => Math.max(a, b)),

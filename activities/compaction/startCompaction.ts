@@ -1,7 +1,7 @@
 import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { TableRecord } from '../../core/table/table.ts';
 import { describeErrorForLog } from '../../store/log.ts';
-import { listLongTables } from '../../store/pg/compaction.ts';
+import { listTablesToCompact } from '../../store/pg/compaction.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
 import type { Pulse } from '../pulse.ts';
@@ -50,7 +50,7 @@ export function compactWhenLong(services: Services, table: TableKey, tailCount: 
 
 /** Finds tables over the limits, so that none is forgotten when the process that edited it was gone. */
 export async function sweepTables(services: Services, pulse: Pulse): Promise<number> {
-  const tables = await listLongTables(services.db.pool, compactionLimits);
+  const tables = await listTablesToCompact(services.db.pool, compactionLimits);
   for (const table of tables) {
     pulse.heartbeat();
     pulse.signal?.throwIfAborted();

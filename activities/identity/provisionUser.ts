@@ -1,6 +1,6 @@
 import { userCreated } from '../../core/journal/identityNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { insertHome, insertUser, type UserRecord } from '../../store/pg/users.ts';
+import { insertDefaultAccount, insertUser, type UserRecord } from '../../store/pg/users.ts';
 import { makeId } from '../../store/services.ts';
 
 /** A new user with a default account and the personal workspace in it. */
@@ -13,7 +13,7 @@ export async function provisionUser(
   const home = { user, accountId: makeId('acc'), workspaceId: makeId('ws') };
   await tx.admitAccount(home.accountId);
   await tx.openHead(home.accountId, home.accountId);
-  await insertHome(tx, home);
+  await insertDefaultAccount(tx, home);
   tx.note(home.accountId, userCreated(user.id, home, how));
   return user;
 }

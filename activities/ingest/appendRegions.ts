@@ -7,7 +7,7 @@ import { numberRows } from '../../core/table/edit.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { type JobRecord, moveJob } from '../../store/pg/jobs.ts';
+import { type JobRecord, updateJobInTx } from '../../store/pg/jobs.ts';
 import { insertLandings, lockSource, type SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
@@ -81,7 +81,7 @@ export async function appendRegions(
       return result;
     };
     await commitForJob(services, job, append, (tx, result, numbers) =>
-      moveJob(tx, job.id, { result: { ...result, opId: numbers.get(source.workbookId)?.firstOp ?? null } }),
+      updateJobInTx(tx, job.id, { result: { ...result, opId: numbers.get(source.workbookId)?.firstOp ?? null } }),
     );
   });
 }

@@ -4,7 +4,7 @@ import type { IngestResult } from '../../core/jobs/sourceJobs.ts';
 import { sourceIngested, sourceRefused } from '../../core/journal/sourceNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
-import { deleteSource, dropClaim, listLanded, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
+import { deleteSource, deleteStructuringClaim, listLanded, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import { findWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import { releaseCredits } from '../credits/releaseCredits.ts';
@@ -124,5 +124,5 @@ export async function giveUp(tx: Tx, job: JobRecord<'ingest'>, problem: JobProbl
 
 async function giveBack(tx: Tx, job: JobRecord<'ingest'>): Promise<void> {
   await releaseCredits(tx, job.id, job.accountId);
-  await dropClaim(tx, job.id);
+  await deleteStructuringClaim(tx, job.id);
 }

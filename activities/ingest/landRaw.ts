@@ -6,10 +6,10 @@ import { baseOfFile } from '../../core/structuring/names.ts';
 import type { SheetExtent } from '../../schema/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { type JobRecord, moveJob, updateJob } from '../../store/pg/jobs.ts';
+import { type JobRecord, updateJob, updateJobInTx } from '../../store/pg/jobs.ts';
 import {
   claimStructuring,
-  dropClaim,
+  deleteStructuringClaim,
   findDraft,
   findSourceById,
   type LandedTable,
@@ -176,13 +176,13 @@ async function payAhead(
     jobId: job.id,
     amount,
   });
-  if (reserved === 'no_credits') await dropClaim(tx, job.id);
+  if (reserved === 'no_credits') await deleteStructuringClaim(tx, job.id);
   return reserved;
 }
 
 async function goOn(tx: Tx, job: JobRecord<'ingest'>, source: SourceRecord): Promise<'structure'> {
   const { input } = job;
-  await moveJob(tx, job.id, { stage: 'structure', done: 0, total: null, input: { ...input, landed: true } });
+  await updateJobInTx(tx, job.id, { stage: 'structure', done: 0, total: null, input: { ...input, landed: true } });
   if (input.structuring === 'defer' && !input.revise)
     await updateSource(tx, source.id, { status: 'materialized', structuring: 'deferred', structuringReason: null });
   return 'structure';

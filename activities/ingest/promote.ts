@@ -2,7 +2,7 @@ import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import { nameArchivedRaw } from '../../core/structuring/names.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
-import { findDraft, type LandedTable, listDerived, listLanded } from '../../store/pg/sources.ts';
+import { findDraft, type LandedTable, listDerivedNames, listLanded } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
@@ -63,7 +63,7 @@ async function takeOver(tx: Tx, job: JobRecord<'ingest'>, draft: StructuredDraft
 
 /** What somebody has built on, or worked into, the raw tables must not disappear under it. */
 async function whyNot(tx: Tx, raw: LandedTable[]): Promise<string | null> {
-  const derived = await listDerived(
+  const derived = await listDerivedNames(
     tx,
     raw.map(({ table }) => table.id),
   );

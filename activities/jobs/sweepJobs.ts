@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { describeErrorForLog } from '../../store/log.ts';
-import { type JobRecord, listForgottenJobs, listLastingJobs } from '../../store/pg/jobs.ts';
-import { inAccount } from '../../store/pg/whoseRows.ts';
+import { inAccount } from '../../store/pg/accountScope.ts';
+import { type JobRecord, listLongRunningJobs, listUnstartedJobs } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import type { Pulse } from '../pulse.ts';
 import { kindOf } from './jobKinds.ts';
@@ -9,14 +9,14 @@ import { startJob } from './startJob.ts';
 
 /** Starts jobs that nobody has started, and ends those whose workflow is over. Says how many there were. */
 export async function sweepJobs(services: Services, pulse: Pulse): Promise<number> {
-  const forgotten = await listForgottenJobs(services.db.orm);
+  const forgotten = await listUnstartedJobs(services.db.orm);
   for (const job of forgotten) {
     pulse.heartbeat();
     pulse.signal?.throwIfAborted();
     await startJob(services, job);
   }
   let stopped = 0;
-  for (const job of await listLastingJobs(services.db.orm)) {
+  for (const job of await listLongRunningJobs(services.db.orm)) {
     pulse.heartbeat();
     pulse.signal?.throwIfAborted();
     if (await endIfStopped(services, job)) stopped += 1;

@@ -1,17 +1,17 @@
 import { workbookPrefix } from '../../store/blobs/keys.ts';
+import { inAccount } from '../../store/pg/accountScope.ts';
 import {
-  deleteLostLogs,
   deleteOldManifests,
   deleteOldVersions,
+  deleteUnreachableLogs,
   forgetGarbage,
   isCollected,
-  isReferred,
-  listReferredKeys,
+  isReferenced,
+  listReferencedKeys,
   listWorkbookKeys,
-  noteGarbage,
+  recordGarbage,
   type WorkbookKey,
 } from '../../store/pg/garbage.ts';
-import { inAccount } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 import type { Pulse } from '../pulse.ts';
 
@@ -23,7 +23,7 @@ export async function collectVersions(services: Services, pulse: Pulse): Promise
   const { pool } = services.db;
   const versions = await deleteOldVersions(pool, pulse.heartbeat);
   const manifests = await deleteOldManifests(pool, pulse.heartbeat);
-  await deleteLostLogs(pool, pulse.heartbeat);
+  await deleteUnreachableLogs(pool, pulse.heartbeat);
   return { versions, manifests };
 }
 
@@ -69,14 +69,14 @@ async function collectWorkbook(services: Services, workbook: WorkbookKey, pulse:
     if (isCollected(blob.key) && now - blob.modifiedAt.getTime() > graceMs) old.push(blob.key);
   }
   // The references after the blobs: what was referred to between the two is seen.
-  const referred = old.length === 0 ? new Set<string>() : await listReferredKeys(pool, workbook.id);
+  const referred = old.length === 0 ? new Set<string>() : await listReferencedKeys(pool, workbook.id);
   const unreferred = old.filter((key) => !referred.has(key));
-  const seen = await noteGarbage(pool, `${prefix}/`, unreferred);
+  const seen = await recordGarbage(pool, `${prefix}/`, unreferred);
   const due = unreferred.filter((key) => now - (seen.get(key)?.getTime() ?? now) > graceMs);
   let removed = 0;
   for (const key of due) {
     pulse.heartbeat();
-    if (await isReferred(pool, workbook.id, key)) continue;
+    if (await isReferenced(pool, workbook.id, key)) continue;
     if (await services.blobs.removeOld(key, new Date(now - graceMs))) removed += 1;
   }
   await forgetGarbage(pool, due);

@@ -1,7 +1,7 @@
 import { notFound } from '../../core/errors.ts';
 import { isId } from '../../core/ids/ids.ts';
 import type { TableAt } from '../../core/table/table.ts';
-import { findLabelledSnapshot, findVersionInSnapshot } from '../../store/pg/versionNames.ts';
+import { findNamedVersion, findVersionInSnapshot } from '../../store/pg/snapshots.ts';
 import type { Services } from '../../store/services.ts';
 import { requireTableAt } from '../tables/openTable.ts';
 
@@ -14,8 +14,8 @@ export async function requireNamedVersion(services: Services, current: TableAt, 
   const { workbookId, id: tableId } = current.table;
   if (/^\d{1,15}$/.test(text) && Number(text) >= 1 && Number(text) <= current.editVersion)
     return requireTableAt(services, current, Number(text));
-  const snapshotId = isId(text, 'snp') ? text : await findLabelledSnapshot(orm, workbookId, text);
-  const version = snapshotId === null ? undefined : await findVersionInSnapshot(orm, workbookId, snapshotId, tableId);
+  const snapshotId = isId(text, 'snp') ? text : (await findNamedVersion(orm, workbookId, text))?.snapshotId;
+  const version = snapshotId === undefined ? undefined : await findVersionInSnapshot(orm, workbookId, snapshotId, tableId);
   if (version === undefined) {
     throw notFound(
       `version as ${text.slice(0, 100)}`,

@@ -2,7 +2,7 @@ import { loggedKinds } from '../../core/journal/opKinds.ts';
 import type { LogRow } from '../../core/table/log.ts';
 import { readLogFile } from '../../store/duckdb/readLogFile.ts';
 import { listLogFiles } from '../../store/pg/logFiles.ts';
-import { listMakersBut, type OpRecord } from '../../store/pg/ops.ts';
+import { listVersionOpsExcept, type OpRecord } from '../../store/pg/ops.ts';
 import { listEntries } from '../../store/pg/rowLog.ts';
 import type { Services } from '../../store/services.ts';
 import { spanOf } from '../../store/tables/readLogLayers.ts';
@@ -26,10 +26,10 @@ export async function readLog(services: Services, tableId: string, query: LogQue
   const { after, upTo, rowIds, limit, newestFirst = false, withCells = true } = query;
   if (upTo <= after || rowIds?.length === 0) return [];
   const rows = rowIds ? { ids: rowIds } : null;
-  const { floor, entries } = await listEntries(services.db.pool, tableId, { after, upTo, rowIds, limit, newestFirst, withCells });
+  const { movedUpTo, entries } = await listEntries(services.db.pool, tableId, { after, upTo, rowIds, limit, newestFirst, withCells });
   // Entries that were moved to a file since they were read here are not read again from there.
   const files = (await listLogFiles(services.db.orm, tableId, { after, upTo }, spanOf(rows))).filter(
-    (file) => file.kind !== 'log' || file.upTo <= floor,
+    (file) => file.kind !== 'log' || file.upTo <= movedUpTo,
   );
   if (files.length === 0) return entries;
   const found = [...entries];
@@ -45,12 +45,12 @@ export async function readLog(services: Services, tableId: string, query: LogQue
 
 export interface UnloggedVersions {
   /** Ops that made a version otherwise than by entries of the log: a retype, a restore, a revert, a run. */
-  makers: OpRecord[];
+  ops: OpRecord[];
   /** Whether the log alone tells what became of the rows. */
   logTellsAll: boolean;
 }
 
 export async function findUnloggedVersions(services: Services, tableId: string, after: number, upTo: number): Promise<UnloggedVersions> {
-  const { makers, versions } = await listMakersBut(services.db.orm, tableId, { after, upTo }, loggedKinds);
-  return { makers, logTellsAll: makers.length === 0 && versions >= upTo - after };
+  const { ops, versions } = await listVersionOpsExcept(services.db.orm, tableId, { after, upTo }, loggedKinds);
+  return { ops, logTellsAll: ops.length === 0 && versions >= upTo - after };
 }

@@ -7,7 +7,7 @@ import type { LogRow } from '../../core/table/log.ts';
 import { pairColumns } from '../../core/table/pairColumns.ts';
 import type { Cells, TableVersion } from '../../core/table/table.ts';
 import type { VisibleColumn, VisibleTable } from '../../core/table/visibleTable.ts';
-import { findMakers, type OpRecord } from '../../store/pg/ops.ts';
+import { findVersionOps, type OpRecord } from '../../store/pg/ops.ts';
 import { findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { hasRow } from '../../store/tables/findRowIds.ts';
@@ -38,20 +38,20 @@ export async function readRowHistory(
     findUnloggedVersions(services, at.table.id, 0, upTo),
   ]);
   if (key === null && logged.length === 0) await requireKnownRow(services, at, rowId);
-  const makers = await findMakers(
+  const opsByVersion = await findVersionOps(
     services.db.orm,
     at.table.id,
     logged.map((entry) => entry.editVersion),
   );
   const byVersion = new Map(logged.map((entry) => [entry.editVersion, entry]));
-  const others = new Map(unlogged.makers.map((op) => [op.editVersion ?? 0, op]));
+  const others = new Map(unlogged.ops.map((op) => [op.editVersion ?? 0, op]));
   const oldest = logged.length > page.limit ? (logged.at(-1)?.editVersion ?? 0) : 0;
   const versions = [...new Set([...byVersion.keys(), ...others.keys()])].filter((version) => version >= oldest).sort((a, b) => b - a);
 
   const changes: HistoryChange[] = [];
   for (const version of versions) {
     if (changes.length > page.limit) break;
-    const op = makers.get(version) ?? others.get(version);
+    const op = opsByVersion.get(version) ?? others.get(version);
     const entry = byVersion.get(version) ?? (await compareRow(services, at, version, rowId));
     if (!entry || !op) continue;
     const cells = presentCells(entry, columns);

@@ -9,9 +9,10 @@ import {
   type TablePlace,
 } from '../../core/table/restore.ts';
 import type { TableAt } from '../../core/table/table.ts';
+import { listColumnRows } from '../../store/pg/columns.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import type { RestoredContent } from '../../store/pg/restore.ts';
-import { countLogged, listColumnRows, listSnapshotTables, type SnapshotRecord, type SnapshotTable } from '../../store/pg/snapshots.ts';
+import { countLogEntries, listSnapshotTables, type SnapshotRecord, type SnapshotTable } from '../../store/pg/snapshots.ts';
 import { listTables, listTablesAt, listTablesById } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 
@@ -95,7 +96,7 @@ async function planContents(reader: RestoreReader, tables: WantedTable[]): Promi
     return layers ? [{ old, layers }] : [];
   });
   const columns = await listColumnRows(reader.orm, new Map(brought.map(({ old }) => [old.table.id, old.editVersion])));
-  const logged = await countLogged(
+  const logged = await countLogEntries(
     reader.pool,
     brought.map(({ old, layers }) => ({ tableId: old.table.id, layers })),
   );

@@ -3,7 +3,7 @@ import { type RestoredTable, snapshotRestored } from '../../core/journal/snapsho
 import { haveSameFingerprints, type TablePlace } from '../../core/table/restore.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
-import { lockTables, parkTables, placeTable, restoreTable } from '../../store/pg/restore.ts';
+import { freeTableNames, lockTables, placeTable, restoreTable } from '../../store/pg/restore.ts';
 import { findEditingSnapshot, findNamedVersion, findSnapshot, type SnapshotRecord } from '../../store/pg/snapshots.ts';
 import { VersionMoved } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
@@ -54,7 +54,7 @@ export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: 
   const plan = haveSameFingerprints(locked, early.seen) ? early : await planRestore({ orm: tx.orm, pool: tx.client }, early.snapshot);
   // A table was made or deleted just now, and is not locked.
   if (!haveSameFingerprints(locked, plan.seen)) throw new VersionMoved();
-  await parkTables(
+  await freeTableNames(
     tx,
     plan.tables.flatMap((table) => (table.place ? [table.id] : [])),
   );

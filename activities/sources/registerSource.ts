@@ -3,7 +3,7 @@ import type { IngestInput } from '../../core/jobs/sourceJobs.ts';
 import { sourceRegistered, sourceUpgraded } from '../../core/journal/sourceNotes.ts';
 import type { SourceProvenance } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { type JobRecord, lockJob, moveJob } from '../../store/pg/jobs.ts';
+import { type JobRecord, lockJob, updateJobInTx } from '../../store/pg/jobs.ts';
 import {
   findSourceByContent,
   insertSource,
@@ -98,7 +98,7 @@ async function joinJob(tx: Tx, source: SourceRecord, job: JobRecord, arrival: Ar
   if (job.kind !== 'ingest') throw sourceBusy();
   const { input } = job;
   const structuring = input.structuring === 'skip' && !input.revise ? arrival.structuring : input.structuring;
-  await moveJob(tx, job.id, { input: { ...input, structuring, announce: input.announce || arrival.announce } });
+  await updateJobInTx(tx, job.id, { input: { ...input, structuring, announce: input.announce || arrival.announce } });
   return { source, job, existed: true };
 }
 

@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts';
 import { tableEdited } from '../../core/journal/tableNotes.ts';
 import type { PlannedEdit, PreparedEdit } from '../../core/table/edit.ts';
 import type { TableAt } from '../../core/table/table.ts';
-import { applyWhole, type Change, type Tx, type WholeChange } from '../../store/pg/commit.ts';
+import { applyStatementChange, type Change, type StatementChange, type Tx } from '../../store/pg/commit.ts';
 import { insertLogFiles } from '../../store/pg/logFiles.ts';
 import { appendLayer, type EditedTable, editTable, VersionMoved } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
@@ -41,7 +41,7 @@ export function commitPlan({ at, plan }: Pick<PreparedEdit, 'at' | 'plan'>): Cha
 
 /** The same inside a transaction that does more. */
 export async function applyEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> {
-  const edited = await applyWhole(tx, wholeEdit(at, plan));
+  const edited = await applyStatementChange(tx, wholeEdit(at, plan));
   if (plan.appended) {
     await appendLayer(tx, at.table.id, edited.editVersion, makeId('mft'), plan.appended.layer);
     await insertLogFiles(tx, at.table.id, edited.editVersion, [plan.appended.file]);
@@ -49,7 +49,7 @@ export async function applyEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise
   return edited;
 }
 
-function wholeEdit(at: TableAt, plan: PlannedEdit): WholeChange<EditedTable> {
+function wholeEdit(at: TableAt, plan: PlannedEdit): StatementChange<EditedTable> {
   const edit = {
     tableId: at.table.id,
     readVersion: at.editVersion,

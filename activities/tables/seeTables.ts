@@ -2,9 +2,10 @@ import type { Principal } from '../../core/access/principal.ts';
 import { type Page, type PageQuery, pageById } from '../../core/paging.ts';
 import type { TableAt, TableRecord } from '../../core/table/table.ts';
 import type { VisibleColumns, VisibleTable } from '../../core/table/visibleTable.ts';
+import { listColumnsAt } from '../../store/pg/columns.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
-import { listColumnsAt, listTables } from '../../store/pg/tables.ts';
+import { listTables } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openVisibleColumns, openVisibleTable } from './openVisibleTable.ts';
 
@@ -16,7 +17,7 @@ export interface SeenTable {
 
 export async function seeTables(services: Services, principal: Principal, orm: Orm, tables: TableRecord[]): Promise<SeenTable[]> {
   const versions = new Map(tables.map((table) => [table.id, table.editVersion]));
-  const columns = await listColumnsAt(orm, [...versions.keys()], (id) => versions.get(id) ?? 0);
+  const columns = await listColumnsAt(orm, versions);
   return Promise.all(
     tables.map(async (table) => ({
       table,

@@ -1,6 +1,6 @@
 import { notFound } from '../../core/errors.ts';
+import { acrossAccounts, inAccount } from '../../store/pg/accountScope.ts';
 import { findUpload, type UploadRecord } from '../../store/pg/uploads.ts';
-import { acrossAccounts, inAccount } from '../../store/pg/whoseRows.ts';
 import { findWorkbook, type WorkbookRecord } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import { checkSignature } from './signSlot.ts';

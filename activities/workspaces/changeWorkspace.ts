@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../core/errors.ts';
 import { workspaceConfigured, workspaceCreated, workspaceDeleted } from '../../core/journal/workspaceNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { revokePinnedTo } from '../../store/pg/credentials.ts';
+import { revokeWorkspaceCredentials } from '../../store/pg/credentials.ts';
 import {
   findOldestWorkspace,
   hasWorkbooks,
@@ -59,6 +59,6 @@ export async function deleteWorkspace(tx: Tx, workspace: VisibleWorkspace, userI
   if (await hasWorkbooks(tx, workspace.id))
     throw new DomainError('in-use', 'Workbooks remain in the workspace.', 'Delete or move its workbooks first.');
   await updateWorkspace(tx, workspace.id, { deletedAt: tx.at });
-  const revoked = await revokePinnedTo(tx, workspace.id);
+  const revoked = await revokeWorkspaceCredentials(tx, workspace.id);
   tx.note(workspace.accountId, workspaceDeleted(workspace.id, revoked));
 }

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { acrossAccounts } from '../../store/pg/accountScope.ts';
 import { countBrokenChains } from '../../store/pg/audit.ts';
-import { acrossAccounts } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 
 export interface Metrics {

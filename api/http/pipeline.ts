@@ -11,10 +11,10 @@ import { missingScopes } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { mayBeRetried } from '../../core/jobs/endings.ts';
 import { explainMemoryError } from '../../store/duckdb/engine.ts';
-import { type Actor, applyWhole, type Change, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
+import { inAccounts } from '../../store/pg/accountScope.ts';
+import { type Actor, applyStatementChange, type Change, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findJob } from '../../store/pg/jobs.ts';
-import { inAccounts } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 import { type ReadBody, readBody } from './body.ts';
 import type { AnyReply, Begun, Call, Handler, JobWait, Reply } from './call.ts';
@@ -227,7 +227,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
       if (before && !isJob(before)) throw new AnsweredBefore(before);
       const job = before && (await findJob(tx.orm, before.jobId));
       if (before && !(job && mayBeRetried(job))) throw new BegunBefore(before.jobId);
-      return typeof change === 'function' ? change(tx) : applyWhole(tx, change);
+      return typeof change === 'function' ? change(tx) : applyStatementChange(tx, change);
     };
   const actor = (name?: string | null): Actor => {
     const { principal } = trace;

@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { describeErrorForLog } from '../../store/log.ts';
+import { acrossAccounts } from '../../store/pg/accountScope.ts';
 import { insertRequestCounts } from '../../store/pg/usage.ts';
-import { acrossAccounts } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 
 export interface RequestCounter {

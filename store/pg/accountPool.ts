@@ -1,28 +1,28 @@
 import pg from 'pg';
-import { accountsInForce } from './whoseRows.ts';
+import { currentAccounts } from './accountScope.ts';
 
 type Release = (error?: Error | boolean) => void;
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, release: Release) => void;
 
-/** What each connection was last told. One that is not here was told nothing, and shows no row of any account. */
-const told = new WeakMap<pg.PoolClient, string>();
+/** Last `svc.accounts` per connection; unset sees no rows. */
+const lastAccounts = new WeakMap<pg.PoolClient, string>();
 
 /**
- * Connections that show the rows of whoever the work is for. A connection is told whom it works for when that is another than
- * the last time, so that one busy account pays for it once.
+ * A pool whose connections see only the rows of the current accounts. `svc.accounts` is sent only when it differs from the
+ * connection's last value, so that a busy account does not pay for it with every statement.
  */
 export class AccountPool extends pg.Pool {
-  /** Whose rows a statement would see that is sent now. */
+  /** The accounts whose rows a statement sent now would see. */
   accounts(): string {
-    return accountsInForce();
+    return currentAccounts();
   }
 
   override connect(): Promise<pg.PoolClient>;
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
-    // Here, and not when a connection is free: that happens in the course of somebody else's work.
+    // Read now: when a connection becomes free, the code of another request is running.
     const accounts = this.accounts();
-    const connected = super.connect().then((client) => tell(client, accounts));
+    const connected = super.connect().then((client) => setAccounts(client, accounts));
     if (!callback) return connected;
     connected.then(
       (client) => callback(undefined, client, client.release),
@@ -31,21 +31,21 @@ export class AccountPool extends pg.Pool {
     return undefined;
   }
 
-  /** For a transaction that says itself whose rows it is about, together with its beginning. */
+  /** For transactions, which set `svc.accounts` themselves together with BEGIN. */
   connectForTransaction(): Promise<pg.PoolClient> {
     return super.connect();
   }
 }
 
-async function tell(client: pg.PoolClient, accounts: string): Promise<pg.PoolClient> {
-  if ((told.get(client) ?? '') === accounts) return client;
+async function setAccounts(client: pg.PoolClient, accounts: string): Promise<pg.PoolClient> {
+  if ((lastAccounts.get(client) ?? '') === accounts) return client;
   try {
     await client.query({ name: 'svc_accounts', text: "SELECT set_config('svc.accounts', $1, false)", values: [accounts] });
   } catch (error) {
-    // Nobody knows whose rows it shows: it is not used again.
+    // It is unknown whose rows the connection shows, so it is closed.
     client.release(error as Error);
     throw error;
   }
-  told.set(client, accounts);
+  lastAccounts.set(client, accounts);
   return client;
 }

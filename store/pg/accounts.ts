@@ -37,7 +37,7 @@ const accountOf = (what: 'jobs' | 'tables'): Lookup<{ accountId: string }> => ({
 });
 const lookups = { jobs: accountOf('jobs'), tables: accountOf('tables') };
 
-/** Whose job or table it is, for work that knows no more than its id. */
+/** The account of a job or table, for work that knows only its id. */
 export async function findAccountOf(db: Database, what: 'jobs' | 'tables', id: string): Promise<string | null> {
   return (await db.lookUp(lookups[what], id))?.accountId ?? null;
 }

@@ -11,7 +11,7 @@ export interface AnnotationKey {
   columnId: number;
 }
 
-/** By row and column, after a key. Those of some columns alone are passed over. */
+/** In order of row and column, after a key. Annotations on columns that are not shown are left out. */
 export async function listAnnotations(
   orm: Orm,
   tableId: string,
@@ -32,7 +32,7 @@ export async function listAnnotations(
     .limit(page.limit);
 }
 
-/** Each replaces what was on its target; no target may stand there twice. In the order of keys: two at once then wait for each other, never in a ring. */
+/** Replaces the annotations of the targets, each of which may occur once. Rows are locked in order of keys, so that two calls cannot deadlock. */
 export async function upsertAnnotations(
   tx: Tx,
   tableId: string,

@@ -16,13 +16,13 @@ export async function listAuditEntries(orm: Orm, scope: string, page: { before: 
 }
 
 export interface ChainHead {
-  /** Everything checked fits together, up to the head. */
+  /** True when all checked entries and the head fit together. */
   whole: boolean;
   seq: number;
   hash: string;
 }
 
-/** Checks a chain from the entry after `from`, else from its beginning, inside PostgreSQL. Null when it has no head. */
+/** Checks a chain inside PostgreSQL, from the entry after `from` or from its beginning. Null: the chain has no head. */
 export async function checkChain(
   db: Database,
   scope: string,
@@ -38,7 +38,7 @@ export async function checkChain(
   return row ? { ...row, seq: Number(row.seq) } : null;
 }
 
-/** Whether the chain still holds an entry that it once held. */
+/** Whether the chain still holds an entry, unchanged. */
 export async function hasEntry(orm: Orm, scope: string, entry: { seq: number; hash: string }): Promise<boolean> {
   const rows = await orm
     .select({ seq: auditEntries.seq })
@@ -47,18 +47,18 @@ export async function hasEntry(orm: Orm, scope: string, entry: { seq: number; ha
   return rows.length > 0;
 }
 
-export interface MovedChain {
+export interface UnanchoredChain {
   scope: string;
   accountId: string;
   broken: boolean;
 }
 
 /**
- * Chains that do not end where they were anchored, or are known to be broken, in the order of scopes. One that was anchored
- * and has no head any more is among them, under no account. Deleted workbooks are not: their anchors go with them.
+ * Chains that have grown since they were anchored or are known to be broken, in order of scopes. Includes anchored chains
+ * whose head is gone, with the account `none`; leaves out deleted workbooks, whose anchors are deleted with them.
  */
-export async function listMovedChains(pool: pg.Pool, after: string, limit: number): Promise<MovedChain[]> {
-  const { rows } = await pool.query<MovedChain>(
+export async function listUnanchoredChains(pool: pg.Pool, after: string, limit: number): Promise<UnanchoredChain[]> {
+  const { rows } = await pool.query<UnanchoredChain>(
     `SELECT scope, account_id AS "accountId", broken FROM (
        (SELECT h.scope, h.account_id, a.broken_at IS NOT NULL AS broken
         FROM heads h LEFT JOIN audit_anchors a ON a.scope = h.scope
@@ -76,10 +76,8 @@ export async function listMovedChains(pool: pg.Pool, after: string, limit: numbe
   return rows;
 }
 
-/**
- * Remembers how far a chain is anchored. Only a look at the whole of it takes back that it is broken.
- */
-export async function noteAnchor(
+/** Records how far a chain is anchored. A broken chain stays marked until a check of the whole chain succeeds. */
+export async function recordAnchor(
   pool: pg.Pool,
   scope: string,
   note: { seq: number; state: 'whole' | 'anchored' | 'broken' },

@@ -1,13 +1,38 @@
-import { and, asc, desc, eq, isNull, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { NewColumn } from '../../core/table/planColumns.ts';
 import type { ColumnRecord } from '../../core/table/table.ts';
 import { annotations, tableColumns, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
 
-type ColumnRow = typeof tableColumns.$inferSelect;
+export type ColumnRow = typeof tableColumns.$inferSelect;
 
-/** All columns that a table ever had, by id, each under its newest name; live ones first, in order. */
+/** The columns of tables in order, each table at the given version. */
+export async function listColumnRows(orm: Orm, versions: Map<string, number>): Promise<Map<string, ColumnRow[]>> {
+  const byTable = new Map<string, ColumnRow[]>([...versions.keys()].map((id) => [id, []]));
+  if (versions.size === 0) return byTable;
+  const rows = await orm
+    .select()
+    .from(tableColumns)
+    .where(inArray(tableColumns.tableId, [...versions.keys()]))
+    .orderBy(asc(tableColumns.position), asc(tableColumns.columnId));
+  for (const row of rows) {
+    const version = versions.get(row.tableId) ?? 0;
+    if (row.fromVersion <= version && (row.toVersion === null || row.toVersion > version)) byTable.get(row.tableId)?.push(row);
+  }
+  return byTable;
+}
+
+function asColumnRecord({ columnId: id, name, type, defaultText, description }: ColumnRow): ColumnRecord {
+  return { id, name, type, defaultText, description };
+}
+
+export async function listColumnsAt(orm: Orm, versions: Map<string, number>): Promise<Map<string, ColumnRecord[]>> {
+  const byTable = await listColumnRows(orm, versions);
+  return new Map([...byTable].map(([id, rows]) => [id, rows.map(asColumnRecord)]));
+}
+
+/** All columns that a table ever had, each with its newest name; live ones first, in order. */
 export async function listColumnsEver(orm: Orm, tableId: string): Promise<(ColumnRecord & { live: boolean })[]> {
   const rows = await orm
     .select()
@@ -17,19 +42,12 @@ export async function listColumnsEver(orm: Orm, tableId: string): Promise<(Colum
   const byId = new Map<number, ColumnRecord & { live: boolean }>();
   for (const row of rows) {
     if (byId.has(row.columnId)) continue;
-    byId.set(row.columnId, {
-      id: row.columnId,
-      name: row.name,
-      type: row.type,
-      defaultText: row.defaultText,
-      description: row.description,
-      live: row.toVersion === null,
-    });
+    byId.set(row.columnId, { ...asColumnRecord(row), live: row.toVersion === null });
   }
   return [...byId.values()];
 }
 
-/** After the compare-and-set, under the table row's lock: a new column at the end, from this version on. */
+/** Adds a column at the end from this version on. Called while the transaction holds the lock of the table's row. */
 export async function addColumnAt(tx: Tx, tableId: string, version: number, column: NewColumn): Promise<void> {
   const [last] = await tx.orm
     .select({ position: tableColumns.position, accountId: tableColumns.accountId })
@@ -47,7 +65,7 @@ export async function renameColumnAt(tx: Tx, tableId: string, version: number, c
   await startColumn(tx, tableId, version, { ...old, id: columnId, name });
 }
 
-/** The column goes on under a new id in the same place; its description and annotations go with it. */
+/** Replaces a column by one with a new id in the same position, with the same description and annotations. */
 export async function replaceColumnAt(tx: Tx, tableId: string, version: number, columnId: number, column: NewColumn): Promise<void> {
   const old = await endColumnAt(tx, tableId, version, columnId);
   await startColumn(tx, tableId, version, {
@@ -57,7 +75,7 @@ export async function replaceColumnAt(tx: Tx, tableId: string, version: number, 
     description: old.description,
   });
   await takeColumnId(tx, tableId, column.id);
-  // Copied, not moved: a restore can bring the old id back.
+  // Copied instead of moved, because a restore can bring the old id back.
   await tx.orm.insert(annotations).select(
     tx.orm
       .select({
@@ -74,7 +92,7 @@ export async function replaceColumnAt(tx: Tx, tableId: string, version: number, 
   );
 }
 
-/** The id ends with this version: it is not in it any more. */
+/** Ends a column: it is no longer part of this version. */
 export async function endColumnAt(tx: Tx, tableId: string, version: number, columnId: number): Promise<ColumnRow> {
   const [row] = await tx.orm
     .update(tableColumns)
@@ -104,7 +122,7 @@ async function startColumn(
   });
 }
 
-/** Ids are never given twice, not even after a restore. */
+/** Column ids are never reused, not even after a restore. */
 async function takeColumnId(tx: Tx, tableId: string, id: number): Promise<void> {
   await tx.orm
     .update(tables)

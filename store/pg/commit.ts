@@ -3,11 +3,11 @@ import type { MakeId } from '../../core/ids/ids.ts';
 import type { Notes } from '../../core/journal/notes.ts';
 import { opKinds } from '../../core/journal/opKinds.ts';
 import type { HmacPads } from '../secrets.ts';
-import { bindOrm, type Database, explainDatabaseError, type Orm, patience } from './database.ts';
-import { flush, sendTogether } from './sendTogether.ts';
-import { joinAccounts } from './whoseRows.ts';
+import { addAccount } from './accountScope.ts';
+import { bindOrm, type Database, explainDatabaseError, type Orm, timeouts } from './database.ts';
+import { flushSql, sendTogether } from './sendTogether.ts';
 
-/** Whom a change is written down for. */
+/** Who made a change, as the journal records it. */
 export interface Actor {
   name: string;
   userId: string | null;
@@ -15,7 +15,7 @@ export interface Actor {
   requestId: string;
 }
 
-/** The numbers that the journal gave; they count on from here within one change. */
+/** The numbers of a change's first op, audit entry and event; further ones follow without gaps. */
 export interface JournalNumbers {
   firstOp: number;
   firstAudit: number;
@@ -27,15 +27,15 @@ export interface Tx {
   client: pg.PoolClient;
   actor: Actor;
   at: Date;
-  /** An account that this change makes: from here to its end, the rows of it may be touched too. */
+  /** Lets the rest of the transaction touch the rows of an account that it creates. */
   admitAccount(accountId: string): Promise<void>;
   /** Starts the journal of a new workbook or account. */
   openHead(scope: string, accountId: string): Promise<void>;
   note(scope: string, notes: Notes): void;
 }
 
-/** A change that is one statement, and what the journal says of it. */
-export interface WholeChange<T> {
+/** A change that is one statement, with its journal notes. */
+export interface StatementChange<T> {
   scope: string;
   notes: Notes;
   statement(at: Date): { name: string; text: string; values: unknown[] };
@@ -44,7 +44,7 @@ export interface WholeChange<T> {
 }
 
 type Steps<T> = (tx: Tx) => Promise<T>;
-export type Change<T> = Steps<T> | WholeChange<T>;
+export type Change<T> = Steps<T> | StatementChange<T>;
 
 export interface Committer {
   db: Database;
@@ -53,17 +53,17 @@ export interface Committer {
   makeId: MakeId;
 }
 
-/** With the accounts that it is for: they are the transaction's own, whatever the connection was used for before. */
+/** Sets the accounts for this transaction, because the connection may have served others before. */
 const begin = (accounts: string) =>
-  `BEGIN; SET LOCAL lock_timeout = '${patience.lock}'; SET LOCAL transaction_timeout = '${patience.transaction}'; SET LOCAL synchronous_commit = off; SET LOCAL svc.accounts = '${accounts}'`;
-const commitAndFlush = `COMMIT; ${flush}`;
+  `BEGIN; SET LOCAL lock_timeout = '${timeouts.lock}'; SET LOCAL transaction_timeout = '${timeouts.transaction}'; SET LOCAL synchronous_commit = off; SET LOCAL svc.accounts = '${accounts}'`;
+const commitAndFlush = `COMMIT; ${flushSql}`;
 
 export interface Committed<T> {
   result: T;
   numbers: Map<string, JournalNumbers>;
 }
 
-/** Commits a change; its answer is made in the same transaction, so that a request can keep it for whoever repeats the request. */
+/** Commits a change and makes the answer in the same transaction, so that it can be stored for repeated requests. */
 export type WriteAnswer<Answer> = <T>(
   change: Change<T>,
   answer: (result: T, numbers: Map<string, JournalNumbers>) => Answer,
@@ -72,10 +72,10 @@ export type WriteAnswer<Answer> = <T>(
 type Finish<T, R> = (result: T, numbers: Map<string, JournalNumbers>, tx: Tx) => Promise<R>;
 
 /**
- * The one way to write. `change` does its statements and says with `tx.note` what it did; then the journal is written,
- * `finish` may add what needs the journal's numbers, and the caller hears of it when it is on disk. Statements that need
- * nothing of the answer to the one before are sent right behind it: the beginning with the first, the journal with the end.
- * Whatever fails, the end behind it takes everything back. A change that is one statement is sent in one batch with others of its kind.
+ * The only way to write. `change` runs its statements and calls `tx.note` to say what it did; then the journal is written,
+ * `finish` may write what needs the journal's numbers, and the promise resolves when everything is on disk. To save round
+ * trips, BEGIN is sent together with the first statement, and the journal together with COMMIT. If any statement fails,
+ * PostgreSQL turns that COMMIT into a rollback. A change that is one statement is sent in a batch with others like it.
  */
 export function commit<T>(committer: Committer, actor: Actor, change: Change<T>): Promise<Committed<T>>;
 export function commit<T, R>(committer: Committer, actor: Actor, change: Steps<T>, finish: Finish<T, R>): Promise<R>;
@@ -85,11 +85,11 @@ export async function commit<T, R>(
   change: Change<T>,
   finish?: Finish<T, R>,
 ): Promise<R | Committed<T>> {
-  return typeof change === 'function' ? commitSteps(committer, actor, change, finish) : commitWhole(committer, actor, change);
+  return typeof change === 'function' ? commitSteps(committer, actor, change, finish) : commitStatement(committer, actor, change);
 }
 
-/** A whole change as a step among others. */
-export async function applyWhole<T>(tx: Tx, change: WholeChange<T>): Promise<T> {
+/** Runs a change that is one statement as a step of a larger one. */
+export async function applyStatementChange<T>(tx: Tx, change: StatementChange<T>): Promise<T> {
   tx.note(change.scope, change.notes);
   const { rows } = await tx.client.query<Record<string, string>>(change.statement(tx.at)).catch((error: unknown) => {
     throw change.explain(error);
@@ -97,17 +97,17 @@ export async function applyWhole<T>(tx: Tx, change: WholeChange<T>): Promise<T> 
   return change.read(rows[0] as Record<string, string>);
 }
 
-async function commitWhole<T>(committer: Committer, actor: Actor, change: WholeChange<T>): Promise<Committed<T>> {
+async function commitStatement<T>(committer: Committer, actor: Actor, change: StatementChange<T>): Promise<Committed<T>> {
   const { db } = committer;
   const at = new Date();
   const { name, text, values } = change.statement(at);
   const journal = journalValues(committer, { actor, at }, change.scope, [change.notes]);
   const places = journal.map((_, i) => `$${values.length + i + 1}`);
-  // The journal's head is what all changes of a workbook wait for: it is taken last. The scope makes it wait for the change.
+  // All changes of a workbook wait for its journal's head, so it is locked last. The CASE makes `svc_journal` run after the change.
   const [scope, ...others] = places;
   try {
     const { rows } = await db.sendBatched(db.pool.accounts(), change.scope, {
-      name: `${name}_whole`,
+      name: `${name}_commit`,
       text: `WITH changed AS MATERIALIZED (${text})
              SELECT changed.*, noted.*, set_config('synchronous_commit', 'off', true) AS unflushed
              FROM changed CROSS JOIN LATERAL svc_journal(CASE WHEN changed IS NULL THEN NULL ELSE ${scope} END, ${others.join(', ')}) AS noted`,
@@ -142,7 +142,7 @@ async function commitSteps<T, R>(committer: Committer, actor: Actor, change: Ste
       actor,
       at: new Date(),
       async admitAccount(accountId) {
-        accounts = joinAccounts(accounts, accountId);
+        accounts = addAccount(accounts, accountId);
         await client.query("SELECT set_config('svc.accounts', $1, true)", [accounts]);
       },
       async openHead(scope, accountId) {
@@ -156,10 +156,10 @@ async function commitSteps<T, R>(committer: Committer, actor: Actor, change: Ste
     const write = async (scope: string) => {
       numbers.set(scope, await writeJournal(committer, tx, scope, journal.get(scope) ?? []));
     };
-    // Heads are locked in one order everywhere, so that two changes cannot wait for each other.
+    // Heads are always locked in the same order, so that two changes cannot deadlock.
     const scopes = () => [...journal.keys()].sort();
     const { begun, changed } = sendTogether(client, () => ({ begun: client.query(begin(accounts)), changed: change(tx) }));
-    // Whoever waits for the statement behind it hears of its failure, too.
+    // If BEGIN fails, the next statement fails too, and its error is the one reported.
     begun.catch(() => {});
     const result = await changed;
     await begun;
@@ -183,7 +183,7 @@ async function commitSteps<T, R>(committer: Committer, actor: Actor, change: Ste
   }
 }
 
-/** Waits for all; fails as the first that failed, which is what the others failed of. */
+/** Waits for all; throws the first failure, which is the cause of the later ones. */
 async function inOrder(sent: Promise<unknown>[]): Promise<void> {
   for (const outcome of await Promise.allSettled(sent)) if (outcome.status === 'rejected') throw outcome.reason;
 }
@@ -197,7 +197,7 @@ async function writeJournal(committer: Committer, tx: Tx, scope: string, notes: 
   return readNumbers(rows[0] as Record<string, string>);
 }
 
-/** What `svc_journal` takes. */
+/** The parameters of `svc_journal`. */
 function journalValues(
   { auditPads, makeId }: Committer,
   { actor, at }: Pick<Tx, 'actor' | 'at'>,
@@ -232,7 +232,7 @@ function journalValues(
   ];
 }
 
-/** What it answers. */
+/** The result of `svc_journal`. */
 function readNumbers(row: Record<string, string>): JournalNumbers {
   return { firstOp: Number(row.first_op), firstAudit: Number(row.first_audit), firstEvent: Number(row.first_event) };
 }

@@ -3,7 +3,7 @@ import type { Layer } from '../../core/table/table.ts';
 
 export interface LayerFold {
   tableId: string;
-  /** The manifest that was read. */
+  /** The manifest whose layers were folded. */
   from: string;
   to: string;
   files: Layer[];
@@ -12,7 +12,7 @@ export interface LayerFold {
   versionUid: string;
 }
 
-/** Other layers with the same content, below what came since; false when what was read is not what lies below any more. */
+/** Replaces the folded layers and keeps the layers added since; returns false if the manifest changed otherwise meanwhile. */
 export async function foldLayers(pool: pg.Pool, fold: LayerFold): Promise<boolean> {
   const { rows } = await pool.query<{ folded: boolean }>('SELECT svc_fold_layers($1, $2, $3, $4, $5, $6, $7) AS folded', [
     fold.tableId,
@@ -26,18 +26,18 @@ export async function foldLayers(pool: pg.Pool, fold: LayerFold): Promise<boolea
   return rows[0]?.folded === true;
 }
 
-export interface LongTable {
+export interface TableToCompact {
   id: string;
   workbookId: string;
   accountId: string;
 }
 
-/** Tables over the limits of compaction, the longest tails first. */
-export async function listLongTables(
+/** Tables that exceed the limits of compaction, those with the longest logs first. */
+export async function listTablesToCompact(
   pool: pg.Pool,
   limits: { tail: number; deltas: number; deltaShare: number; files: number },
-): Promise<LongTable[]> {
-  const { rows } = await pool.query<LongTable>(
+): Promise<TableToCompact[]> {
+  const { rows } = await pool.query<TableToCompact>(
     `SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId"
      FROM tables t JOIN manifests m ON m.id = t.manifest_id CROSS JOIN LATERAL (
        SELECT count(*) FILTER (WHERE entry->>'kind' = 'delta') AS deltas,

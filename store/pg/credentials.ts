@@ -6,7 +6,7 @@ import type { Lookup } from './lookups.ts';
 
 export type CredentialRecord = typeof credentials.$inferSelect;
 
-/** A credential with the names that go with it, in one look-up: this runs on every request. */
+/** A credential with the names of its user and account. Found in one look-up, because every request needs it. */
 export interface KnownCredential {
   id: string;
   kind: 'access_token' | 'account_key';
@@ -63,7 +63,7 @@ export interface ListedCredential extends CredentialRecord {
   lastUsedAt: Date | null;
 }
 
-/** Newest first. When it was last used comes from the token audit log: no request updates a shared row. */
+/** Newest first. `lastUsedAt` comes from the request counts, so that requests need not update the credential's row. */
 export async function listCredentials(
   orm: Orm,
   filter: CredentialFilter,
@@ -97,7 +97,7 @@ export async function findCredential(orm: Orm, filter: CredentialFilter & { id: 
   return row ?? null;
 }
 
-/** True when it was still good before. */
+/** Returns false if it was revoked already. */
 export async function revokeCredential(tx: Tx, id: string): Promise<boolean> {
   const rows = await tx.orm
     .update(credentials)
@@ -107,8 +107,8 @@ export async function revokeCredential(tx: Tx, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Revokes what is pinned to a workspace that goes away, its workbooks' tokens included; returns the ids. */
-export async function revokePinnedTo(tx: Tx, workspaceId: string): Promise<string[]> {
+/** Revokes the credentials that are limited to a workspace; returns their ids. */
+export async function revokeWorkspaceCredentials(tx: Tx, workspaceId: string): Promise<string[]> {
   const rows = await tx.orm
     .update(credentials)
     .set({ revokedAt: tx.at })

@@ -5,7 +5,7 @@ import { creditEntries, creditMovements } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import { sendTogether } from './sendTogether.ts';
 
-/** Of a bucket of the lot `lot` of an account, as far as entries fulfil a condition. */
+/** SQL: the balance of a bucket of the lot `lot`, as of the last entry that meets a condition. */
 const balanceOf = (account: string, bucket: string, condition = 'true', order = 'e.seq DESC') =>
   `coalesce((SELECT e.balance FROM credit_entries e
      WHERE e.account_id = ${account} AND e.bucket = '${bucket}' AND e.source = lot.source AND e.ends = lot.ends AND ${condition}
@@ -31,8 +31,8 @@ const selectBooks = (accountIds: string[]) => ({
 });
 
 /**
- * What accounts' books say, and nobody else changes them until the transaction ends. In the order of the ids, so that two
- * transactions cannot wait for each other. The lock is a statement of its own: what is read must be what is there after it.
+ * Reads the books of accounts and locks them until the transaction ends. Locks in order of ids, so that two transactions
+ * cannot deadlock. The lock is a statement of its own, so that the books are read as they are after it was granted.
  */
 export async function lockBooks(tx: Tx, accountIds: string[]): Promise<Books[]> {
   const sorted = [...accountIds].sort();
@@ -42,7 +42,7 @@ export async function lockBooks(tx: Tx, accountIds: string[]): Promise<Books[]> 
   return rows;
 }
 
-/** The same of one account, and what a job holds of it; `held` is null when the job has reserved nothing. */
+/** The same for one account, with the credits that a job holds; `held` is null if the job has reserved none. */
 export async function lockJobBooks(tx: Tx, accountId: string, jobId: string): Promise<{ books: Books; held: HeldCredits | null }> {
   const [[books], { rows }] = await Promise.all([
     lockBooks(tx, [accountId]),
@@ -59,7 +59,7 @@ export async function lockJobBooks(tx: Tx, accountId: string, jobId: string): Pr
   return { books: books as Books, held: rows[0] ?? null };
 }
 
-/** Whether the books have a movement of this key; looked up after their lock is had. */
+/** Whether the books have a movement with this key. Call it after locking the books. */
 export async function hasMovement(tx: Tx, accountId: string, key: string): Promise<boolean> {
   const { rowCount } = await tx.client.query('SELECT 1 FROM credit_movements WHERE account_id = $1 AND key = $2', [accountId, key]);
   return rowCount !== 0;
@@ -70,12 +70,12 @@ export interface AccountMovements {
   movements: Movement[];
 }
 
-/** Writes movements of books that the transaction has locked. Constraints refuse what was planned without the lock. */
+/** Writes movements; the transaction must have locked the books. Constraints refuse what was planned without the lock. */
 export async function insertMovements(tx: Tx, planned: AccountMovements[]): Promise<void> {
   const moved = planned.flatMap(({ accountId, movements }) => movements.map((movement) => ({ accountId, at: tx.at, ...movement })));
   if (moved.length === 0) return;
   await tx.orm.insert(creditMovements).values(moved.map(({ shifts: _, ...movement }) => movement));
-  // A trigger numbers them and carries the balance on.
+  // A trigger sets the number and the balance.
   const unnumbered = { seq: 0, balance: 0 };
   const entries = moved.flatMap(({ accountId, key, at, shifts }) =>
     shifts.flatMap(({ source, ends, from, to, amount }) => [
@@ -86,7 +86,7 @@ export async function insertMovements(tx: Tx, planned: AccountMovements[]): Prom
   await tx.orm.insert(creditEntries).values(entries);
 }
 
-/** Reservations that nobody will end any more: their jobs are over or gone. Young ones are left alone, whoever made them. */
+/** Open reservations whose jobs are over or gone. Those younger than an hour are left out: their job may be about to close them. */
 export async function listStuckReservations(pool: pg.Pool): Promise<{ accountId: string; jobId: string }[]> {
   const { rows } = await pool.query<{ accountId: string; jobId: string }>(
     `SELECT m.account_id AS "accountId", m.ref AS "jobId" FROM credit_movements m
@@ -99,7 +99,7 @@ export async function listStuckReservations(pool: pg.Pool): Promise<{ accountId:
   return rows;
 }
 
-/** The accounts after one, in order of their ids, whose grant of the month is not in the books yet. */
+/** Accounts without this month's grant, in order of ids, after a given id. */
 export async function listAccountsWithoutGrant(pool: pg.Pool, after: string, limit: number, at: Date): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT a.id FROM accounts a
@@ -111,7 +111,7 @@ export async function listAccountsWithoutGrant(pool: pg.Pool, after: string, lim
   return rows.map(({ id }) => id);
 }
 
-/** SQL: the lots of an account that can be spent in the month of a time, as `LotBalances`. */
+/** SQL: an account's lots that can be spent in the month of `at`, as `LotBalances`. */
 export const selectLotBalances = (account: string, at: string) =>
   `(SELECT coalesce(json_agg(json_build_object('source', lot.source, 'available', ${balanceOf(account, 'available')},
              'reserved', ${balanceOf(account, 'reserved')}, 'spent', ${balanceOf(account, 'spent')},

@@ -2,47 +2,47 @@ import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type pg from 'pg';
 import { DomainError } from '../../core/errors.ts';
 import { AccountPool } from './accountPool.ts';
+import { allAccounts, currentAccounts } from './accountScope.ts';
 import { type LookUp, makeLookUp } from './lookups.ts';
 import { makeStatementBatches, type SendBatched } from './statementBatches.ts';
-import { accountsInForce, everybodys } from './whoseRows.ts';
 
 export type Orm = NodePgDatabase;
 
 export interface Database {
-  /** Its statements see the rows of the accounts that the work is for. */
+  /** Statements see the rows of the current accounts only. */
   pool: AccountPool;
   orm: Orm;
-  /** The same for statements that go by keys and are sent often: they are planned once. */
+  /** The same for frequent statements that read by key: they are planned once per connection. */
   keyed: AccountPool;
-  /** Finds out who asks, for many requests at a time, and so across accounts. */
+  /** Batches look-ups of many requests, across accounts: for finding out who makes a request. */
   lookUp: LookUp;
-  /** Finds what requests are about, for several at a time, among the rows of the accounts that they are for. */
-  lookUpOwn: LookUp;
-  /** Changes that are one statement, for several at a time. */
+  /** Batches look-ups of requests for the same accounts; sees the rows of these accounts only. */
+  lookUpInAccounts: LookUp;
+  /** Sends changes that are one statement in batches. */
   sendBatched: SendBatched;
   close(): Promise<void>;
 }
 
-/** Without the schema: it is needed for relational queries alone, and working it out costs more than most statements. */
+/** Without the schema, which only relational queries need: preparing it would take longer than most statements. */
 export function bindOrm(client: pg.Pool | pg.PoolClient): Orm {
   return drizzle(client);
 }
 
 export function openDatabase(url: string, options: { poolSize: number; onError: (error: Error) => void }): Database {
   const pool = openPool(url, { max: options.poolSize }, options.onError);
-  // Of their own: connections would have to be told anew, twice in each request, if both took turns on them.
+  // Two pools: on shared connections, `svc.accounts` would have to be set twice in each request.
   const [lookUpPool, keyed] = [openPool(url, byKey(4), options.onError), openPool(url, byKey(8), options.onError)];
   const batched = openPool(
     url,
-    { max: 8, options: `-c lock_timeout=${patience.lock} -c transaction_timeout=${patience.transaction}` },
+    { max: 8, options: `-c lock_timeout=${timeouts.lock} -c transaction_timeout=${timeouts.transaction}` },
     options.onError,
   );
   return {
     pool,
     keyed,
     orm: bindOrm(pool),
-    lookUp: makeLookUp(lookUpPool, () => everybodys),
-    lookUpOwn: makeLookUp(keyed, accountsInForce),
+    lookUp: makeLookUp(lookUpPool, () => allAccounts),
+    lookUpInAccounts: makeLookUp(keyed, currentAccounts),
     sendBatched: makeStatementBatches(batched),
     async close() {
       await Promise.all([pool, lookUpPool, keyed, batched].map((each) => each.end()));
@@ -50,10 +50,10 @@ export function openDatabase(url: string, options: { poolSize: number; onError: 
   };
 }
 
-/** How long a change waits for another, and how long it may keep others waiting. */
-export const patience = { lock: '3s', transaction: '10s' };
+/** How long a change waits for a lock, and how long it may take. */
+export const timeouts = { lock: '3s', transaction: '10s' };
 
-/** Planning a statement anew for each number of keys would take longer than doing it. */
+/** Generic plans: planning again for each number of keys would take longer than the statement itself. */
 const byKey = (max: number) => ({ max, options: '-c plan_cache_mode=force_generic_plan' });
 
 function openPool(url: string, settings: { max: number; options?: string }, onError: (error: Error) => void): AccountPool {
@@ -62,13 +62,13 @@ function openPool(url: string, settings: { max: number; options?: string }, onEr
     ...settings,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
-    // What is sent without waiting goes out at once; a transaction saves the way back and forth.
+    // Statements are sent without waiting for earlier results, which saves round trips in transactions.
     pipeline: true,
     application_name: 'workbook-data-service',
   });
-  // An idle connection that breaks must not end the process: the pool opens another.
+  // Without a listener, an idle connection that breaks would end the process. The pool opens another.
   pool.on('error', onError);
-  // Nor must one that breaks while a transaction holds it: its statement fails, and that is enough.
+  // The same for connections in use; their statement fails as well, which is reported there.
   pool.on('connect', (client) => client.on('error', onError));
   return pool;
 }
@@ -87,10 +87,10 @@ const lostConnection = new Set([
   '08006',
   '53300',
 ]);
-/** The last of them: two changes waited for each other, and one had to go. */
+/** Lock timeout, transaction timeout, cancelled statement, deadlock. */
 const gaveUpWaiting = new Set(['55P03', '25P04', '57014', '40P01']);
 
-/** Turns "the database is away" and "a lock was not to be had" into 503; everything else stays what it is. */
+/** Turns lost connections and lock timeouts into 503; returns other errors unchanged. */
 export function explainDatabaseError(error: unknown): unknown {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = (cause as { code?: string }).code ?? '';
@@ -117,7 +117,7 @@ export function explainDatabaseError(error: unknown): unknown {
   return error;
 }
 
-/** The name of the constraint that a statement broke, if that is what happened. */
+/** The name of the unique or foreign key constraint that a statement violated. Null: another error. */
 export function brokenConstraint(error: unknown): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const { code, constraint } = cause as { code?: string; constraint?: string };

@@ -6,30 +6,30 @@ import { aggregateColumns, type TableRow, tableFields } from './tables.ts';
 export interface FoundTable extends TableRow {
   workbookTitle: string;
   columns: ColumnRecord[];
-  /** File name of the source it came from. */
+  /** File name of the table's first source. */
   source: string | null;
 }
 
 export interface DiscoveryFilter {
   userId: string;
-  /** Of the caller: a token's or key's one, all that a session's user is part of. What is listed is found by them. */
+  /** The caller's accounts: one for a token or key, for a session all of the user's. */
   accountIds: readonly string[];
   reach: Reach;
   /**
-   * Every one of these must occur somewhere, in any width or composition of its characters; none: all tables. As it was
-   * written or as it is folded: the database folds some letters otherwise than we do.
+   * A table must match all terms; no terms match every table. A term matches as written or folded, because the database folds
+   * the case of some letters differently than we do.
    */
   terms: { written: string; folded: string }[];
-  /** Absent: in any. */
+  /** Unset: any state. */
   state?: 'active' | 'archived';
-  /** The workbook, name and id after which the page begins. */
+  /** Workbook id, table name and table id of the last row of the page before. */
   after: [string, string, string] | null;
   limit: number;
 }
 
 const likeSpecial = /[\\%_]/g;
 
-/** Tables of all workbooks that the principal may see and reach, by workbook and name. */
+/** Tables of all workbooks that the caller may see, in order of workbook and name. */
 export async function findTables(pool: pg.Pool, filter: DiscoveryFilter): Promise<FoundTable[]> {
   const toPattern = (text: string) => `%${text.replace(likeSpecial, '\\$&')}%`;
   const { rows } = await pool.query<FoundTable>(

@@ -1,8 +1,9 @@
 import type { BlobStore } from '../blobs/blobStore.ts';
 import { workbookPrefix } from '../blobs/keys.ts';
 import type { Database } from './database.ts';
+import { repeatInBatches } from './repeatInBatches.ts';
 
-/** What expires, by name, and how old it may get. Each sweep is safe to repeat and to cut off. */
+/** How many rows were deleted, by kind. Every sweep can be repeated or interrupted safely. */
 export type Expired = Record<
   | 'idempotency_records'
   | 'sessions'
@@ -17,27 +18,20 @@ export type Expired = Record<
   number
 >;
 
-const batch = 1000;
-const purgeBatch = 20_000;
+const batchRows = 1000;
+const purgeBatchRows = 20_000;
 
 /**
- * Deletes in batches, so that no lock is held for long; `onBatch` is told after each. Workbooks are purged only where their
- * blobs can be removed with them.
+ * Deletes what has expired, in batches, so that no lock is held for long; calls `onBatch` after each. Workbooks are purged
+ * only when `blobs` is given, because their blobs are removed with them.
  */
 export async function deleteExpired(db: Database, onBatch: () => void, blobs?: BlobStore): Promise<Expired> {
-  const sweep = async (statement: string): Promise<number> => {
-    for (let total = 0; ; ) {
-      const { rowCount } = await db.pool.query(statement);
-      total += rowCount ?? 0;
-      onBatch();
-      if ((rowCount ?? 0) < batch) return total;
-    }
-  };
+  const sweep = (statement: string) => repeatInBatches(db.pool, batchRows, statement, onBatch);
   const rows = (table: string, condition: string) =>
-    sweep(`DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${batch})`);
-  // What results hold goes when they expire, files by collection; for a while longer it can be said that they have.
+    sweep(`DELETE FROM ${table} WHERE ctid IN (SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${batchRows})`);
+  // The content of a result is deleted when it expires. The row stays for a week, so that readers are told that it has expired.
   await sweep(
-    `UPDATE results SET content = NULL WHERE ctid IN (SELECT ctid FROM results WHERE expires_at < now() AND content IS NOT NULL LIMIT ${batch})`,
+    `UPDATE results SET content = NULL WHERE ctid IN (SELECT ctid FROM results WHERE expires_at < now() AND content IS NOT NULL LIMIT ${batchRows})`,
   );
   return {
     idempotency_records: await rows('idempotency', 'expires_at < now()'),
@@ -54,8 +48,8 @@ export async function deleteExpired(db: Database, onBatch: () => void, blobs?: B
 }
 
 /**
- * A deleted workbook's blobs and rows go 30 days after it, itself last, so that a purge that was cut off is taken up again;
- * its deletion stays in the account's own audit log.
+ * Purges workbooks 30 days after their deletion. The workbook's own row is deleted last, so that an interrupted purge is
+ * resumed by the next sweep. The account's audit log still records the deletion.
  */
 async function purgeWorkbooks(db: Database, blobs: BlobStore, onBatch: () => void): Promise<number> {
   const { rows } = await db.pool.query<{ id: string; account_id: string }>(
@@ -78,7 +72,7 @@ async function purgeWorkbooks(db: Database, blobs: BlobStore, onBatch: () => voi
   return rows.length;
 }
 
-/** All that tables are made of, in the order in which it refers to each other. */
+/** Rows that refer to others are deleted before them. */
 async function purgeTables(db: Database, workbookId: string, onBatch: () => void): Promise<void> {
   const ofTables = 'table_id IN (SELECT id FROM tables WHERE workbook_id = $1)';
   const parts: [string, string][] = [
@@ -99,12 +93,12 @@ async function purgeTables(db: Database, workbookId: string, onBatch: () => void
     ['uploads', 'workbook_id = $1'],
   ];
   for (const [table, condition] of parts) {
-    for (let gone = purgeBatch; gone === purgeBatch; onBatch()) {
-      const result = await db.pool.query(
-        `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${purgeBatch}))`,
-        [workbookId],
-      );
-      gone = result.rowCount ?? 0;
-    }
+    await repeatInBatches(
+      db.pool,
+      purgeBatchRows,
+      `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${condition} LIMIT ${purgeBatchRows}))`,
+      onBatch,
+      [workbookId],
+    );
   }
 }

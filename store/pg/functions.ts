@@ -12,7 +12,7 @@ export interface FunctionFile {
   hash: string;
 }
 
-/** The functions of the database, each after those that its text mentions: some must be there when it is created. */
+/** The functions of the database, each after those that it mentions, because some must exist before it is created. */
 export async function readFunctionFiles(): Promise<FunctionFile[]> {
   const names = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
   const files = await Promise.all(
@@ -38,14 +38,14 @@ function hashText(text: string): string {
 }
 
 /**
- * Creates the functions whose text is not the one that was applied last, and drops retired ones. In one transaction, so that other
- * processes see all of it or nothing. Called with the lock of migrations held. `wasEmpty`: no process can be using the database.
+ * Creates the functions whose text has changed and drops retired ones, in one transaction. The caller holds the lock of
+ * migrations. `wasEmpty`: the database was just created, so no other process can be using retired functions.
  */
 export async function applyFunctions(client: pg.PoolClient, wasEmpty: boolean): Promise<void> {
   const files = await readFunctionFiles();
   await client.query('BEGIN');
   try {
-    // Beside the record of migrations. A function without a hash is retired, since `applied_at`.
+    // In the schema of the migration records. A function without a hash is retired since `applied_at`.
     await client.query(
       `CREATE TABLE IF NOT EXISTS drizzle.applied_functions
          (name text PRIMARY KEY, hash text, revision integer NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`,
@@ -62,7 +62,7 @@ async function applyFiles(client: pg.PoolClient, files: FunctionFile[], wasEmpty
   const { rows } = await client.query<{ name: string; hash: string | null; revision: number }>(
     'SELECT name, hash, revision FROM drizzle.applied_functions',
   );
-  // A newer process was here before.
+  // A newer version of the service has applied its functions already.
   if (rows.some(({ revision }) => revision > functionsRevision.number)) return;
   const applied = new Map(rows.map(({ name, hash }) => [name, hash]));
   for (const { name, text, hash } of files) {
@@ -88,6 +88,6 @@ async function dropRetired(client: pg.PoolClient, age: string): Promise<void> {
      WHERE name = ANY ($1) AND hash IS NULL AND applied_at <= now() - $2::interval AND to_regprocedure(name) IS NOT NULL`,
     [retiredFunctions, age],
   );
-  // In one statement: some are used by others.
+  // In one statement, because some depend on others.
   if (rows.length > 0) await client.query(`DROP FUNCTION ${rows.map(({ signature }) => signature).join(', ')}`);
 }

@@ -18,7 +18,7 @@ export async function findAnswer(orm: Orm, key: AnswerKey): Promise<StoredAnswer
   return row ?? null;
 }
 
-/** False while another transaction works under the same key. Held until the transaction ends. */
+/** Locks a key until the transaction ends. Returns false if another transaction holds it. */
 export async function claimKey(tx: Tx, key: AnswerKey): Promise<boolean> {
   const lock = key.keyHash.readBigInt64BE(0);
   const { rows } = await tx.client.query<{ mine: boolean }>('SELECT pg_try_advisory_xact_lock(hashtextextended($1, $2)) AS mine', [
@@ -28,7 +28,7 @@ export async function claimKey(tx: Tx, key: AnswerKey): Promise<boolean> {
   return rows[0]?.mine ?? false;
 }
 
-/** An expired answer that was not swept yet gives way. */
+/** Overwrites an expired answer that was not deleted yet. */
 export async function saveAnswer(tx: Tx, answer: typeof idempotency.$inferInsert): Promise<void> {
   const { scope: _scope, keyHash: _keyHash, ...fields } = answer;
   await tx.orm
@@ -37,7 +37,7 @@ export async function saveAnswer(tx: Tx, answer: typeof idempotency.$inferInsert
     .onConflictDoUpdate({ target: [idempotency.scope, idempotency.keyHash], set: { ...fields, createdAt: tx.at } });
 }
 
-/** Puts the answer in the place of the job that it comes from. False when that has been done. */
+/** Stores the final answer of a request that waited for a job. Returns false if that was done already. */
 export async function answerJob(orm: Orm, key: AnswerKey, answer: Pick<StoredAnswer, 'status' | 'headers' | 'body'>): Promise<boolean> {
   const rows = await orm
     .update(idempotency)

@@ -20,7 +20,7 @@ export type VisibleJob = JobRecord & { workspaceId: string | null };
 
 export interface JobFilter {
   userId: string;
-  /** Of the caller: a token's or key's one, all that a session's user is part of. What is listed is found by them. */
+  /** The caller's accounts: one for a token or key, for a session all of the user's. */
   accountIds: readonly string[];
   reach?: Reach;
   id?: string;
@@ -67,7 +67,7 @@ export async function insertJob<Kind extends JobKind>(tx: Tx, job: NewJob<Kind>)
   return row as unknown as JobRecord<Kind>;
 }
 
-/** Moves a job on; one that has ended stays as it ended. */
+/** Updates a job unless it has ended. */
 export async function updateJob(orm: Orm, id: string, fields: Partial<typeof jobs.$inferInsert>): Promise<void> {
   await orm
     .update(jobs)
@@ -80,8 +80,8 @@ export async function findJob(orm: Orm, id: string): Promise<JobRecord | null> {
   return (job as JobRecord | undefined) ?? null;
 }
 
-/** Registered a while ago, and nobody has begun with them. */
-export async function listForgottenJobs(orm: Orm): Promise<JobRecord[]> {
+/** Jobs that are still pending ten seconds after they were created: their start was probably lost. */
+export async function listUnstartedJobs(orm: Orm): Promise<JobRecord[]> {
   const rows = await orm
     .select()
     .from(jobs)
@@ -91,8 +91,8 @@ export async function listForgottenJobs(orm: Orm): Promise<JobRecord[]> {
   return rows as JobRecord[];
 }
 
-/** Not over, and begun or registered so long ago that something may have happened to them. */
-export async function listLastingJobs(orm: Orm): Promise<JobRecord[]> {
+/** Unfinished jobs older than ten minutes, whose workflow may have been stopped. */
+export async function listLongRunningJobs(orm: Orm): Promise<JobRecord[]> {
   const rows = await orm
     .select()
     .from(jobs)
@@ -107,11 +107,11 @@ export async function lockJob(tx: Tx, id: string): Promise<JobRecord | null> {
   return (job as JobRecord | undefined) ?? null;
 }
 
-export async function moveJob(tx: Tx, id: string, fields: Partial<typeof jobs.$inferInsert>): Promise<void> {
+export async function updateJobInTx(tx: Tx, id: string, fields: Partial<typeof jobs.$inferInsert>): Promise<void> {
   await tx.orm.update(jobs).set(fields).where(eq(jobs.id, id));
 }
 
-/** Inside the transaction of what it did. */
+/** Runs in the transaction that writes the job's results. */
 export async function finishJob(
   tx: Tx,
   id: string,

@@ -2,7 +2,7 @@ import type pg from 'pg';
 
 const mostEdges = 5000;
 
-/** Edges between tables on all ways up and down from one. */
+/** Edges between a table and all its direct and indirect inputs and outputs. */
 export async function listEdges(pool: pg.Pool, tableId: string): Promise<{ from: string; to: string }[]> {
   const { rows } = await pool.query<{ from: string; to: string }>(
     `WITH RECURSIVE up(id) AS (

@@ -10,7 +10,7 @@ export async function insertLogFiles(tx: Tx, tableId: string, editVersion: numbe
   await tx.orm.insert(logFiles).values(files.map((file) => ({ ...file, tableId, after: editVersion - 1, upTo: editVersion })));
 }
 
-/** Files with entries in a range of versions, oldest first; of those that can hold a row of a range, if one is given. */
+/** Files with entries in a range of versions, oldest first; with `rows`, only those that may hold such rows. */
 export async function listLogFiles(
   orm: Orm,
   tableId: string,

@@ -1,9 +1,9 @@
 import type pg from 'pg';
-import { runFor } from './whoseRows.ts';
+import { runForAccounts } from './accountScope.ts';
 
 /**
- * A look-up by one or two texts that requests make on their way, many at the same time. Its text reads the keys from
- * `unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)` and selects `k.n` beside what it finds.
+ * A look-up by one or two keys that can be batched. Its SQL reads the keys from
+ * `unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)` and selects `k.n` with each row.
  */
 export interface Lookup<Row> {
   name: string;
@@ -21,11 +21,11 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-interface Lane {
+interface Queue {
   key: string;
   accounts: string;
   waiting: Waiting[];
-  /** Statements on their way. */
+  /** Statements sent and not answered yet. */
   busy: number;
   planned: boolean;
 }
@@ -34,12 +34,12 @@ const mostBusy = 2;
 const mostKeys = 100;
 
 /**
- * Asks for what came in at the same moment, or while the last answers were on their way, in one statement: under load a
- * round trip serves many requests. `accountsNow` says whose rows a look-up sees; those that see the same go together. Nothing
- * is remembered: a look-up is always sent after it was asked for.
+ * Batches look-ups that arrive at the same moment, or while earlier statements are under way, into one statement, so that
+ * under load a round trip serves many requests. `accountsNow` returns the accounts whose rows a look-up sees; look-ups with
+ * the same accounts are batched. Nothing is cached: a statement is always sent after the call.
  */
 export function makeLookUp(pool: pg.Pool, accountsNow: () => string): LookUp {
-  const lanes = new Map<string, Lane>();
+  const queues = new Map<string, Queue>();
 
   const send = async (lookup: Lookup<unknown>, accounts: string, batch: Waiting[]): Promise<void> => {
     const keys = new Map<string, Waiting[]>();
@@ -52,7 +52,7 @@ export function makeLookUp(pool: pg.Pool, accountsNow: () => string): LookUp {
     const asked = [...keys.values()];
     const first = asked.map((same) => same[0] as Waiting);
     try {
-      const { rows } = await runFor(accounts, () =>
+      const { rows } = await runForAccounts(accounts, () =>
         pool.query<{ n: string }>({
           name: lookup.name,
           text: lookup.text,
@@ -64,7 +64,7 @@ export function makeLookUp(pool: pg.Pool, accountsNow: () => string): LookUp {
         for (const one of same) one.resolve(found.get(i + 1) ?? null);
       });
     } catch (error) {
-      // One key that the database cannot read must not fail the others.
+      // A key that PostgreSQL rejects (class 22, data exception) must not fail the others.
       if (asked.length > 1 && String((error as { code?: string }).code).startsWith('22')) {
         await Promise.all(asked.map((same) => send(lookup, accounts, same)));
         return;
@@ -73,14 +73,14 @@ export function makeLookUp(pool: pg.Pool, accountsNow: () => string): LookUp {
     }
   };
 
-  const flush = (lookup: Lookup<unknown>, lane: Lane): void => {
-    lane.planned = false;
-    if (lane.waiting.length === 0 && lane.busy === 0) lanes.delete(lane.key);
-    while (lane.waiting.length > 0 && lane.busy < mostBusy) {
-      lane.busy += 1;
-      void send(lookup, lane.accounts, lane.waiting.splice(0, mostKeys)).finally(() => {
-        lane.busy -= 1;
-        flush(lookup, lane);
+  const flush = (lookup: Lookup<unknown>, queue: Queue): void => {
+    queue.planned = false;
+    if (queue.waiting.length === 0 && queue.busy === 0) queues.delete(queue.key);
+    while (queue.waiting.length > 0 && queue.busy < mostBusy) {
+      queue.busy += 1;
+      void send(lookup, queue.accounts, queue.waiting.splice(0, mostKeys)).finally(() => {
+        queue.busy -= 1;
+        flush(lookup, queue);
       });
     }
   };
@@ -88,14 +88,14 @@ export function makeLookUp(pool: pg.Pool, accountsNow: () => string): LookUp {
   return <Row>(lookup: Lookup<Row>, a: string, b = '') => {
     const accounts = accountsNow();
     const key = `${lookup.name} ${accounts}`;
-    const lane = lanes.get(key) ?? { key, accounts, waiting: [], busy: 0, planned: false };
-    lanes.set(key, lane);
+    const queue = queues.get(key) ?? { key, accounts, waiting: [], busy: 0, planned: false };
+    queues.set(key, queue);
     return new Promise<Row | null>((resolve, reject) => {
-      lane.waiting.push({ a, b, resolve: resolve as (row: unknown) => void, reject });
-      if (lane.planned || lane.busy >= mostBusy) return;
-      lane.planned = true;
-      // After the requests that arrived together with this one.
-      setImmediate(flush, lookup as Lookup<unknown>, lane);
+      queue.waiting.push({ a, b, resolve: resolve as (row: unknown) => void, reject });
+      if (queue.planned || queue.busy >= mostBusy) return;
+      queue.planned = true;
+      // Waits for requests that arrived in the same event loop turn.
+      setImmediate(flush, lookup as Lookup<unknown>, queue);
     });
   };
 }

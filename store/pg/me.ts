@@ -23,7 +23,7 @@ const me: Lookup<FoundMe> = {
          LEFT JOIN LATERAL (SELECT id, name FROM workspaces WHERE account_id = a.id AND deleted_at IS NULL ORDER BY id LIMIT 1) w ON true`,
 };
 
-/** What `me` shows beyond the credential itself, in one look-up. */
+/** What the operation `me` shows beyond the credential, in one look-up. */
 export async function findMe(db: Database, userId: string, accountId: string): Promise<MeRow> {
   const { lots, ...row } = (await db.lookUp(me, userId, accountId)) as FoundMe;
   return { ...row, credits: showCredits(row.plan, lots) };

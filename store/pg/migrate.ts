@@ -1,16 +1,16 @@
 import { fileURLToPath } from 'node:url';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
+import { acrossAccounts } from './accountScope.ts';
 import type { Database } from './database.ts';
 import { bindOrm } from './database.ts';
 import { applyFunctions } from './functions.ts';
-import { acrossAccounts } from './whoseRows.ts';
 
 const folder = fileURLToPath(new URL('../../schema/migrations', import.meta.url));
 const oldestServer = 170_000; // transaction_timeout came with PostgreSQL 17
 
 /** Brings the database up to date. Several processes may call it at once: one does the work, the others wait. */
 export async function migrateDatabase(db: Database): Promise<void> {
-  // A migration may have to do something to everybody's rows.
+  // A migration may change rows of all accounts.
   const client = await acrossAccounts(() => db.pool.connect());
   try {
     const { rows } = await client.query<{ version: string; encoding: string }>(

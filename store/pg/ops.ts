@@ -6,7 +6,7 @@ import type { Orm } from './database.ts';
 
 export type OpRecord = typeof ops.$inferSelect;
 
-/** Newest first. What was done to a table that is archived or gone cannot be undone. */
+/** Newest first. Ops on archived or deleted tables are not undoable. */
 export async function listOps(orm: Orm, workbookId: string, page: { before: number | null; limit: number }): Promise<OpRecord[]> {
   return orm
     .select({ ...getTableColumns(ops), undoable: sql<boolean>`${ops.undoable} AND coalesce(${tables.state} = 'active', false)` })
@@ -25,33 +25,33 @@ export async function findOp(orm: Orm, workbookId: string, opId: number): Promis
   return row ?? null;
 }
 
-/** The op that made each version of a table in a range: the first that names it. Archiving and the like come after. */
-function versionMakers(orm: Orm, tableId: string, range: { after: number; upTo: number }) {
+/** The op that made each version of a table in a range: the first with that version. Later ones, such as archiving, made none. */
+function selectVersionOps(orm: Orm, tableId: string, range: { after: number; upTo: number }) {
   return orm
     .selectDistinctOn([ops.editVersion])
     .from(ops)
     .where(and(eq(ops.tableId, tableId), sql`table_id IS NOT NULL`, gt(ops.editVersion, range.after), lte(ops.editVersion, range.upTo)))
     .orderBy(asc(ops.editVersion), asc(ops.opId))
-    .as('makers');
+    .as('version_ops');
 }
 
-/** Makers of versions in a range, but for those of some kinds; and how many versions have a maker at all. */
-export async function listMakersBut(
+/** The ops that made versions in a range, except those of some kinds; `versions` counts all of them. */
+export async function listVersionOpsExcept(
   orm: Orm,
   tableId: string,
   range: { after: number; upTo: number },
   kinds: string[],
-): Promise<{ makers: OpRecord[]; versions: number }> {
-  const makers = versionMakers(orm, tableId, range);
+): Promise<{ ops: OpRecord[]; versions: number }> {
+  const versionOps = selectVersionOps(orm, tableId, range);
   const [others, [counted]] = await Promise.all([
-    orm.select().from(makers).where(notInArray(makers.kind, kinds)).orderBy(asc(makers.editVersion)),
-    orm.select({ versions: count() }).from(makers),
+    orm.select().from(versionOps).where(notInArray(versionOps.kind, kinds)).orderBy(asc(versionOps.editVersion)),
+    orm.select({ versions: count() }).from(versionOps),
   ]);
-  return { makers: others, versions: counted?.versions ?? 0 };
+  return { ops: others, versions: counted?.versions ?? 0 };
 }
 
-/** Makers of some versions, by version. */
-export async function findMakers(orm: Orm, tableId: string, versions: number[]): Promise<Map<number, OpRecord>> {
+/** The ops that made some versions, by version. */
+export async function findVersionOps(orm: Orm, tableId: string, versions: number[]): Promise<Map<number, OpRecord>> {
   if (versions.length === 0) return new Map();
   const rows = await orm
     .selectDistinctOn([ops.editVersion])
@@ -61,7 +61,7 @@ export async function findMakers(orm: Orm, tableId: string, versions: number[]):
   return new Map(rows.map((row) => [row.editVersion ?? 0, row]));
 }
 
-/** Versions after one that cancel each other: those of ops that were undone, and of the ops that undid them. */
+/** Versions after a given one that cancel each other out: those of undone ops and of the ops that undid them. */
 export async function listCancelledVersions(orm: Orm, tableId: string, after: number): Promise<Set<number>> {
   const undoing = alias(ops, 'undoing');
   const rows = await orm
@@ -73,8 +73,8 @@ export async function listCancelledVersions(orm: Orm, tableId: string, after: nu
 }
 
 /**
- * Marks an op as undone by the next op of the workbook, the one that this transaction is about to note. The head row's
- * lock is what gives that number; it is taken here, after the table's, as everywhere. False when it was undone already.
+ * Marks an op as undone by the workbook's next op, which this transaction is about to write. Locks the head row to know its
+ * number; the table's row must be locked before, as in every change. Returns false if the op was undone already.
  */
 export async function markUndone(tx: Tx, workbookId: string, opId: number): Promise<boolean> {
   const [head] = await tx.orm.select({ opSeq: heads.opSeq }).from(heads).where(eq(heads.scope, workbookId)).for('update');

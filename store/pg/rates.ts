@@ -15,11 +15,11 @@ export async function leaseRate(pool: pg.Pool, subject: string, minute: number, 
 }
 
 const waitMs = 50;
-const patienceMs = 15_000;
+const maxWaitMs = 15_000;
 
-/** False when too many failed attempts of the last minute stand against one of the subjects. */
+/** Returns false if one of the subjects has too many failed attempts in the last minute. */
 export async function beginLogin(pool: pg.Pool, subjects: string[], attempt: string, limit: number): Promise<boolean> {
-  for (const until = Date.now() + patienceMs; Date.now() < until; await new Promise((done) => setTimeout(done, waitMs))) {
+  for (const until = Date.now() + maxWaitMs; Date.now() < until; await new Promise((done) => setTimeout(done, waitMs))) {
     const { rows } = await pool.query<{ answer: 'go' | 'wait' | 'no' }>('SELECT svc_begin_login($1, $2, $3) AS answer', [
       subjects,
       attempt,
@@ -30,7 +30,7 @@ export async function beginLogin(pool: pg.Pool, subjects: string[], attempt: str
   return false;
 }
 
-/** A good log-in is not held against anyone; a bad one is, for a minute. */
+/** Forgets a successful attempt; a failed one counts for a minute. */
 export async function endLogin(pool: pg.Pool, attempt: string, good: boolean): Promise<void> {
   await pool.query(good ? 'DELETE FROM login_attempts WHERE attempt = $1' : 'UPDATE login_attempts SET failed = true WHERE attempt = $1', [
     attempt,

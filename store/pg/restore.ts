@@ -1,9 +1,9 @@
 import type { TableFingerprint, TablePlace } from '../../core/table/restore.ts';
 import type { PlannedLayer } from '../../core/table/table.ts';
+import type { ColumnRow } from './columns.ts';
 import type { Tx } from './commit.ts';
-import type { ColumnRow } from './snapshots.ts';
 
-/** Locks the workbook's tables, and deleted ones that are to come back, in ascending id: the order of every change. */
+/** Locks the workbook's tables, and deleted ones that will be restored, in order of ids, as every change does. */
 export async function lockTables(tx: Tx, workbookId: string, alsoIds: string[]): Promise<TableFingerprint[]> {
   const { rows } = await tx.client.query<TableFingerprint>(
     `SELECT id, edit_version::float8 AS "editVersion", name, state, deleted_at IS NOT NULL AS deleted FROM tables
@@ -13,12 +13,12 @@ export async function lockTables(tx: Tx, workbookId: string, alsoIds: string[]):
   return rows;
 }
 
-/** Out of the way of names: what is about to get another name or state is archived first, so that names can change places. */
-export async function parkTables(tx: Tx, ids: string[]): Promise<void> {
+/** Archives tables that are about to be renamed, so that they can swap names without violating the unique index. */
+export async function freeTableNames(tx: Tx, ids: string[]): Promise<void> {
   await tx.client.query(`UPDATE tables SET state = 'archived' WHERE id = ANY ($1)`, [ids]);
 }
 
-/** Name, state and description; a deleted table is there again. */
+/** Sets name, state and description; undeletes the table. */
 export async function placeTable(tx: Tx, id: string, place: TablePlace): Promise<void> {
   await tx.client.query(`UPDATE tables SET name = $2, state = $3, description = $4, deleted_at = NULL, updated_at = $5 WHERE id = $1`, [
     id,
@@ -39,7 +39,7 @@ export interface RestoredContent {
   columns: Omit<ColumnRow, 'tableId' | 'accountId' | 'fromVersion' | 'toVersion'>[];
 }
 
-/** The next version of a table, with the content of an older one. */
+/** Makes the next version of a table, with the content of an older one; returns its number. */
 export async function restoreTable(tx: Tx, content: RestoredContent): Promise<number> {
   const columns = content.columns.map((column) => ({
     column_id: column.columnId,

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
-/** Whether the policies on rows hold for the role that we are. They do not for a superuser, nor for one that may pass them by. */
-export async function isHeldToPolicies(pool: pg.Pool): Promise<boolean> {
+/** Whether row security applies to the current database role. It does not for superusers and roles with BYPASSRLS. */
+export async function isRowSecurityEnforced(pool: pg.Pool): Promise<boolean> {
   const { rows } = await pool.query<{ held: boolean }>(
     'SELECT NOT (rolsuper OR rolbypassrls) AS held FROM pg_roles WHERE rolname = current_user',
   );

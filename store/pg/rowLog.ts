@@ -7,11 +7,11 @@ import type { Database } from './database.ts';
 import type { Lookup } from './lookups.ts';
 import { selectColumns } from './selectColumns.ts';
 
-/** SQL: a `LogRow`, of `row_log l`; the second without its cells. */
+/** SQL: the columns of a `LogRow` from `row_log l`, with and without its cells. */
 const columns = selectColumns(rowLog, 'l', ['tableId']);
 const bareColumns = `${selectColumns(rowLog, 'l', ['tableId', 'cells', 'before'])}, NULL AS cells, NULL AS before`;
 
-/** The newest entry of each row over log layers, a later layer winning; of a part of the rows, if asked. */
+/** SQL for the newest entry of each selected row over several log layers; later layers win. */
 function selectNewest(tableId: string, ranges: LogRange[], selection: RowSelection | null, list: string) {
   const common = [tableId, ranges.map((range) => range.layer), ranges.map((range) => range.after), ranges.map((range) => range.upTo)];
   const layers = 'unnest($2::integer[], $3::bigint[], $4::bigint[])';
@@ -28,7 +28,7 @@ function selectNewest(tableId: string, ranges: LogRange[], selection: RowSelecti
 
 const within = 'l.edit_version > r.after AND l.edit_version <= r.up_to';
 
-/** Row by row, from the newest entry down: a row that was edited a thousand times costs no more than another. */
+/** Finds the newest entry of each row by the index, so that rows with many entries cost no more than others. */
 const newestOfEach = (ids: string, table: string, layers: string, list: string) => `
   SELECT e.* FROM ${ids} AS wanted(id) CROSS JOIN LATERAL (
     SELECT r.layer, newest.* FROM ${layers} AS r(layer, after, up_to) CROSS JOIN LATERAL (
@@ -37,39 +37,39 @@ const newestOfEach = (ids: string, table: string, layers: string, list: string) 
     ORDER BY r.layer DESC LIMIT 1) AS e`;
 
 /**
- * Up to which version the entries of a table have been moved to files. Part of every statement that reads entries: only
- * then is it sure that what the statement did not find any more is in those files, and what it found is not. Null when the
- * table itself is not to be seen by who asks: then no entry is, and that must not pass for an empty log.
+ * SQL: the version up to which a table's entries were moved to files. It is part of every statement that reads entries, so
+ * that both are seen at the same moment: an entry is then either in the result or in the files, never in both or neither.
+ * Null if the caller may not see the table; its log would look empty then, which must not happen unnoticed.
  */
-const floorOf = (table: string) =>
+const selectMovedUpTo = (table: string) =>
   `(SELECT coalesce((SELECT max(up_to) FROM log_files WHERE table_id = t.id AND kind = 'log'), 0)::float8 FROM tables t WHERE t.id = ${table})`;
 
-function requireFloor(floor: number | null | undefined): number {
-  if (floor == null) throw new Error('the log of a table that is not to be seen was asked for');
-  return floor;
+function requireMovedUpTo(movedUpTo: number | null | undefined): number {
+  if (movedUpTo == null) throw new Error('the log of a table that is not to be seen was asked for');
+  return movedUpTo;
 }
 
-/** Entries of the log, and the version up to which they are in files instead. */
-export interface EntriesAbove<T> {
-  floor: number;
+/** Entries in the database, and the version up to which entries are in files instead. */
+export interface EntriesInDatabase<T> {
+  movedUpTo: number;
   entries: T[];
 }
 
-async function queryAbove<T extends { rowId: number }>(
+async function queryEntries<T extends { rowId: number }>(
   pool: pg.Pool,
   query: { name?: string; text: string; values: unknown[] },
-): Promise<EntriesAbove<T>> {
-  const { rows } = await pool.query<T & { floor: number | null }>({
+): Promise<EntriesInDatabase<T>> {
+  const { rows } = await pool.query<T & { movedUpTo: number | null }>({
     ...query,
-    text: `SELECT f.floor, e.* FROM (SELECT ${floorOf('$1')} AS floor) AS f LEFT JOIN (${query.text}) AS e ON true`,
+    text: `SELECT f.moved_up_to AS "movedUpTo", e.* FROM (SELECT ${selectMovedUpTo('$1')} AS moved_up_to) AS f LEFT JOIN (${query.text}) AS e ON true`,
   });
-  return { floor: requireFloor(rows[0]?.floor), entries: rows.filter((row) => row.rowId !== null) };
+  return { movedUpTo: requireMovedUpTo(rows[0]?.movedUpTo), entries: rows.filter((row) => row.rowId !== null) };
 }
 
-/** Of some rows, as every edit asks for them. The second key is lists: layers, where they begin and end, and rows. */
-const newestOfRows: Lookup<{ floor: number | null; entries: LayeredEntry[] }> = {
+/** By table id and a text of four lists: layers, their first and last versions, and row ids. Every edit makes this look-up. */
+const newestOfRows: Lookup<{ movedUpTo: number | null; entries: LayeredEntry[] }> = {
   name: 'newest_of_rows',
-  text: `SELECT k.n, ${floorOf('k.a')} AS floor, coalesce((SELECT json_agg(e) FROM (${newestOfEach(
+  text: `SELECT k.n, ${selectMovedUpTo('k.a')} AS "movedUpTo", coalesce((SELECT json_agg(e) FROM (${newestOfEach(
     "unnest(split_part(k.b, ' ', 4)::bigint[])",
     'k.a',
     "unnest(split_part(k.b, ' ', 1)::integer[], split_part(k.b, ' ', 2)::bigint[], split_part(k.b, ' ', 3)::bigint[])",
@@ -83,45 +83,45 @@ export async function listNewestEntries(
   tableId: string,
   ranges: LogRange[],
   selection: RowSelection | null,
-): Promise<EntriesAbove<LayeredEntry>> {
+): Promise<EntriesInDatabase<LayeredEntry>> {
   if (selection && 'ids' in selection) {
     const lists = [ranges.map(({ layer }) => layer), ranges.map(({ after }) => after), ranges.map(({ upTo }) => upTo), selection.ids];
-    const found = await db.lookUpOwn(newestOfRows, tableId, lists.map((list) => `{${list}}`).join(' '));
-    return { floor: requireFloor(found?.floor), entries: found?.entries ?? [] };
+    const found = await db.lookUpInAccounts(newestOfRows, tableId, lists.map((list) => `{${list}}`).join(' '));
+    return { movedUpTo: requireMovedUpTo(found?.movedUpTo), entries: found?.entries ?? [] };
   }
   const { kind, text, values } = selectNewest(tableId, ranges, selection, columns);
-  return queryAbove(db.keyed, { name: `newest_${kind}`, text, values });
+  return queryEntries(db.keyed, { name: `newest_${kind}`, text, values });
 }
 
 /**
- * The same as the text of a JSON array of `[row id, op, layer, cells]`, null when there are none. The cells pass through
- * as they were kept: only the engine that reads them takes them apart. `uid` is that of the version before the first range.
+ * The same as the text of a JSON array of `[row id, op, layer, cells]`; null if there are no entries. The text is passed to
+ * DuckDB without being parsed here. `uid` is the unique id of the version at which the first range starts.
  */
 export async function readNewestEntries(
   pool: pg.Pool,
   tableId: string,
   ranges: LogRange[],
   selection: RowSelection | null,
-): Promise<{ floor: number; uid: string | null; json: string | null }> {
+): Promise<{ movedUpTo: number; uid: string | null; json: string | null }> {
   const { kind, text, values } = selectNewest(tableId, ranges, selection, 'l.row_id, l.op, l.cells');
-  const { rows } = await pool.query<{ floor: number | null; uid: string | null; json: string | null }>({
+  const { rows } = await pool.query<{ movedUpTo: number | null; uid: string | null; json: string | null }>({
     name: `newest_text_${kind}`,
-    text: `SELECT ${floorOf('$1')} AS floor, (SELECT uid FROM table_versions WHERE table_id = $1 AND edit_version = ($3::bigint[])[1]) AS uid,
+    text: `SELECT ${selectMovedUpTo('$1')} AS "movedUpTo", (SELECT uid FROM table_versions WHERE table_id = $1 AND edit_version = ($3::bigint[])[1]) AS uid,
              json_agg(json_build_array(row_id, op, layer, cells))::text AS json FROM (${text}) AS newest`,
     values,
   });
   const [row] = rows;
-  return { floor: requireFloor(row?.floor), uid: row?.uid ?? null, json: row?.json ?? null };
+  return { movedUpTo: requireMovedUpTo(row?.movedUpTo), uid: row?.uid ?? null, json: row?.json ?? null };
 }
 
-/** Every entry in a range of the log, of some rows, if asked. Without cells where they are not needed. */
+/** All entries in a range of versions; with `rowIds`, only of these rows. */
 export async function listEntries(
   pool: pg.Pool,
   tableId: string,
   range: { after: number; upTo: number; rowIds?: number[]; limit?: number; newestFirst?: boolean; withCells?: boolean },
-): Promise<EntriesAbove<LogRow>> {
+): Promise<EntriesInDatabase<LogRow>> {
   const order = range.newestFirst ? 'DESC' : 'ASC';
-  return queryAbove(pool, {
+  return queryEntries(pool, {
     text: `SELECT ${range.withCells === false ? bareColumns : columns} FROM row_log l
            WHERE table_id = $1 AND edit_version > $2 AND edit_version <= $3 AND ($4::bigint[] IS NULL OR row_id = ANY ($4))
            ORDER BY edit_version ${order}, row_id LIMIT $5`,
@@ -129,14 +129,14 @@ export async function listEntries(
   });
 }
 
-/** The oldest entries up to a version, whole versions only, as many as one file should hold. */
+/** The oldest entries up to a version, as many as one file should hold. Never splits a version. */
 export async function listOldEntries(
   pool: pg.Pool,
   tableId: string,
   upTo: number,
   most: { entries: number; bytes: number },
-): Promise<EntriesAbove<LogRow>> {
-  return queryAbove(pool, {
+): Promise<EntriesInDatabase<LogRow>> {
+  return queryEntries(pool, {
     text: `SELECT ${columns} FROM (
              SELECT *, count(*) OVER upto AS n, sum(coalesce(pg_column_size(cells), 0) + coalesce(pg_column_size(before), 0)) OVER upto AS size,
                     min(edit_version) OVER () AS oldest
@@ -147,7 +147,7 @@ export async function listOldEntries(
   });
 }
 
-/** Puts a file in the place of entries; false, and nothing changed, when they are not those any more. */
+/** Replaces entries by a file; changes nothing and returns false if the entries have changed meanwhile. */
 export async function moveEntries(pool: pg.Pool, file: typeof logFiles.$inferInsert): Promise<boolean> {
   const { rows } = await pool.query<{ moved: boolean }>('SELECT svc_move_entries($1, $2, $3, $4, $5, $6, $7, $8) AS moved', [
     file.tableId,

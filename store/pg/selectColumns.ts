@@ -1,8 +1,8 @@
 import { type AnyColumn, getTableColumns, type Table } from 'drizzle-orm';
 
 /**
- * SQL: the columns of a table, each under its name in the code, as the query builder reads them. For statements that are written
- * by hand, so that a new column cannot be forgotten in them.
+ * SQL: the columns of a table with their names in the code. Derived from the schema, so that statements written by hand cannot
+ * forget a new column.
  */
 export function selectColumns<T extends Table>(table: T, alias: string, leaveOut: (keyof T['_']['columns'])[] = []): string {
   const left = new Set<PropertyKey>(leaveOut);
@@ -17,7 +17,7 @@ export function buildJson(columns: Record<string, AnyColumn>, alias: string): st
   return `json_build_object(${Object.entries(columns).map(([name, column]) => `'${name}', ${alias}."${column.name}"`)})`;
 }
 
-/** The driver gives big integers as text; those of the schema are numbers that fit. */
+/** The driver returns bigint as text. All of the schema's fit into a double, which it returns as a number. */
 function readColumn(column: AnyColumn, alias: string): string {
   const value = `${alias}."${column.name}"`;
   return column.getSQLType() === 'bigint' ? `${value}::float8` : value;

@@ -1,13 +1,12 @@
 import type pg from 'pg';
 
 /**
- * Makes all that was committed before it durable. Commits that wait for the disk would hold their locks meanwhile: they do not
- * wait, and this goes behind them. On the same connection: one that lived through both was served by one run of the server,
- * so a crash in between cannot go unnoticed.
+ * SQL that waits until all earlier commits are on disk. Commits themselves do not wait, because they would hold their locks
+ * meanwhile. It must be sent on the connection of the commit: if the server crashes in between, the connection breaks.
  */
-export const flush = `SELECT pg_logical_emit_message(true, 'flush', '')`;
+export const flushSql = `SELECT pg_logical_emit_message(true, 'flush', '')`;
 
-/** In one packet, as far as it is sent without waiting. */
+/** Sends the statements that `send` issues without waiting in one network packet. */
 export function sendTogether<T>(client: pg.PoolClient, send: () => T): T {
   const { stream } = (client as pg.Client).connection;
   stream.cork();

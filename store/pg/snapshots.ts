@@ -2,22 +2,21 @@ import { and, asc, desc, eq, inArray, lt } from 'drizzle-orm';
 import type pg from 'pg';
 import { decodeTime, ulid } from 'ulid';
 import type { Layer } from '../../core/table/table.ts';
-import { namedVersions, snapshots, snapshotTables, tableColumns } from '../../schema/index.ts';
+import { namedVersions, snapshots, snapshotTables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import { brokenConstraint, type Orm } from './database.ts';
 
 export type SnapshotRecord = typeof snapshots.$inferSelect;
 export type SnapshotTable = typeof snapshotTables.$inferSelect;
 export type NamedVersion = typeof namedVersions.$inferSelect;
-export type ColumnRow = typeof tableColumns.$inferSelect;
 
-/** The snapshot that edits land on. It has an id and a beginning, and a row only once it is committed. */
+/** The snapshot that collects current edits. It gets a row only when it is committed. */
 export interface EditingSnapshot {
   id: string;
   openedAt: Date;
 }
 
-/** What follows the newest committed one; a new workbook's first has the workbook's own number. */
+/** The id of a workbook's first snapshot is made from the workbook's id; later ones are given by their predecessor. */
 export async function findEditingSnapshot(orm: Orm, workbook: { id: string; createdAt: Date }): Promise<EditingSnapshot> {
   const [newest] = await listSnapshots(orm, { workbookId: workbook.id, limit: 1 });
   return newest
@@ -25,7 +24,7 @@ export async function findEditingSnapshot(orm: Orm, workbook: { id: string; crea
     : { id: `snp_${workbook.id.slice('wb_'.length)}`, openedAt: workbook.createdAt };
 }
 
-/** Later than the id given, whatever the clocks of the processes say: snapshots are listed by id. */
+/** Snapshots are listed by id, so each id must sort after the one before, even if clocks of processes differ. */
 function makeNextId(id: string): string {
   return `snp_${ulid(Math.max(Date.now(), decodeTime(id.slice('snp_'.length)) + 1))}`;
 }
@@ -36,7 +35,7 @@ export interface SnapshotFilter {
   limit: number;
 }
 
-/** Committed ones, newest first. */
+/** Committed snapshots, newest first. */
 export async function listSnapshots(orm: Orm, filter: SnapshotFilter): Promise<SnapshotRecord[]> {
   return orm
     .select()
@@ -54,7 +53,7 @@ export async function findSnapshot(orm: Orm, workbookId: string, id: string): Pr
   return row ?? null;
 }
 
-/** What snapshots hold, by snapshot, in the order of names. */
+/** The tables of snapshots, by snapshot id, in order of names. */
 export async function listSnapshotTables(orm: Orm, snapshotIds: string[]): Promise<Map<string, SnapshotTable[]>> {
   const held = new Map<string, SnapshotTable[]>(snapshotIds.map((id) => [id, []]));
   if (snapshotIds.length === 0) return held;
@@ -67,7 +66,22 @@ export async function listSnapshotTables(orm: Orm, snapshotIds: string[]): Promi
   return held;
 }
 
-/** The labels on snapshots, by snapshot. */
+/** The version of a table in a snapshot. Undefined: no such snapshot; null: the table is not in it. */
+export async function findVersionInSnapshot(
+  orm: Orm,
+  workbookId: string,
+  snapshotId: string,
+  tableId: string,
+): Promise<number | null | undefined> {
+  const [row] = await orm
+    .select({ editVersion: snapshotTables.editVersion })
+    .from(snapshots)
+    .leftJoin(snapshotTables, and(eq(snapshotTables.snapshotId, snapshots.id), eq(snapshotTables.tableId, tableId)))
+    .where(and(eq(snapshots.id, snapshotId), eq(snapshots.workbookId, workbookId)));
+  return row === undefined ? undefined : row.editVersion;
+}
+
+/** The labels of snapshots, by snapshot id. */
 export async function listLabels(orm: Orm, snapshotIds: string[]): Promise<Map<string, string[]>> {
   const labels = new Map<string, string[]>(snapshotIds.map((id) => [id, []]));
   if (snapshotIds.length === 0) return labels;
@@ -88,8 +102,8 @@ export interface NewSnapshot {
 }
 
 /**
- * Commits the editing snapshot. The versions, names and states of all tables are taken in one statement, so they are
- * those of one moment; it writes one row for each table, whatever the tables hold. Null when another commit was faster.
+ * Commits the editing snapshot. One statement records the versions, names and states of all tables, so that they belong to
+ * the same moment. Returns null if it was committed by somebody else meanwhile.
  */
 export async function insertSnapshot(tx: Tx, made: NewSnapshot): Promise<{ snapshot: SnapshotRecord; tables: SnapshotTable[] } | null> {
   let snapshot: SnapshotRecord | undefined;
@@ -112,7 +126,7 @@ export async function insertSnapshot(tx: Tx, made: NewSnapshot): Promise<{ snaps
     if (brokenConstraint(error) === 'snapshots_pkey') return null;
     throw error;
   }
-  // Each row locks the table that it refers to: in ascending id, as whoever else locks several does.
+  // Each inserted row locks its table; in order of ids, as every change that locks several tables.
   await tx.client.query(
     `INSERT INTO snapshot_tables (snapshot_id, table_id, name, state, description, edit_version, version_uid)
      SELECT $1, id, name, state, description, edit_version, version_uid FROM tables WHERE workbook_id = $2 AND deleted_at IS NULL ORDER BY id`,
@@ -122,7 +136,7 @@ export async function insertSnapshot(tx: Tx, made: NewSnapshot): Promise<{ snaps
   return { snapshot: snapshot as SnapshotRecord, tables: held.get(made.editing.id) ?? [] };
 }
 
-/** Null when the label is taken. */
+/** Null: the label is taken. */
 export async function insertNamedVersion(
   tx: Tx,
   made: { workbookId: string; label: string; snapshotId: string; summary: string | null },
@@ -135,7 +149,7 @@ export async function insertNamedVersion(
   return row ?? null;
 }
 
-/** Labels are kept without blanks around them, and found by what they were given as. */
+/** Labels are stored trimmed. */
 export async function findNamedVersion(orm: Orm, workbookId: string, label: string): Promise<NamedVersion | null> {
   const [row] = await orm
     .select()
@@ -144,7 +158,7 @@ export async function findNamedVersion(orm: Orm, workbookId: string, label: stri
   return row ?? null;
 }
 
-/** Newest first; each version has a snapshot of its own, whose id is the order. */
+/** Newest first, by the id of the snapshot that each version has. */
 export async function listNamedVersions(orm: Orm, filter: SnapshotFilter): Promise<NamedVersion[]> {
   return orm
     .select()
@@ -156,23 +170,8 @@ export async function listNamedVersions(orm: Orm, filter: SnapshotFilter): Promi
     .limit(filter.limit);
 }
 
-/** The columns of tables, each at a version, as they are kept. */
-export async function listColumnRows(orm: Orm, versions: Map<string, number>): Promise<Map<string, ColumnRow[]>> {
-  const byTable = new Map<string, ColumnRow[]>([...versions.keys()].map((id) => [id, []]));
-  const rows = await orm
-    .select()
-    .from(tableColumns)
-    .where(inArray(tableColumns.tableId, [...versions.keys()]))
-    .orderBy(asc(tableColumns.position));
-  for (const row of rows) {
-    const version = versions.get(row.tableId) ?? 0;
-    if (row.fromVersion <= version && (row.toVersion === null || row.toVersion > version)) byTable.get(row.tableId)?.push(row);
-  }
-  return byTable;
-}
-
-/** How many entries the closed log layers of tables hold, about as many where they are in files: what a compaction would fold. */
-export async function countLogged(
+/** How many entries the closed log layers of tables hold; an estimate where entries are in files. */
+export async function countLogEntries(
   pool: pg.Pool | pg.PoolClient,
   tables: { tableId: string; layers: Layer[] }[],
 ): Promise<Map<string, number>> {

@@ -6,11 +6,11 @@ import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
 
 export type SourceRecord = typeof sources.$inferSelect;
-/** Without what makes a source large: its parse spec is as long as its file is wide. */
+/** Without the parse spec's columns, which can be many, and the extents. */
 export type SourceSummary = Omit<SourceRecord, 'spec' | 'extents'> & { spec: { regions: RegionSummary[] } | null };
 export type LandingRecord = typeof landings.$inferSelect;
 
-/** Registrations in one workbook come one after another: names are given, and equal bytes found, without a gap. */
+/** Serializes registrations in a workbook, so that names stay unique and a file uploaded twice is noticed. */
 export async function lockSources(tx: Tx, workbookId: string): Promise<void> {
   await tx.client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`sources ${workbookId}`]);
 }
@@ -61,7 +61,7 @@ export async function listSourcesById(orm: Orm, ids: string[]): Promise<SourceRe
   return ids.length === 0 ? [] : orm.select().from(sources).where(inArray(sources.id, ids));
 }
 
-/** The source, held against others who would change it until the transaction ends. */
+/** Locks the source until the transaction ends. */
 export async function lockSource(tx: Tx, id: string): Promise<SourceRecord | null> {
   const [row] = await tx.orm.select().from(sources).where(eq(sources.id, id)).for('update');
   return row ?? null;
@@ -105,7 +105,7 @@ export interface LandedTable {
   table: TableRecord;
 }
 
-/** Tables that came from sources and are still there, in the order in which each source gives them. */
+/** Existing tables that came from the current revision of sources, in the sources' order. */
 export async function listLanded(orm: Orm, sourceIds: string[]): Promise<LandedTable[]> {
   if (sourceIds.length === 0) return [];
   return orm
@@ -117,7 +117,7 @@ export async function listLanded(orm: Orm, sourceIds: string[]): Promise<LandedT
     .orderBy(asc(landings.sourceId), asc(landings.position), asc(landings.editVersion));
 }
 
-/** Where the rows of tables came from, newest first. */
+/** The landings of tables with their sources, newest first. */
 export async function listLandings(orm: Orm, tableIds: string[]): Promise<(LandingRecord & { source: SourceRecord })[]> {
   if (tableIds.length === 0) return [];
   const rows = await orm
@@ -137,8 +137,8 @@ export async function insertTableInputs(tx: Tx, rows: (typeof tableInputs.$infer
   if (rows.length > 0) await tx.orm.insert(tableInputs).values(rows).onConflictDoNothing();
 }
 
-/** Names of what was derived from these tables by somebody, rather than by structuring. */
-export async function listDerived(tx: Tx, tableIds: string[]): Promise<string[]> {
+/** Names of tables that somebody derived from these; those made by structuring do not count. */
+export async function listDerivedNames(tx: Tx, tableIds: string[]): Promise<string[]> {
   if (tableIds.length === 0) return [];
   const rows = await tx.orm
     .select({ name: tables.name })
@@ -148,7 +148,7 @@ export async function listDerived(tx: Tx, tableIds: string[]): Promise<string[]>
   return rows.map((row) => row.name);
 }
 
-/** Active names of a workbook, as SQL compares them. */
+/** Names of a workbook's active tables. */
 export async function listTakenNames(tx: Tx, workbookId: string): Promise<string[]> {
   const rows = await tx.orm
     .select({ name: tables.name })
@@ -160,8 +160,8 @@ export async function listTakenNames(tx: Tx, workbookId: string): Promise<string
 export type StructuringRecord = typeof structurings.$inferSelect;
 
 /**
- * Takes the right to structure this content for the account. Null: it is free, and now this job's. Otherwise what stands
- * there: content that was structured before, or another job that is at it.
+ * Claims the structuring of this content for a job. Returns null if the job got the claim; else the existing record: the
+ * content is structured already, or another job is doing it.
  */
 export async function claimStructuring(
   tx: Tx,
@@ -174,7 +174,7 @@ export async function claimStructuring(
     .onConflictDoUpdate({
       target: [structurings.accountId, structurings.contentHash],
       set: { jobId: claim.jobId, filename: claim.filename, updatedAt: tx.at },
-      // Of a job that is over nothing more will come.
+      // A claim of a job that has ended can be taken over.
       setWhere: sql`${structurings.state} = 'building' AND NOT EXISTS (
         SELECT 1 FROM jobs WHERE jobs.id = ${structurings.jobId} AND jobs.finished_at IS NULL AND jobs.id <> ${claim.jobId})`,
     })
@@ -192,7 +192,7 @@ export async function findStructuring(orm: Orm, accountId: string, contentHash: 
   return row ?? null;
 }
 
-/** The content is structured: from now on it costs the account nothing. False when it did so before, and this job had no claim. */
+/** Marks the content as structured, so that the account is not charged again. Returns false if this job had no claim. */
 export async function finishStructuring(
   tx: Tx,
   done: { accountId: string; contentHash: string; jobId: string; filename: string; spec: SourceRecord['spec'] },
@@ -211,11 +211,11 @@ export async function finishStructuring(
   return rowCount === 1;
 }
 
-export async function dropClaim(tx: Tx, jobId: string): Promise<void> {
+export async function deleteStructuringClaim(tx: Tx, jobId: string): Promise<void> {
   await tx.orm.delete(structurings).where(and(eq(structurings.jobId, jobId), eq(structurings.state, 'building')));
 }
 
-/** One that comes after its job was cancelled is swept later. */
+/** A draft saved after its job was cancelled is deleted by the next sweep. */
 export async function saveDraft(orm: Orm, jobId: string, stage: string, draft: object): Promise<void> {
   await orm
     .insert(jobDrafts)

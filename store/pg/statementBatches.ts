@@ -1,9 +1,9 @@
 import type pg from 'pg';
 import type { AccountPool } from './accountPool.ts';
-import { flush, sendTogether } from './sendTogether.ts';
-import { runFor } from './whoseRows.ts';
+import { runForAccounts } from './accountScope.ts';
+import { flushSql, sendTogether } from './sendTogether.ts';
 
-/** A statement that is a whole transaction and does not wait for the disk: its batch does. */
+/** A statement that is a transaction of its own and does not wait for the disk; its batch does. */
 export interface BatchedStatement {
   name: string;
   text: string;
@@ -21,9 +21,8 @@ interface Waiting {
 const mostInBatch = 50;
 
 /**
- * Statements that would wait for the same lock anyway go down one connection, one behind the other, and are flushed to disk
- * together; those that come meanwhile make up the next batch. `lock` names it. Each succeeds or fails alone, and is
- * answered after the flush.
+ * Sends statements that wait for the same lock (named by `lock`) in batches over one connection, and flushes each batch to
+ * disk once. Statements that arrive meanwhile form the next batch. Each succeeds or fails alone, and resolves after the flush.
  */
 export function makeStatementBatches(pool: AccountPool): SendBatched {
   const queues = new Map<string, Waiting[]>();
@@ -31,7 +30,7 @@ export function makeStatementBatches(pool: AccountPool): SendBatched {
   const sendAndFlush = async (accounts: string, batch: Waiting[]): Promise<void> => {
     let broken: Error | undefined;
     try {
-      const client = await runFor(accounts, () => pool.connect());
+      const client = await runForAccounts(accounts, () => pool.connect());
       try {
         const [flushed, ...outcomes] = await Promise.allSettled(sendBatch(client, batch));
         if (flushed?.status === 'rejected') throw flushed.reason;
@@ -51,7 +50,6 @@ export function makeStatementBatches(pool: AccountPool): SendBatched {
     }
   };
 
-  /** Until nobody waits any more. */
   const serve = async (queue: string, accounts: string, waiting: Waiting[]): Promise<void> => {
     while (waiting.length > 0) await sendAndFlush(accounts, waiting.splice(0, mostInBatch));
     queues.delete(queue);
@@ -67,15 +65,15 @@ export function makeStatementBatches(pool: AccountPool): SendBatched {
       }
       const first = [{ statement, resolve, reject }];
       queues.set(queue, first);
-      // Behind the requests that outcomes together with this one.
+      // Waits for requests that arrived in the same event loop turn.
       setImmediate(() => void serve(queue, accounts, first));
     });
 }
 
-/** The flush, which goes last, is the first of the answers. */
+/** Sends the flush last and returns its promise first. */
 function sendBatch(client: pg.PoolClient, batch: Waiting[]): Promise<pg.QueryResult>[] {
   return sendTogether(client, () => {
     const sent = batch.map(({ statement }) => client.query(statement));
-    return [client.query(flush), ...sent];
+    return [client.query(flushSql), ...sent];
   });
 }

@@ -4,7 +4,7 @@ import type { Notes } from '../../core/journal/notes.ts';
 import type { LogEntry } from '../../core/table/log.ts';
 import type { ColumnRecord, Layer, PlannedLayer, TableAt, TableRecord } from '../../core/table/table.ts';
 import { manifests, tableColumns, tables, tableVersions } from '../../schema/index.ts';
-import type { Tx, WholeChange } from './commit.ts';
+import type { StatementChange, Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import type { Lookup } from './lookups.ts';
 import { buildJson, selectColumns } from './selectColumns.ts';
@@ -34,7 +34,7 @@ export async function listTables(orm: Orm, filter: TableFilter): Promise<TableRe
     .limit(filter.limit ?? 10_000);
 }
 
-/** How many active tables some workbooks have; those without any are not in it. */
+/** How many active tables each workbook has; workbooks without any are left out. */
 export async function countTables(orm: Orm, workbookIds: string[]): Promise<Map<string, number>> {
   if (workbookIds.length === 0) return new Map();
   const rows = await orm
@@ -45,35 +45,14 @@ export async function countTables(orm: Orm, workbookIds: string[]): Promise<Map<
   return new Map(rows.map((row) => [row.workbookId, row.tables]));
 }
 
-/** The columns of a table as they are at a version, in order. */
-export async function listColumnsAt(
-  orm: Orm,
-  tableIds: string[],
-  versionOf: (tableId: string) => number,
-): Promise<Map<string, ColumnRecord[]>> {
-  const byTable = new Map<string, ColumnRecord[]>(tableIds.map((id) => [id, []]));
-  if (tableIds.length === 0) return byTable;
-  const { tableId, fromVersion, toVersion } = tableColumns;
-  const rows = await orm
-    .select({ column: columnFields, tableId, fromVersion, toVersion })
-    .from(tableColumns)
-    .where(inArray(tableId, tableIds))
-    .orderBy(asc(tableColumns.position), asc(tableColumns.columnId));
-  for (const row of rows) {
-    const version = versionOf(row.tableId);
-    if (row.fromVersion <= version && (row.toVersion === null || row.toVersion > version)) byTable.get(row.tableId)?.push(row.column);
-  }
-  return byTable;
-}
-
 type StoredTable = Omit<typeof tables.$inferSelect, 'nameKey'>;
 type Extending<A extends B, B> = A;
-/** What core knows of a table is what is stored of it, no more and no less: otherwise this does not compile. */
+/** Compiles only if core's `TableRecord` has exactly the stored fields. */
 export type TableRow = Extending<StoredTable, TableRecord> & Extending<TableRecord, StoredTable>;
 
 type CurrentRow = TableRow & { layers: Layer[]; columns: ColumnRecord[] };
 
-/** SQL: a `TableRow`, of `tables t`. */
+/** SQL: the columns of a `TableRow` from `tables t`. */
 export const tableFields = selectColumns(tables, 't', ['nameKey']);
 
 const columnFields = {
@@ -84,7 +63,7 @@ const columnFields = {
   description: tableColumns.description,
 } satisfies Record<keyof ColumnRecord, unknown>;
 
-/** SQL: the `ColumnRecord`s, of `table_columns c`, in order. */
+/** SQL: a JSON array of `ColumnRecord`s from `table_columns c`, in order. */
 export const aggregateColumns = `coalesce(json_agg(${buildJson(columnFields, 'c')} ORDER BY c.position, c.column_id), '[]')`;
 
 const columnsWhere = (condition: string) =>
@@ -107,10 +86,10 @@ function asTableAt({ layers, columns, ...table }: CurrentRow): TableAt {
   };
 }
 
-/** By workbook and name, or id: an archived table has its name for itself only while no other has it. */
+/** By workbook id, and by table id or name. Archived tables may share a name with others; `preferred` decides between them. */
 const currentTable = (preferred: 'active' | 'archived'): Lookup<CurrentRow> => ({
   name: `current_table_${preferred}`,
-  // The name is folded apart (OFFSET keeps it there): what is asked of the table itself must be nothing but equality.
+  // `lower` is computed in a subquery (OFFSET 0 keeps it there), because row security lets only plain equality use the index.
   text: `SELECT k.n, found.* FROM (SELECT a, b, lower(b) AS key, n FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) OFFSET 0) AS k
          CROSS JOIN LATERAL (${selectCurrent}
            WHERE t.workbook_id = k.a AND (t.id = k.b OR t.name_key = k.key) AND t.deleted_at IS NULL
@@ -118,14 +97,14 @@ const currentTable = (preferred: 'active' | 'archived'): Lookup<CurrentRow> => (
 });
 const currentTables = { active: currentTable('active'), archived: currentTable('archived') };
 
-/** A table as it is now, with columns and layers, in one look-up: this runs before every edit and page. */
+/** A table's current version with columns and layers, in one look-up, because every edit and page needs it. */
 export async function findCurrentTable(
   db: Database,
   workbookId: string,
   nameOrId: string,
   preferred: 'active' | 'archived' = 'active',
 ): Promise<TableAt | null> {
-  const row = await db.lookUpOwn(currentTables[preferred], workbookId, nameOrId);
+  const row = await db.lookUpInAccounts(currentTables[preferred], workbookId, nameOrId);
   return row && asTableAt(row);
 }
 
@@ -134,7 +113,7 @@ export async function findCurrentTableById(pool: pg.Pool | pg.PoolClient, id: st
   return rows[0] ? asTableAt(rows[0]) : null;
 }
 
-/** All active tables of a workbook as they are at one moment. */
+/** Active tables of a workbook, all read at the same moment; all of them or those with the given names. */
 export async function listCurrentTables(pool: pg.Pool | pg.PoolClient, workbookId: string, names: string[] | null): Promise<TableAt[]> {
   const { rows } = await pool.query<CurrentRow>({
     name: 'current_tables',
@@ -144,11 +123,11 @@ export async function listCurrentTables(pool: pg.Pool | pg.PoolClient, workbookI
   return rows.map(asTableAt);
 }
 
-/** Those active tables of a workbook that have one of the names, in any case, as they are at one moment. */
+/** Active tables with one of the names, ignoring case, all read at the same moment. */
 export async function listNamedTables(pool: pg.Pool, workbookId: string, names: string[]): Promise<TableAt[]> {
   const { rows } = await pool.query<CurrentRow>({
     name: 'named_tables',
-    // Folded apart, as above.
+    // `lower` in a subquery as in `currentTable`.
     text: `SELECT found.* FROM (SELECT DISTINCT lower(name) AS key FROM unnest($2::text[]) AS name OFFSET 0) AS k
            CROSS JOIN LATERAL (${selectCurrent}
              WHERE t.workbook_id = $1 AND t.name_key = k.key AND t.state = 'active' AND t.deleted_at IS NULL) AS found
@@ -168,7 +147,7 @@ export async function listActiveNames(pool: pg.Pool, workbookId: string): Promis
   return rows.map((row) => row.name);
 }
 
-/** Tables as they are at one moment, by id; deleted ones too. */
+/** Tables by id, including deleted ones, all read at the same moment. */
 export async function listTablesById(pool: pg.Pool | pg.PoolClient, ids: string[]): Promise<TableAt[]> {
   const { rows } = await pool.query<CurrentRow>(`${selectCurrent} WHERE t.id = ANY ($1) ORDER BY t.id`, [ids]);
   return rows.map(asTableAt);
@@ -176,7 +155,7 @@ export async function listTablesById(pool: pg.Pool | pg.PoolClient, ids: string[
 
 type VersionRow = TableRow & { at: Omit<TableAt, 'table' | 'columns'>; columns: ColumnRecord[] };
 
-/** Tables at older versions, by id; deleted ones too. A version that is not there (any more) is left out. */
+/** Tables at older versions, in order of ids, including deleted tables. Versions that do not exist (any more) are left out. */
 export async function listTablesAt(pool: pg.Pool | pg.PoolClient, wanted: { tableId: string; editVersion: number }[]): Promise<TableAt[]> {
   const { rows } = await pool.query<VersionRow>(
     `SELECT ${tableFields}, ${columnsWhere('c.from_version <= v.edit_version AND (c.to_version IS NULL OR c.to_version > v.edit_version)')},
@@ -189,7 +168,7 @@ export async function listTablesAt(pool: pg.Pool | pg.PoolClient, wanted: { tabl
   return rows.map(({ at, columns, ...table }) => ({ ...at, table, columns }));
 }
 
-/** A table at an older version; null when that version is not there (any more). */
+/** A table at an older version. Null: the version does not exist (any more). */
 export async function findTableAt(pool: pg.Pool | pg.PoolClient, table: TableRecord, editVersion: number): Promise<TableAt | null> {
   const [at] = await listTablesAt(pool, [{ tableId: table.id, editVersion }]);
   return at ? { ...at, table } : null;
@@ -209,7 +188,7 @@ export interface NewTable {
   nextRowId: number;
 }
 
-/** A table at its version 1. Row ids count from 1, column ids too. */
+/** Creates a table at version 1. Row and column ids count from 1. */
 export async function insertTable(tx: Tx, made: NewTable): Promise<void> {
   const { columns, layers, ...table } = made;
   await tx.orm
@@ -225,7 +204,7 @@ export async function insertTable(tx: Tx, made: NewTable): Promise<void> {
     rowCount: made.rowCount,
     createdAt: tx.at,
   });
-  // As two lists: a statement has room for 65,535 parameters, and a sheet for 16,384 columns.
+  // As arrays, because a statement can have 65,535 parameters, and a sheet 16,384 columns.
   await tx.client.query(
     `INSERT INTO table_columns (table_id, account_id, column_id, from_version, name, type, position)
      SELECT $1, $2, n, 1, name, type, n FROM unnest($3::text[], $4::text[]) WITH ORDINALITY AS given (name, type, n)`,
@@ -233,7 +212,7 @@ export async function insertTable(tx: Tx, made: NewTable): Promise<void> {
   );
 }
 
-/** Null when the table is gone or, where a version is named, has moved on from it. */
+/** Null: the table is deleted, or is no longer at `atVersion`. */
 export async function updateTable(
   tx: Tx,
   id: string,
@@ -248,7 +227,7 @@ export async function updateTable(
   return row ?? null;
 }
 
-/** Ids that were given out by others than the table's own counters are never given again. */
+/** Raises the counters above ids that were chosen elsewhere, so that these are not given out again. */
 export async function raiseCounters(tx: Tx, id: string, used: { rowId: number; columnId: number }): Promise<void> {
   await tx.client.query(
     'UPDATE tables SET next_row_id = greatest(next_row_id, $2), next_column_id = greatest(next_column_id, $3) WHERE id = $1',
@@ -265,7 +244,7 @@ export async function describeColumn(tx: Tx, tableId: string, columnId: number, 
 
 export interface TableEdit {
   tableId: string;
-  /** The version that was read; the edit goes through only on top of it. */
+  /** The version that the edit is based on; it is refused if the table has another by now. */
   readVersion: number;
   versionUid: string;
   inserted: number;
@@ -280,17 +259,17 @@ export interface EditedTable {
   firstRowId: number;
   rowCount: number;
   tailCount: number;
-  /** Names of derived tables that are behind their inputs since. */
+  /** Names of derived tables that are out of date because of the edit. */
   stale: string[];
 }
 
-/** The table has moved on since it was read: nothing was changed. */
+/** The table has a newer version than the one that was read. Nothing was changed. */
 export class VersionMoved extends Error {}
 
 const movedOn = 'SV001';
 
-/** The next version of a table, on top of the version that was read and no other: its number is one more. */
-export function editTable(edit: TableEdit, scope: string, notes: Notes): WholeChange<EditedTable> {
+/** Makes the next version of a table, based on `readVersion`. */
+export function editTable(edit: TableEdit, scope: string, notes: Notes): StatementChange<EditedTable> {
   return {
     scope,
     notes,
@@ -315,19 +294,19 @@ export function editTable(edit: TableEdit, scope: string, notes: Notes): WholeCh
       firstRowId: Number(row.first_row_id),
       rowCount: Number(row.row_count),
       tailCount: Number(row.tail_count),
-      // No table is derived from another yet. The statement that marks derived ones will say here which.
+      // There are no derived tables yet.
       stale: [],
     }),
     explain: (error) => ((error as { code?: string }).code === movedOn ? new VersionMoved() : error),
   };
 }
 
-/** One more layer for the version that an edit has just made in this transaction. */
+/** Adds a layer to the version that an edit has made in this transaction. */
 export async function appendLayer(tx: Tx, tableId: string, editVersion: number, manifestId: string, layer: Layer): Promise<void> {
   await tx.client.query('SELECT svc_append_layer($1, $2, $3, $4, $5)', [tableId, editVersion, manifestId, JSON.stringify(layer), tx.at]);
 }
 
-/** Takes a range of row ids for a large insert, ahead of writing its file. Ids may be left out, never given twice. */
+/** Reserves row ids for a large insert before its file is written; returns the first. Unused ids are lost, never reused. */
 export async function reserveRows(pool: pg.Pool, tableId: string, count: number): Promise<number> {
   const { rows } = await pool.query<{ first: string }>(
     'UPDATE tables SET next_row_id = next_row_id + $2 WHERE id = $1 RETURNING next_row_id - $2 AS first',

@@ -8,7 +8,7 @@ export type UserRecord = typeof users.$inferSelect;
 
 const hasEmail = (email: string) => sql`lower(${users.email}) = lower(${email})`;
 
-/** Whom an address stands for: its owner, if an issuer has named one, before somebody who has typed it in at sign-up. */
+/** Prefers the user whose address an issuer has verified over one who only typed it in at sign-up. */
 export async function findUserByEmail(orm: Orm, email: string): Promise<UserRecord | null> {
   const [row] = await orm
     .select()
@@ -84,13 +84,13 @@ const sessionUser: Lookup<SessionUser> = {
          LEFT JOIN sessions s ON s.jti = k.jti`,
 };
 
-/** The user behind a session and their default account, with what is known of the session, in one look-up. */
+/** The user of a session with their default account and the state of the session, in one look-up. */
 export async function findSessionUser(db: Database, jti: string, userId: string): Promise<SessionUser | null> {
   return db.lookUp(sessionUser, jti, userId);
 }
 
-/** A user's first account and workspace, made together with the user. */
-export async function insertHome(tx: Tx, home: { user: UserRecord; accountId: string; workspaceId: string }): Promise<void> {
+/** Creates a new user's default account and personal workspace. */
+export async function insertDefaultAccount(tx: Tx, home: { user: UserRecord; accountId: string; workspaceId: string }): Promise<void> {
   const name = home.user.name ?? home.user.email;
   await tx.orm.insert(accounts).values({ id: home.accountId, ownerId: home.user.id, name: name.slice(0, 120), kind: 'default' });
   await tx.orm.insert(workspaces).values({ id: home.workspaceId, accountId: home.accountId, name: 'Personal', kind: 'personal' });

@@ -15,9 +15,9 @@ export interface VisibleWorkbook extends WorkbookRecord {
 
 export interface WorkbookFilter {
   userId: string;
-  /** Of the caller: a token's or key's one, all that a session's user is part of. What is listed is found by them. */
+  /** The caller's accounts: one for a token or key, for a session all of the user's. */
   accountIds: readonly string[];
-  /** Within reach of a credential that is for one workbook. */
+  /** Set for credentials that are limited to one workbook. */
   id?: string;
   workspaceId?: string;
   ownedOnly?: boolean;
@@ -25,7 +25,7 @@ export interface WorkbookFilter {
   limit?: number;
 }
 
-/** Workbooks the user may see, newest first: shared ones of their workspaces, and their own. */
+/** Workbooks that the user may see, newest first: their own, and the shared ones of their workspaces. */
 export async function listVisibleWorkbooks(orm: Orm, filter: WorkbookFilter): Promise<VisibleWorkbook[]> {
   const rows = await orm
     .select({
@@ -54,7 +54,7 @@ export async function listVisibleWorkbooks(orm: Orm, filter: WorkbookFilter): Pr
   return rows.map(({ workbook, role, customRoles }) => ({ ...workbook, role, customRoles: customRoles ?? [] }));
 }
 
-/** By workbook, and by user and account, the latter empty where any will do. */
+/** By workbook id, and by user id and account id in one text; an empty account id matches any. */
 const visibleWorkbook: Lookup<VisibleWorkbook> = {
   name: 'visible_workbook',
   text: `SELECT k.n, found.* FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
@@ -71,12 +71,12 @@ const visibleWorkbook: Lookup<VisibleWorkbook> = {
            LIMIT 1) AS found`,
 };
 
-/** One of those that `listVisibleWorkbooks` lists; this comes before nearly every request's own work. */
+/** The same rules as `listVisibleWorkbooks`, in one look-up, because nearly every request needs it. */
 export async function findVisibleWorkbook(
   db: Database,
   wanted: { id: string; userId: string; accountId: string | null },
 ): Promise<VisibleWorkbook | null> {
-  return db.lookUpOwn(visibleWorkbook, wanted.id, `${wanted.userId} ${wanted.accountId ?? ''}`);
+  return db.lookUpInAccounts(visibleWorkbook, wanted.id, `${wanted.userId} ${wanted.accountId ?? ''}`);
 }
 
 export async function findWorkbook(orm: Orm, id: string): Promise<WorkbookRecord | null> {
@@ -87,7 +87,7 @@ export async function findWorkbook(orm: Orm, id: string): Promise<WorkbookRecord
   return row ?? null;
 }
 
-/** Null when the workspace went away meanwhile: the lock makes creating in it and deleting it take turns. */
+/** Null: the workspace was deleted meanwhile. Its row is locked, so that it cannot be deleted while a workbook is created in it. */
 export async function insertWorkbook(tx: Tx, workbook: typeof workbooks.$inferInsert): Promise<WorkbookRecord | null> {
   const home = await tx.orm
     .select({ id: workspaces.id })

@@ -11,7 +11,7 @@ export interface VisibleWorkspace extends WorkspaceRecord {
   ownerId: string;
   role: BaseRole;
   customRoles: string[];
-  /** The oldest workspace of its account: where creations land that name none. */
+  /** The account's oldest workspace, in which workbooks are created when no workspace is given. */
   isDefault: boolean;
 }
 
@@ -20,7 +20,7 @@ const roleOf = (userId: string) => sql<BaseRole>`CASE WHEN ${accounts.ownerId} =
 
 export interface WorkspaceFilter {
   userId: string;
-  /** Of the caller: a token's or key's one, all that a session's user is part of. What is listed is found by them. */
+  /** The caller's accounts: one for a token or key, for a session all of the user's. */
   accountIds: readonly string[];
   id?: string;
   after?: string | null;
@@ -75,7 +75,7 @@ export async function updateWorkspace(tx: Tx, id: string, fields: Partial<typeof
   return row as WorkspaceRecord;
 }
 
-/** Locks the workspace against creations and says whether a workbook is left in it. */
+/** Whether the workspace has workbooks. Locks it, so that none can be created until the transaction ends. */
 export async function hasWorkbooks(tx: Tx, workspaceId: string): Promise<boolean> {
   await tx.orm.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, workspaceId)).for('update');
   const [row] = await tx.orm
@@ -128,7 +128,7 @@ export async function deleteMember(tx: Tx, workspaceId: string, userId: string):
   await tx.orm.delete(members).where(and(eq(members.workspaceId, workspaceId), eq(members.userId, userId)));
 }
 
-/** False when it is the role that the member has. */
+/** Returns false if the member has this role already. */
 export async function setMemberRole(tx: Tx, workspaceId: string, userId: string, role: BaseRole): Promise<boolean> {
   const { rowCount } = await tx.orm
     .update(members)

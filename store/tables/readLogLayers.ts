@@ -28,8 +28,8 @@ async function readSince(storage: TableStorage, at: TableVersion, kept: TailFile
   if (kept.versionUid === at.versionUid) return { json: null };
   // Above the layer that is open, which is the last.
   const range = { layer: at.layers.length, after: kept.editVersion, upTo: at.editVersion };
-  const { floor, uid, json } = await readNewestEntries(storage.db.keyed, at.table.id, [range], null);
-  return uid === kept.versionUid && floor <= kept.editVersion ? { json } : null;
+  const { movedUpTo, uid, json } = await readNewestEntries(storage.db.keyed, at.table.id, [range], null);
+  return uid === kept.versionUid && movedUpTo <= kept.editVersion ? { json } : null;
 }
 
 async function readLogText(
@@ -38,8 +38,8 @@ async function readLogText(
   ranges: LogRange[],
   selection: RowSelection | null,
 ): Promise<string | null> {
-  const { floor, json } = await readNewestEntries(storage.db.keyed, at.table.id, ranges, selection);
-  if (ranges.every((range) => range.after >= floor)) return json;
+  const { movedUpTo, json } = await readNewestEntries(storage.db.keyed, at.table.id, ranges, selection);
+  if (ranges.every((range) => range.after >= movedUpTo)) return json;
   const entries = await readLogLayers(storage, at, selection);
   return entries.length === 0 ? null : JSON.stringify(entries.map(({ rowId, op, layer, cells }) => [rowId, op, layer, cells]));
 }
@@ -51,12 +51,12 @@ async function readLogText(
 export async function readLogLayers(storage: TableStorage, at: TableVersion, selection: RowSelection | null): Promise<LayeredEntry[]> {
   const ranges = listLogRanges(at);
   if (ranges.length === 0) return [];
-  const { floor, entries } = await listNewestEntries(storage.db, at.table.id, ranges, selection);
+  const { movedUpTo, entries } = await listNewestEntries(storage.db, at.table.id, ranges, selection);
   const newest = new Map(entries.map((entry) => [entry.rowId, entry]));
-  for (const { layer, after, upTo } of ranges.filter((range) => range.after < floor)) {
-    const files = await listLogFiles(storage.db.orm, at.table.id, { after, upTo: Math.min(upTo, floor) }, spanOf(selection));
+  for (const { layer, after, upTo } of ranges.filter((range) => range.after < movedUpTo)) {
+    const files = await listLogFiles(storage.db.orm, at.table.id, { after, upTo: Math.min(upTo, movedUpTo) }, spanOf(selection));
     for (const file of files.filter(({ kind }) => kind === 'log')) {
-      for (const entry of await readLogFile(storage, file, { after, upTo: Math.min(upTo, floor), rows: selection, withCells: true })) {
+      for (const entry of await readLogFile(storage, file, { after, upTo: Math.min(upTo, movedUpTo), rows: selection, withCells: true })) {
         const known = newest.get(entry.rowId);
         const isNewer = !known || layer > known.layer || (layer === known.layer && entry.editVersion > known.editVersion);
         if (isNewer) newest.set(entry.rowId, { ...entry, layer });

@@ -6,7 +6,7 @@ import { searchAttributeNames } from './searchAttributes.ts';
 
 const keyword = proto.temporal.api.enums.v1.IndexedValueType.INDEXED_VALUE_TYPE_KEYWORD;
 const alreadyExists = 6;
-const patienceMs = 30_000;
+const maxWaitMs = 30_000;
 const deadlineMs = 5_000;
 
 /** What of a connection is needed: a server's frontend. */
@@ -51,7 +51,7 @@ export async function registerAttributes(
 /** New attributes take some seconds to reach all of a server; until then it refuses workflows that carry them. */
 export async function waitForAttributes(client: Client): Promise<void> {
   const query = searchAttributeNames.map((name) => `${name} = 'nothing'`).join(' AND ');
-  for (const until = Date.now() + patienceMs; ; await delay(200)) {
+  for (const until = Date.now() + maxWaitMs; ; await delay(200)) {
     try {
       await client.workflow.count(query);
       return;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCollected, listReferredKeys } from '../../store/pg/garbage.ts';
+import { isCollected, listReferencedKeys } from '../../store/pg/garbage.ts';
 import { holdDraft, holdTables } from './hold.ts';
 import { makeIncomeStatement, makeXlsx, scattered, useWorld } from './world.ts';
 
@@ -11,7 +11,7 @@ async function listGarbage(workbookId: string): Promise<{ files: number; garbage
   const { rows } = await world.api.sql.query<{ account_id: string }>('SELECT account_id FROM workbooks WHERE id = $1', [workbookId]);
   const keys: string[] = [];
   for await (const { key } of blobs.list(`${rows[0]?.account_id}/${workbookId}`)) if (isCollected(key)) keys.push(key);
-  const referred = await listReferredKeys(db.pool, workbookId);
+  const referred = await listReferencedKeys(db.pool, workbookId);
   return { files: keys.length, garbage: keys.filter((key) => !referred.has(key)) };
 }
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { workbooks } from '../../schema/index.ts';
+import { acrossAccounts, inAccount } from '../../store/pg/accountScope.ts';
 import { type Actor, type Committer, commit } from '../../store/pg/commit.ts';
 import { type Database, openDatabase } from '../../store/pg/database.ts';
-import { acrossAccounts, inAccount } from '../../store/pg/whoseRows.ts';
 import { hmacPads } from '../../store/secrets.ts';
 import { createTestDatabase } from '../setup/api.ts';
 import { openSql } from '../setup/everybody.ts';

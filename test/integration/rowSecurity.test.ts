@@ -7,12 +7,12 @@ import { makeMetrics } from '../../api/http/metrics.ts';
 import type { ApiParts } from '../../api/http/pipeline.ts';
 import type { TableRecord } from '../../core/table/table.ts';
 import { workbooks } from '../../schema/index.ts';
+import { acrossAccounts, inAccount, inAccounts } from '../../store/pg/accountScope.ts';
 import { listCredentials } from '../../store/pg/credentials.ts';
 import { findJob } from '../../store/pg/jobs.ts';
-import { isHeldToPolicies } from '../../store/pg/roleCheck.ts';
+import { isRowSecurityEnforced } from '../../store/pg/roleCheck.ts';
 import { listEntries } from '../../store/pg/rowLog.ts';
 import { findTableAt, listTablesById, reserveRows } from '../../store/pg/tables.ts';
-import { acrossAccounts, inAccount, inAccounts } from '../../store/pg/whoseRows.ts';
 import { findWorkbook } from '../../store/pg/workbooks.ts';
 import { ok, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook, makeWorkspace } from '../setup/credentials.ts';
@@ -72,7 +72,7 @@ describe('row security: every table that has to do with accounts', () => {
        AND NOT (c.relrowsecurity AND c.relforcerowsecurity AND EXISTS (SELECT 1 FROM pg_policy p WHERE p.polrelid = c.oid))`,
     );
     expect(new Set(rows.map(({ name }) => name))).toEqual(nobodysTables);
-    expect(await isHeldToPolicies(pool)).toBe(true);
+    expect(await isRowSecurityEnforced(pool)).toBe(true);
   });
 
   it('shows an account its own rows, and nothing where nothing was said', async () => {

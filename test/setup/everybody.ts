@@ -1,8 +1,8 @@
 import pg from 'pg';
 import type { AccountPool } from '../../store/pg/accountPool.ts';
+import { acrossAccounts, allAccounts, currentAccounts } from '../../store/pg/accountScope.ts';
 import { bindOrm } from '../../store/pg/database.ts';
 import { makeLookUp } from '../../store/pg/lookups.ts';
-import { accountsInForce, acrossAccounts, everybodys } from '../../store/pg/whoseRows.ts';
 import type { Services } from '../../store/services.ts';
 
 /** Straight to the database, past the wall between accounts: for looking behind the API, and for tampering. */
@@ -18,17 +18,17 @@ export function openSql(connectionString: string, max: number): pg.Pool {
  */
 export function forEverybody(services: Services): Services {
   const [pool, keyed] = [widen(services.db.pool), widen(services.db.keyed)];
-  const lookUpOwn = makeLookUp(keyed, accounts);
-  return { ...services, db: { ...services.db, pool, keyed, lookUpOwn, orm: bindOrm(pool) } };
+  const lookUpInAccounts = makeLookUp(keyed, accounts);
+  return { ...services, db: { ...services.db, pool, keyed, lookUpInAccounts, orm: bindOrm(pool) } };
 }
 
-const accounts = () => accountsInForce() || everybodys;
+const accounts = () => currentAccounts() || allAccounts;
 
 function widen(pool: AccountPool): AccountPool {
   return Object.create(pool, {
     accounts: { value: accounts },
     connect: {
-      value: (callback: never) => (accountsInForce() ? pool.connect(callback) : acrossAccounts(async () => pool.connect(callback))),
+      value: (callback: never) => (currentAccounts() ? pool.connect(callback) : acrossAccounts(async () => pool.connect(callback))),
     },
     connectForTransaction: { value: () => pool.connectForTransaction() },
   }) as AccountPool;

@@ -12,7 +12,7 @@ import { openVisibleHistory } from '../../activities/tables/openVisibleTable.ts'
 import { chooseFileRows, compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
-import { listLongTables } from '../../store/pg/compaction.ts';
+import { listTablesToCompact } from '../../store/pg/compaction.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
@@ -88,7 +88,7 @@ describe('compactTable', () => {
         Array.from({ length: 400 }, (_, n) => ({ __svc_row_id: i * 200 + n + 1, t: `edit ${i}` })),
       );
     expect((await current(id)).table.tailCount).toBe(1200);
-    expect((await listLongTables(store.services.db.pool, compactionLimits)).map((table) => table.id)).toContain(id);
+    expect((await listTablesToCompact(store.services.db.pool, compactionLimits)).map((table) => table.id)).toContain(id);
     const before = await store.hashVersions(id);
     expect(await compactTable(store.services, id, quiet)).toBe('frozen');
     expect(await kinds(id)).toEqual(['segment', 'delta', 'log']);

@@ -5,7 +5,7 @@ import { type DrivenTable, useWorkbook } from './tableDriver.ts';
 const { api, world } = await useWorkbook();
 
 /** Entries of the log that every reader would have to read. */
-async function countLogged({ path }: DrivenTable): Promise<number> {
+async function countLogEntries({ path }: DrivenTable): Promise<number> {
   const { rows } = await api.sql.query<{ n: number }>(
     `SELECT count(*)::int AS n FROM row_log WHERE table_id = (SELECT id FROM tables WHERE workbook_id = $1 AND name = $2)`,
     [path.workbook_id, path.name],
@@ -22,10 +22,10 @@ it('edits of very long rows are files from the first on, and are undone like oth
   ok(await table.upsert([row(2, 100_000), row(3, 10)]));
   ok(await table.upsert([{ __svc_row_id: 1, n: 10 }]));
   const gone = ok(await table.remove([1, 3]));
-  expect(await countLogged(table)).toBe(0);
+  expect(await countLogEntries(table)).toBe(0);
   ok(await table.upsert([{ __svc_row_id: 2, text: 'short' }]));
   ok(await table.upsert([row(4, 1_000)]));
-  expect(await countLogged(table)).toBe(1);
+  expect(await countLogEntries(table)).toBe(1);
   ok(await world.undo(gone.op_id));
   const { rows } = await table.read();
   expect(rows.map(({ n, text }) => [n, (text as string).length])).toEqual([
