@@ -1,28 +1,14 @@
-import { requireWorkbook } from '../../activities/access.ts';
-import {
-  listTableAnnotations,
-  prepareAnnotations,
-  removeAnnotations,
-  type ShownAnnotation,
-  setAnnotations,
-} from '../../activities/annotations/annotateTable.ts';
-import { requireTable } from '../../activities/tables/openTable.ts';
+import { listTableAnnotations, prepareAnnotations, removeAnnotations, setAnnotations } from '../../activities/annotations/annotateTable.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
+import { requireNamedTable } from '../../activities/tables/requireNamedTable.ts';
 import type { Principal } from '../../core/access/principal.ts';
-import type { components } from '../../schema/contract.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-
-type Annotation = components['schemas']['Annotation'];
-
-function presentAnnotation({ target, style, note, actor, updatedAt }: ShownAnnotation): Annotation {
-  return { target, style: style as Annotation['style'], note, actor, updated_at: updatedAt.toISOString() };
-}
+import { presentAnnotation } from '../presenters/annotations.ts';
 
 export function makeAnnotationHandlers({ services }: ApiParts): Handlers<'listAnnotations' | 'annotateTable' | 'deleteAnnotations'> {
   const open = async (principal: Principal, params: { workbook_id: string; name: string }, needed: 'viewer' | 'editor') => {
-    const workbook = await requireWorkbook(services, principal, params.workbook_id, needed);
-    return openVisibleTable(services, principal, await requireTable(services, workbook.id, params.name));
+    return openVisibleTable(services, principal, await requireNamedTable(services, principal, params, needed));
   };
 
   return {

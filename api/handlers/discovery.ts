@@ -1,13 +1,13 @@
-import { requireWorkbook } from '../../activities/access.ts';
 import { pageOwnTables } from '../../activities/discovery/pageOwnTables.ts';
 import { profileTable } from '../../activities/discovery/profileTable.ts';
 import { searchTables } from '../../activities/discovery/searchTables.ts';
 import { traceLineage, traceRow } from '../../activities/discovery/traceLineage.ts';
-import { requireTable } from '../../activities/tables/openTable.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
+import { requireNamedTable } from '../../activities/tables/requireNamedTable.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
+import { presentHit } from '../presenters/discovery.ts';
 import { presentLineage } from '../presenters/lineage.ts';
 import { presentTableSummary } from '../presenters/tables.ts';
 import { requireRowId } from './pathNumber.ts';
@@ -20,16 +20,7 @@ export function makeDiscoveryHandlers({
   return {
     async searchArtifacts({ principal, query }) {
       const page = await searchTables(services, principal, { q: query.q ?? '', cursor: query.cursor, limit: query.limit ?? 20 });
-      const results = page.items.map(({ table, match }): Schemas['SearchHit'] => ({
-        name: table.name,
-        type: table.type,
-        workbook_id: table.workbookId,
-        workbook_title: table.workbookTitle,
-        description: table.description,
-        source: table.source,
-        ...match,
-      }));
-      return { status: 200, body: { results, next_cursor: page.nextCursor } };
+      return { status: 200, body: { results: page.items.map(presentHit), next_cursor: page.nextCursor } };
     },
 
     async listMyData({ principal, query }) {
@@ -38,8 +29,7 @@ export function makeDiscoveryHandlers({
     },
 
     async profileTable({ principal, params }) {
-      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const at = await requireTable(services, workbook.id, params.name);
+      const at = await requireNamedTable(services, principal, params, 'viewer');
       const columns = (await profileTable(services, await openVisibleTable(services, principal, at))) as Schemas['ColumnProfile'][];
       return {
         status: 200,
@@ -49,14 +39,12 @@ export function makeDiscoveryHandlers({
     },
 
     async getTableLineage({ principal, params }) {
-      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const { table } = await requireTable(services, workbook.id, params.name);
+      const { table } = await requireNamedTable(services, principal, params, 'viewer');
       return { status: 200, body: presentLineage(table.name, await traceLineage(services, table)) };
     },
 
     async getRowLineage({ principal, params }) {
-      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const at = await requireTable(services, workbook.id, params.name);
+      const at = await requireNamedTable(services, principal, params, 'viewer');
       const rowId = requireRowId(params.row_id);
       const { cells, truncated } = await traceRow(services, await openVisibleTable(services, principal, at), rowId);
       return { status: 200, body: { name: at.table.name, row_id: rowId, cells, inputs: [], truncated } };

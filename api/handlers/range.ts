@@ -1,8 +1,8 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { readRange } from '../../activities/range/readRange.ts';
 import { prepareRangeWrite } from '../../activities/range/writeRange.ts';
-import { requireTable } from '../../activities/tables/openTable.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
+import { requireNamedTable } from '../../activities/tables/requireNamedTable.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentOutcome } from '../presenters/edits.ts';
@@ -11,8 +11,7 @@ import { answerEdit } from './answerEdit.ts';
 export function makeRangeHandlers({ services }: ApiParts): Handlers<'readRange' | 'writeRange'> {
   return {
     async readRange({ principal, params, query }) {
-      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const at = await requireTable(services, workbook.id, params.name);
+      const at = await requireNamedTable(services, principal, params, 'viewer');
       const body = await readRange(services, await openVisibleTable(services, principal, at), query.range);
       return { status: 200, headers: { ETag: `"${at.editVersion}"` }, body };
     },

@@ -3,15 +3,15 @@ import { requireVisibleColumn } from '../../activities/columns/openColumn.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import { setColumnDescription, setTableDescription, setTableState } from '../../activities/tables/changeTable.ts';
 import { checkColumns, createTable } from '../../activities/tables/createTable.ts';
-import { requireTable } from '../../activities/tables/openTable.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import { removeTable } from '../../activities/tables/removeTable.ts';
+import { requireNamedTable } from '../../activities/tables/requireNamedTable.ts';
 import { describeTable, pageTables } from '../../activities/tables/seeTables.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Handlers, Reply } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { maskedNames, presentColumns, presentRowSchema, presentTable, presentTableSummary } from '../presenters/tables.ts';
+import { presentColumns, presentRowSchema, presentTable, presentTableSummary, writeTableSchema } from '../presenters/tables.ts';
 
 type TableOperations =
   | 'listArtifacts'
@@ -46,19 +46,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     if (format === 'json-schema')
       return { status: 200, headers, raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, visible)) } };
     const sample = await readRows(services, visible, { limit: 5 });
-    const head = JSON.stringify({
-      name: at.table.name,
-      edit_version: at.editVersion,
-      columns: presentColumns(visible),
-      row_count: at.rowCount,
-      masked_columns: maskedNames(visible),
-    });
-    return { status: 200, headers, raw: { type: 'application/json', data: `${head.slice(0, -1)},"sample":[${sample.rows.join(',')}]}` } };
-  };
-
-  const openNamed = async (principal: Principal, params: { workbook_id: string; name: string }, needed: 'viewer' | 'editor') => {
-    const workbook = await requireWorkbook(services, principal, params.workbook_id, needed);
-    return requireTable(services, workbook.id, params.name);
+    return { status: 200, headers, raw: { type: 'application/json', data: writeTableSchema(at, visible, sample.rows) } };
   };
 
   return {
@@ -88,7 +76,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     },
 
     async getTable({ principal, params }) {
-      const at = await openNamed(principal, params, 'viewer');
+      const at = await requireNamedTable(services, principal, params, 'viewer');
       const body = presentTable(await describeTable(services, principal, at));
       return { status: 200, headers: { ETag: `"${at.editVersion}"` }, body };
     },
@@ -101,7 +89,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     },
 
     async listColumns({ principal, params }) {
-      const at = await openNamed(principal, params, 'viewer');
+      const at = await requireNamedTable(services, principal, params, 'viewer');
       return {
         status: 200,
         headers: { ETag: `"${at.editVersion}"` },
@@ -115,15 +103,15 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     },
 
     async getTableSchema({ principal, params, query }) {
-      return describeSchema(principal, await openNamed(principal, params, 'viewer'), query.format);
+      return describeSchema(principal, await requireNamedTable(services, principal, params, 'viewer'), query.format);
     },
 
     async getArtifactSchema({ principal, params, query }) {
-      return describeSchema(principal, await openNamed(principal, params, 'viewer'), query.format);
+      return describeSchema(principal, await requireNamedTable(services, principal, params, 'viewer'), query.format);
     },
 
     async describeArtifact(call) {
-      const { table } = await openNamed(call.principal, call.params, 'editor');
+      const { table } = await requireNamedTable(services, call.principal, call.params, 'editor');
       const description = call.body.description ?? null;
       return call.write(
         (tx) => setTableDescription(tx, table, description),
@@ -132,7 +120,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     },
 
     async describeColumn(call) {
-      const at = await openNamed(call.principal, call.params, 'editor');
+      const at = await requireNamedTable(services, call.principal, call.params, 'editor');
       const { columns } = await openVisibleTable(services, call.principal, at);
       const column = requireVisibleColumn(columns, call.params.column);
       const description = call.body.description ?? null;
@@ -143,7 +131,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     },
 
     async archiveArtifact(call) {
-      const { table } = await openNamed(call.principal, call.params, 'editor');
+      const { table } = await requireNamedTable(services, call.principal, call.params, 'editor');
       return call.write(
         (tx) => setTableState(tx, table, 'archived'),
         ({ state }) => ({ status: 200, body: { name: table.name, state, table_name: table.name, type: table.type } }),
@@ -151,8 +139,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     },
 
     async unarchiveArtifact(call) {
-      const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
-      const { table } = await requireTable(services, workbook.id, call.params.name, 'archived');
+      const { table } = await requireNamedTable(services, call.principal, call.params, 'editor', 'archived');
       return call.write(
         (tx) => setTableState(tx, table, 'active'),
         ({ state }) => ({ status: 200, body: { name: table.name, state, table_name: table.name, type: table.type } }),

@@ -1,5 +1,5 @@
 import type { DescribedTable, SeenTable } from '../../activities/tables/seeTables.ts';
-import { rowIdColumn, type TableRecord } from '../../core/table/table.ts';
+import { rowIdColumn, type TableAt, type TableRecord } from '../../core/table/table.ts';
 import { rowIdField, type VisibleColumn, type VisibleColumns } from '../../core/table/visibleTable.ts';
 import type { components } from '../../schema/contract.ts';
 
@@ -44,6 +44,18 @@ export function maskedNames({ columns }: VisibleColumns): string[] {
 
 export function presentColumns({ columns }: VisibleColumns): Schemas['ColumnInfo'][] {
   return [...columns, rowIdField].map(({ name, type, masked, description }) => ({ column: name, name, type, masked, description }));
+}
+
+/** `sample` are rows as JSON texts, which keep every digit. */
+export function writeTableSchema(at: TableAt, visible: VisibleColumns, sample: string[]): string {
+  const fields = {
+    name: at.table.name,
+    edit_version: at.editVersion,
+    columns: presentColumns(visible),
+    row_count: at.rowCount,
+    masked_columns: maskedNames(visible),
+  };
+  return `${JSON.stringify(fields).slice(0, -1)},"sample":[${sample.join(',')}]}`;
 }
 
 export function presentColumnDefs(columns: VisibleColumn[]): Schemas['ColumnDef'][] {

@@ -1,0 +1,52 @@
+import type { HistoryChange } from '../../activities/rows/rowHistory.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import type { ChangedCell, TableDiff } from '../../store/tables/tableDiff.ts';
+
+// Values come as JSON texts that keep every digit, so these answers are put together as text.
+
+const listJson = (rows: { json: string }[]) => rows.map(({ json }) => json).join(',');
+
+/** The text of an object, with further members that are JSON texts already. */
+function writeObject(fields: object, members: string): string {
+  return `${JSON.stringify(fields).slice(0, -1)},${members}}`;
+}
+
+function writeCells(cells: ChangedCell[]): string {
+  const list = cells.map(({ column, oldJson, newJson }) => `{"column":${JSON.stringify(column)},"old":${oldJson},"new":${newJson}}`);
+  return `[${list.join(',')}]`;
+}
+
+export function writeRowHistory(name: string, rowId: number, changes: HistoryChange[], nextCursor: string | null): string {
+  const texts = changes.map(({ op, editVersion, kind, cells }) => {
+    const fields = {
+      op_id: op.opId,
+      edit_version: editVersion,
+      kind,
+      actor: op.actor,
+      user_id: op.userId,
+      at: op.createdAt.toISOString(),
+    };
+    return writeObject(fields, `"cells":${writeCells(cells)}`);
+  });
+  return writeObject({ name, row_id: rowId, next_cursor: nextCursor }, `"changes":[${texts.join(',')}]`);
+}
+
+export function writeDiff(
+  from: TableAt,
+  to: TableAt,
+  name: string,
+  { inserted, updated, deleted, counts }: TableDiff,
+  limit: number,
+): string {
+  const fields = {
+    name,
+    from: from.editVersion,
+    to: to.editVersion,
+    inserted_count: counts.inserted,
+    updated_count: counts.updated,
+    deleted_count: counts.deleted,
+    truncated: Math.max(counts.inserted, counts.updated, counts.deleted) > limit,
+  };
+  const rows = updated.map(({ rowId, cells }) => `{"row_id":${rowId},"cells":${writeCells(cells)}}`);
+  return writeObject(fields, `"inserted":[${listJson(inserted)}],"updated":[${rows.join(',')}],"deleted":[${listJson(deleted)}]`);
+}
