@@ -9,8 +9,8 @@ import { listVisibleWorkspaces, type VisibleWorkspace } from '../store/pg/worksp
 import type { Services } from '../store/services.ts';
 
 /**
- * Where a principal meets a resource. The same three questions everywhere, in this order: is it visible (404), is it
- * within reach (403), is the role strong enough (403).
+ * Decides whether a principal may use a resource. Always the same three checks in this order: is it visible (404), within reach
+ * (403), the role sufficient (403).
  */
 
 /** Tokens and keys see their one account; a session sees all that its user owns or is a member of. */
@@ -63,14 +63,14 @@ export async function requireWorkspace(
   return workspace;
 }
 
-/** A `workspace_id` given as a parameter: one that cannot be reached, an unknown one included, is 403. */
+/** A `workspace_id` given as a parameter: 403 if it cannot be reached, also if it does not exist. */
 export async function requireNamedWorkspace(services: Services, principal: Principal, workspaceId: string): Promise<VisibleWorkspace> {
   const workspace = await findVisibleWorkspace(services, principal, workspaceId);
   if (!workspace || !reachesWorkspace(principal.reach, workspace.id)) throw outsideReach(principal, `The workspace ${workspaceId}`);
   return workspace;
 }
 
-/** A workbook given as a parameter: like a workspace, one that cannot be reached is 403. */
+/** A workbook given as a parameter: 403 if it cannot be reached, also if it does not exist. */
 export async function requireNamedWorkbook(services: Services, principal: Principal, workbookId: string): Promise<VisibleWorkbook> {
   try {
     return await requireWorkbook(services, principal, workbookId, 'viewer');
@@ -91,7 +91,7 @@ async function findVisibleWorkspace(services: Services, principal: Principal, wo
   return workspace ?? null;
 }
 
-/** The account that a request is about: the one it names, else the credential's own. */
+/** The account that a request names, or the credential's own. */
 export async function requireAccount(
   services: Services,
   principal: Principal,
@@ -108,12 +108,12 @@ export async function listReachableAccounts(services: Services, principal: Princ
   return principal.kind === 'session' ? owned : owned.filter((account) => account.id === principal.accountId);
 }
 
-/** Things of the whole account are not for a credential that is pinned to a part of it. */
+/** Resources of the whole account are refused to a credential limited to a workspace or workbook. */
 export function requireAccountReach(principal: Principal): void {
   if (principal.reach.kind !== 'account') throw outsideReach(principal, 'The account as a whole');
 }
 
-/** What only the owner in person may do, not a credential that was minted. */
+/** For what only the owner in person may do, not a token or key. */
 export function requireOwnerSession(principal: Principal): void {
   if (principal.kind === 'session') return;
   throw new DomainError(

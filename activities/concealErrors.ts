@@ -2,8 +2,8 @@ import { ApplicationFailure, TemporalFailure } from '@temporalio/common';
 import { describeErrorForLog } from '../store/log.ts';
 
 /**
- * What an activity throws is written to Temporal's history and to the worker's log. It goes there by its kind and place
- * alone: messages of the database and the engine quote values.
+ * Errors of activities are stored in Temporal's history and the worker's log. Only their kind and place are kept: messages of
+ * PostgreSQL and DuckDB can quote cell values.
  */
 export function concealErrors<T extends Record<string, (...args: never[]) => Promise<unknown>>>(activities: T): T {
   const concealed = Object.entries(activities).map(([name, run]) => [
@@ -27,7 +27,7 @@ interface DescribedError {
 }
 
 function conceal(error: unknown): unknown {
-  // Cancellation is told apart by these.
+  // The SDK needs these to recognise a cancellation.
   if (error instanceof TemporalFailure || (error instanceof Error && error.name === 'AbortError')) return error;
   const { error: kind, code, stack, cause } = describeErrorForLog(error) as unknown as DescribedError;
   const message = [kind, code, cause?.error, cause?.code].filter(Boolean).join(' ');

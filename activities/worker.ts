@@ -8,7 +8,7 @@ import { dataConverter } from '../store/temporal/payloads.ts';
 import { ensureSchedules } from '../store/temporal/schedules.ts';
 import { makeActivities } from './index.ts';
 
-/** One worker process: takes workflow and activity tasks until it is told to stop. */
+/** A worker process: runs workflow and activity tasks until it is told to stop. */
 export async function startWorker(config: ServiceConfig): Promise<Service> {
   const services = await openServices(config, 'worker');
   const { apiKey, ...rest } = connectionOptions(config.temporal);
@@ -24,7 +24,7 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
   });
   await ensureSchedules(await services.temporal(), config);
   const running = worker.run();
-  // A worker that fails ends its process: the supervisor starts another.
+  // A failed worker ends its process; the supervisor starts another.
   running.catch((error: unknown) => {
     services.log.error({ error: (error as Error).name }, 'worker failed');
     process.exit(1);
@@ -41,7 +41,7 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  // The process's own signal handling stops the worker; the SDK's would race with it.
+  // Our own signal handling stops the worker; the SDK's would compete with it.
   Runtime.install({
     shutdownSignals: [],
     logger: new DefaultLogger('WARN'),

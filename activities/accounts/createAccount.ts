@@ -3,7 +3,7 @@ import { type AccountRecord, insertAccount } from '../../store/pg/accounts.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { makeId } from '../../store/services.ts';
 
-/** A developer account beside the default one. It starts without a workspace. */
+/** Creates a developer account without a workspace. */
 export async function createAccount(tx: Tx, ownerId: string, name: string): Promise<AccountRecord> {
   const id = makeId('acc');
   await tx.admitAccount(id);

@@ -4,7 +4,7 @@ import type { AccountRecord } from '../../store/pg/accounts.ts';
 import type { Services } from '../../store/services.ts';
 import { listReachableAccounts } from '../access.ts';
 
-/** The default account first, then the others by age; one that is gone since still marks its place. */
+/** The default account first, then the others by age. A cursor stays valid after its account is deleted. */
 export async function pageAccounts(services: Services, principal: Principal, query: PageQuery): Promise<Page<AccountRecord>> {
   const after = decodeIdCursor(query.cursor, 'acc');
   const all = await listReachableAccounts(services, principal);

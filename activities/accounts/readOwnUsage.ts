@@ -12,7 +12,7 @@ export interface OwnUsage {
   requests: DailyRequests[];
 }
 
-/** Requests of the last days, today included. A session sees its user's credentials; a token or key sees itself. */
+/** Requests of the last days, including today. A session sees all credentials of its user; a token or key only itself. */
 export async function readOwnUsage(services: Services, principal: Principal, days = usualDays): Promise<OwnUsage> {
   const to = new Date(Math.floor(Date.now() / dayMs) * dayMs);
   const from = new Date(to.getTime() - (days - 1) * dayMs);

@@ -1,7 +1,7 @@
-import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.ts';
 import { tableAnnotated, tableUnannotated } from '../../core/journal/tableNotes.ts';
 import { decodeCursor, pageOf } from '../../core/paging.ts';
+import { describeUnknownColumn, findColumn } from '../../core/table/findColumn.ts';
 import type { ColumnRecord } from '../../core/table/table.ts';
 import type { VisibleTable } from '../../core/table/visibleTable.ts';
 import {
@@ -15,7 +15,7 @@ import type { Tx } from '../../store/pg/commit.ts';
 import type { Services } from '../../store/services.ts';
 import { findExistingRows } from '../../store/tables/findRowIds.ts';
 
-/** A cell (both), a row, a column, or the table (neither). */
+/** Row and column: a cell. Only one: a row or a column. None: the table. */
 export interface Target {
   row_id?: number;
   column?: string;
@@ -25,7 +25,7 @@ export interface ShownAnnotation extends Pick<AnnotationRecord, 'style' | 'note'
   target: Target;
 }
 
-/** Those of the table as the caller sees it now: not of denied or dropped columns, nor of rows that are gone. */
+/** Annotations of what the caller can see now: none of denied or dropped columns or deleted rows. */
 export async function listTableAnnotations(
   services: Services,
   { at, columns }: VisibleTable,
@@ -61,7 +61,7 @@ export interface PreparedAnnotations {
   items: (AnnotationKey & Pick<AnnotationRecord, 'style' | 'note'>)[];
 }
 
-/** Targets by id. A row or column that is not there is refused, all of them at once. */
+/** Finds the ids of the targets. All unknown rows and columns are refused together. */
 export async function prepareAnnotations(
   services: Services,
   visible: VisibleTable,
@@ -77,13 +77,13 @@ export async function prepareAnnotations(
   const seen = new Set<string>();
   const items = wanted.map(({ target, style, note }, i) => {
     const pointer = `/annotations/${i}/target`;
-    const column = target.column === undefined ? null : findColumn(columns, target.column);
-    if (column === undefined) errors.push({ pointer: `${pointer}/column`, detail: unknownColumn(columns, target.column ?? '') });
+    const column = target.column === undefined ? undefined : findColumn(columns, target.column);
+    if (column === null) errors.push({ pointer: `${pointer}/column`, detail: describeUnknownColumn(columns, target.column ?? '') });
     if (target.row_id !== undefined && !there.has(target.row_id))
       errors.push({ pointer: `${pointer}/row_id`, detail: 'names no row of this table' });
     const key = { rowId: target.row_id ?? 0, columnId: column?.id ?? 0 };
     const name = `${key.rowId} ${key.columnId}`;
-    if (column !== undefined && seen.has(name)) errors.push({ pointer, detail: 'stands in this request already' });
+    if (column !== null && seen.has(name)) errors.push({ pointer, detail: 'stands in this request already' });
     seen.add(name);
     return { ...key, style: style ?? null, note: note ?? null };
   });
@@ -94,7 +94,7 @@ export async function prepareAnnotations(
   return { visible, items };
 }
 
-/** They are no content: no version, no op, but the audit log says who annotated what. */
+/** Annotations are not content: they make no version and no op, only an audit entry. */
 export async function setAnnotations(tx: Tx, { visible: { at, columns }, items }: PreparedAnnotations): Promise<ShownAnnotation[]> {
   const stored = await upsertAnnotations(tx, at.table.id, items);
   tx.note(at.table.workbookId, tableAnnotated(at.table, items.length));
@@ -105,25 +105,13 @@ export async function setAnnotations(tx: Tx, { visible: { at, columns }, items }
   });
 }
 
-/** Targets that name nothing the caller sees have no annotation: they are passed over. */
+/** Skips targets that the caller cannot see. */
 export async function removeAnnotations(tx: Tx, { at, columns }: VisibleTable, targets: Target[]): Promise<number> {
   const keys = targets.flatMap((target) => {
-    const column = target.column === undefined ? null : findColumn(columns, target.column);
-    return column === undefined ? [] : [{ rowId: target.row_id ?? 0, columnId: column?.id ?? 0 }];
+    const column = target.column === undefined ? undefined : findColumn(columns, target.column);
+    return column === null ? [] : [{ rowId: target.row_id ?? 0, columnId: column?.id ?? 0 }];
   });
   const deleted = keys.length === 0 ? 0 : await deleteAnnotations(tx, at.table.id, keys);
   tx.note(at.table.workbookId, tableUnannotated(at.table, deleted));
   return deleted;
-}
-
-function findColumn(columns: ColumnRecord[], name: string): ColumnRecord | undefined {
-  return columns.find((column) => column.name.toLowerCase() === name.toLowerCase());
-}
-
-function unknownColumn(columns: ColumnRecord[], name: string): string {
-  const near = nearestName(
-    name,
-    columns.map((column) => column.name),
-  );
-  return near ? `is not a column; did you mean ${near}?` : 'is not a column of this table';
 }

@@ -4,7 +4,7 @@ import { BlobError } from '../../store/blobs/blobStore.ts';
 import { anchorsPrefix } from '../../store/blobs/keys.ts';
 import type { Services } from '../../store/services.ts';
 
-/** How far a chain had come when it was last seen whole. Kept in the blob store, out of reach of who can write to the database. */
+/** The head of a chain when it was last verified. Stored in the blob store, out of reach of those who can write to the database. */
 export interface Anchor {
   seq: number;
   hash: string;
@@ -12,13 +12,13 @@ export interface Anchor {
 
 const mostTries = 10;
 
-/** The farthest anchor, if there is one. */
+/** The furthest anchor, or null. */
 export async function readAnchor(services: Services, accountId: string, scope: string): Promise<{ anchor: Anchor | null; keys: string[] }> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await findAnchor(services, anchorsPrefix(accountId, scope));
     } catch (error) {
-      // Somebody moved it on between our looking and our reading.
+      // Somebody moved the anchor between our listing and our reading.
       if (!(error instanceof BlobError) || error.kind !== 'missing' || attempt === mostTries) throw error;
     }
   }
@@ -35,7 +35,7 @@ async function findAnchor(services: Services, prefix: string): Promise<{ anchor:
   return { anchor, keys };
 }
 
-/** Moves the anchor on; the ones before it go. */
+/** Writes the new anchor, then removes the old ones. */
 export async function moveAnchor(services: Services, accountId: string, scope: string, anchor: Anchor, before: string[]): Promise<void> {
   const draft = await services.blobs.draft();
   await writeFile(draft, JSON.stringify(anchor));

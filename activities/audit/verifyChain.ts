@@ -6,9 +6,9 @@ import { moveAnchor, readAnchor } from './anchors.ts';
 export type ChainState = 'broken' | 'moved' | 'unmoved';
 
 /**
- * Whether the audit chain of a workbook or account is whole. Inside the database every link and the sealed head are
- * checked; the anchor outside of it shows a chain that was cut back to an older head, however well. A chain that is found
- * whole moves the anchor on. By `newPart`, what lies before the anchor is believed.
+ * Verifies the audit chain of a workbook or account. In the database it checks every link and the sealed head; the anchor
+ * outside of it reveals a chain that was cut back to an older head. Moves the anchor forward if the chain is whole. `newPart`
+ * trusts everything before the anchor.
  */
 export async function verifyChain(
   services: Services,
@@ -23,7 +23,7 @@ export async function verifyChain(
   ]);
   if (!head?.whole || !anchored) {
     services.log.error({ scope, account: accountId, anchoredAt: anchor?.seq, endsAt: head?.seq }, 'an audit chain is broken');
-    // A chain that has lost its head shows nobody's account any more.
+    // A chain without its head no longer shows its account, so row security would hide it.
     await acrossAccounts(() => recordAnchor(services.db.pool, scope, { seq: anchor?.seq ?? 0, state: 'broken' }));
     return 'broken';
   }

@@ -2,7 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { nearestName } from '../../core/cells/nearestName.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { PlannedEdit } from '../../core/table/edit.ts';
-import { findColumn } from '../../core/table/planColumns.ts';
+import { findColumn } from '../../core/table/findColumn.ts';
 import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
@@ -19,18 +19,18 @@ export interface ColumnRequest {
   expectedVersion: number | null;
 }
 
-/** A change of columns, worked out before its transaction. */
+/** A planned change of columns. */
 export interface PreparedColumnChange {
   at: TableAt;
   plan: PlannedEdit;
-  /** Name and type after the change; no type once the column is gone. */
+  /** Name and type after the change; no type for a dropped column. */
   column: string;
   type: string | null;
-  /** In the transaction, when the number of the new version is known. */
+  /** Runs in the transaction, once the new version's number is known. */
   change(tx: Tx, version: number): Promise<void>;
 }
 
-/** The compare-and-set that every edit goes through, and the columns with it. */
+/** Applies the edit and the change of columns in one transaction. */
 export async function applyColumnChange(tx: Tx, prepared: PreparedColumnChange): Promise<EditedTable> {
   const edited = await applyEdit(tx, prepared.at, prepared.plan);
   await prepared.change(tx, edited.editVersion);
@@ -49,7 +49,7 @@ export async function openForColumns(
   return { at, visible };
 }
 
-/** The column that a path names, or a 404 that names the nearest one. */
+/** The column with this name, or a 404 that suggests the nearest name. */
 export function requireVisibleColumn<Column extends ColumnRecord>(visible: Column[], name: string): Column {
   const column = findColumn(visible, name);
   if (column) return column;
@@ -60,7 +60,7 @@ export function requireVisibleColumn<Column extends ColumnRecord>(visible: Colum
   throw notFound('column in this table', near ? `Did you mean ${near}?` : 'GET …/columns lists the columns.');
 }
 
-/** The column that a path names, if the caller may see what is in it. */
+/** The same, but refuses masked columns. */
 export function requireColumn(visible: VisibleColumn[], name: string): VisibleColumn {
   const column = requireVisibleColumn(visible, name);
   if (column.masked)

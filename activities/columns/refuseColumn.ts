@@ -12,7 +12,7 @@ export function requireColumnType(text: string): ColumnType {
   throw refuseMember('/type', unknownType, 'Choose a type from the list.');
 }
 
-/** Why a change of columns cannot be, as a problem; `pointer` is where the request has the name. */
+/** Turns a refusal into a problem; `pointer` is the place of the name in the request. */
 export function describeColumnRefusal(refusal: ColumnRefusal, pointer: string): DomainError {
   switch (refusal.kind) {
     case 'bad-name':

@@ -15,8 +15,8 @@ import { type ColumnRequest, openForColumns, type PreparedColumnChange, requireC
 import { requireColumnType } from './refuseColumn.ts';
 
 /**
- * The column goes on under a new id. Its values are cast once, into new segments, so that reading never casts and the
- * versions before keep the text as it was.
+ * Replaces the column by one with a new id. Values are cast once into new segments, so reads never cast, and older versions
+ * keep their text.
  */
 export async function prepareRetypeColumn(
   services: Services,
@@ -41,7 +41,7 @@ export async function prepareRetypeColumn(
     plan: { ...plan, layers: [...segments, openLog] },
     ...changed,
     async change(tx, version) {
-      // Every row of this version lies in the new segments: nothing is left that would want the old default.
+      // The new segments hold every row, so the old default is not needed.
       await replaceColumnAt(tx, at.table.id, version, column.id, { id, name: column.name, type: changed.type, defaultText: null });
       await updateTable(tx, at.table.id, { tailCount: 0 });
     },

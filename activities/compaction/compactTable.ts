@@ -6,28 +6,27 @@ import { makeId, type Services } from '../../store/services.ts';
 import type { FileWatch } from '../../store/tables/fileWatch.ts';
 import { writeSegments } from '../../store/tables/writeSegments.ts';
 import { keepColumns } from '../../store/tables/writtenColumns.ts';
-import type { Pulse } from '../pulse.ts';
+import type { ActivityContext } from '../activityContext.ts';
 import { freezeTail } from './freezeTail.ts';
 import { moveLog } from './moveLog.ts';
 
-/** `moved`: the table is made of other layers meanwhile; what was written is not needed and is gone. */
+/** `moved`: the layers were replaced meanwhile; the written files were deleted. */
 export type CompactionOutcome = 'nothing' | 'frozen' | 'compacted' | 'moved';
 
 /**
- * Folds a table's layers where they are over the limits. Reads the version that is current, writes files, then puts them
- * in place of the layers they were made from, below what came since; readers and writers never wait, a compaction comes
- * through however often the table is edited, and no version's content changes. Cut off
- * anywhere it leaves at most files that nothing refers to.
+ * Compacts a table that is over the limits. Reads the current version, writes files, then replaces the layers they were made
+ * from; layers added since stay on top. Readers and writers never wait, frequent edits do not prevent it, and no version's
+ * content changes. If interrupted, it leaves at most unreferenced files.
  */
 export async function compactTable(
   services: Services,
   tableId: string,
-  pulse: Pulse,
+  activity: ActivityContext,
   limits: CompactionLimits = compactionLimits,
 ): Promise<CompactionOutcome> {
   const at = await findCurrentTableById(services.db.pool, tableId);
   if (!at) return 'nothing';
-  const watch = watchFiles(services, pulse);
+  const watch = watchFiles(services, activity);
   const kind = chooseCompaction(at, limits);
   if (!kind) {
     const moved = await moveLog(services, at, limits, watch);
@@ -42,7 +41,7 @@ export async function compactTable(
     await watch.dropAll().catch(() => {});
     throw error;
   }
-  // An error from here on does not say whether they were put there: the files must stay, and are collected if it did not.
+  // After an error here we do not know whether the files are in use, so they must stay; unused ones are collected later.
   const folded = await foldLayers(services.db.pool, {
     tableId,
     from: at.table.manifestId,
@@ -56,13 +55,13 @@ export async function compactTable(
   return folded ? (kind === 'freeze' ? 'frozen' : 'compacted') : 'moved';
 }
 
-/** Every file is unlike all others, even of the same rows: what is dropped here cannot be somebody else's. */
-function watchFiles(services: Services, pulse: Pulse): FileWatch {
+/** Every file has a unique key, even with the same rows, so deleting one never affects another. */
+function watchFiles(services: Services, activity: ActivityContext): FileWatch {
   const keys = new Set<string>();
   return {
     step() {
-      pulse.heartbeat();
-      pulse.signal?.throwIfAborted();
+      activity.heartbeat();
+      activity.signal?.throwIfAborted();
     },
     wrote: (key) => keys.add(key),
     async dropAll() {

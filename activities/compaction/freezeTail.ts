@@ -6,7 +6,7 @@ import type { Services } from '../../store/services.ts';
 import type { FileWatch } from '../../store/tables/fileWatch.ts';
 import { readLogLayers } from '../../store/tables/readLogLayers.ts';
 
-/** Every log layer up to the version as a delta in its place. The entries stay in the log, for history. */
+/** Replaces each log layer up to the version by a delta. The entries stay in the log, for history. */
 export async function freezeTail(services: Services, at: TableAt, watch: FileWatch): Promise<Layer[]> {
   const byLayer = new Map<number, LayeredEntry[]>();
   for (const entry of await readLogLayers(services, at, null)) {
@@ -20,7 +20,7 @@ export async function freezeTail(services: Services, at: TableAt, watch: FileWat
       layers.push(layer);
       continue;
     }
-    // What a later log layer says of a row is final, so only the newest entry of each row was read.
+    // The later log layer wins, so only the newest entry of each row was read.
     const entries = byLayer.get(index);
     if (!entries) continue;
     watch.step();
@@ -42,7 +42,7 @@ export async function freezeTail(services: Services, at: TableAt, watch: FileWat
   return layers;
 }
 
-/** An entry from before a column was added says nothing of it, which means its default; in a file an absent value is null. */
+/** Entries from before a column was added lack it, which means its default; in a file a missing value would be null. */
 function withDefaults(at: TableAt, entry: LayeredEntry): LayeredEntry {
   const { cells } = entry;
   if (cells === null) return entry;

@@ -9,20 +9,21 @@ import type { FileWatch } from '../../store/tables/fileWatch.ts';
 const mostInFile = { entries: 20_000, bytes: 64 * 1024 * 1024 };
 
 /**
- * Moves entries that no layer of the table as it is reads any more from the database to files, where history, diff, undo
- * and older versions go on reading them. What is left in the database is bounded, however often a table is edited.
+ * Moves log entries that the current layers do not need from the database to files, where history, diff, undo and older
+ * versions read them. So the database holds a bounded number of entries per table.
  */
 export async function moveLog(services: Services, at: TableAt, limits: CompactionLimits, watch: FileWatch): Promise<number> {
   const upTo = at.layers.reduce((least, layer) => (layer.kind === 'log' ? Math.min(least, layer.after) : least), at.editVersion);
   for (let moved = 0; ; ) {
     watch.step();
     const { movedUpTo, entries } = await listOldEntries(services.db.pool, at.table.id, upTo, mostInFile);
-    // A file for a few entries is not worth its reading.
+    // Too few entries for a file.
     if (entries.length < limits.moved) return moved;
     entries.sort((a, b) => a.editVersion - b.editVersion || a.rowId - b.rowId);
     const { key, bytes } = await writeLog(services, tablePrefix(at.table), entries);
     const rowIds = entries.map((entry) => entry.rowId);
-    // An error from here on does not say whether they were moved: the file must stay, and is collected if they were not.
+    // After an error here we do not know whether the entries were moved, so the file must stay; an unused one is collected
+    // later.
     const isMoved = await moveEntries(services.db.pool, {
       tableId: at.table.id,
       key,

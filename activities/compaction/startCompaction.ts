@@ -4,11 +4,11 @@ import { describeErrorForLog } from '../../store/log.ts';
 import { listTablesToCompact } from '../../store/pg/compaction.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
-import type { Pulse } from '../pulse.ts';
+import type { ActivityContext } from '../activityContext.ts';
 
 type TableKey = Pick<TableRecord, 'id' | 'workbookId' | 'accountId'>;
 
-/** Starts the table's compaction unless it is running: one at a time, whoever asks. */
+/** Starts the table's compaction unless it is already running. */
 export async function startCompaction(services: Services, table: TableKey): Promise<void> {
   const { client } = await services.temporal();
   await client.workflow.start('compactTable', {
@@ -21,15 +21,15 @@ export async function startCompaction(services: Services, table: TableKey): Prom
 }
 
 const askAgainMs = 30_000;
-/** When a compaction was asked for, and how far over the limits the table was then. */
+/** When compaction was last requested for a table, and how far it was over the limits then. */
 const asked = new Map<string, { at: number; burden: number }>();
 
 /**
- * After an edit: asks for a compaction when the table is over the limits. Nobody waits for it and nothing depends on it, the
- * sweep finds the table too; so it is asked for once in a while, not at every edit until it is done. But again when the burden
- * has doubled: the compaction may have been about to end when it was asked for.
+ * Requests a compaction after an edit if the table is over the limits. Best effort: the sweep finds the table too. So it is
+ * requested again only after a while, or when the burden has doubled, as the last compaction may have been about to end when it
+ * was requested.
  */
-export function compactWhenLong(services: Services, table: TableKey, tailCount: number, layers: readonly { kind: string }[]): void {
+export function requestCompaction(services: Services, table: TableKey, tailCount: number, layers: readonly { kind: string }[]): void {
   const files = layers.filter((layer) => layer.kind !== 'log').length;
   const deltas = layers.filter((layer) => layer.kind === 'delta').length;
   const { tail, deltas: mostDeltas, files: mostFiles } = compactionLimits;
@@ -48,12 +48,12 @@ export function compactWhenLong(services: Services, table: TableKey, tailCount: 
   );
 }
 
-/** Finds tables over the limits, so that none is forgotten when the process that edited it was gone. */
-export async function sweepTables(services: Services, pulse: Pulse): Promise<number> {
+/** Finds tables over the limits, in case the process that edited them ended before requesting a compaction. */
+export async function sweepTables(services: Services, activity: ActivityContext): Promise<number> {
   const tables = await listTablesToCompact(services.db.pool, compactionLimits);
   for (const table of tables) {
-    pulse.heartbeat();
-    pulse.signal?.throwIfAborted();
+    activity.heartbeat();
+    activity.signal?.throwIfAborted();
     await startCompaction(services, table);
   }
   return tables.length;

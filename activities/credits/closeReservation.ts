@@ -3,7 +3,7 @@ import { planClosing } from '../../core/credits/planClosing.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { insertMovements, lockJobBooks } from '../../store/pg/credits.ts';
 
-/** Ends a job's reservation, unless it has ended before, as `closed` then says; null when the job has none. */
+/** Ends a job's reservation unless it has ended already (then `closed` says how). Null: the job has none. */
 export async function closeReservation(tx: Tx, jobId: string, accountId: string, kind: 'settle' | 'release'): Promise<HeldCredits | null> {
   const { books, held } = await lockJobBooks(tx, accountId, jobId);
   const movement = held && planClosing(books.lots, held, jobId, kind, tx.at);

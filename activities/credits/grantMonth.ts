@@ -2,7 +2,7 @@ import { planMonth } from '../../core/credits/planMonth.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { insertMovements, lockBooks } from '../../store/pg/credits.ts';
 
-/** This month's grant, and the end of what was left of the months before; nothing for accounts that have it. */
+/** Grants this month's credits and expires those of earlier months. Does nothing for accounts that have them. */
 export async function grantMonth(tx: Tx, accountIds: string[]): Promise<void> {
   const books = await lockBooks(tx, accountIds);
   await insertMovements(

@@ -2,7 +2,7 @@ import { planPurchase } from '../../core/credits/planPurchase.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { hasMovement, insertMovements, lockBooks } from '../../store/pg/credits.ts';
 
-/** Adds bought credits, once for each payment; they last until they are spent. False when the payment is known already. */
+/** Adds purchased credits, once per payment. Returns false if the payment is booked already. */
 export async function purchaseCredits(tx: Tx, purchase: { accountId: string; ref: string; amount: number }): Promise<boolean> {
   const { accountId, ref, amount } = purchase;
   const movement = planPurchase(ref, amount);

@@ -2,8 +2,8 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { closeReservation } from './closeReservation.ts';
 
 /**
- * Gives back what a job has reserved, for work that failed; what comes from a month that is over expires. Safe to call on
- * every way out: what was settled stays settled.
+ * Returns a job's reserved credits after a failure; those of expired lots expire. Safe to call on every way out: settled
+ * credits stay settled.
  */
 export async function releaseCredits(tx: Tx, jobId: string, accountId: string): Promise<'released' | 'settled' | 'nothing_reserved'> {
   const held = await closeReservation(tx, jobId, accountId, 'release');

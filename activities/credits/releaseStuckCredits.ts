@@ -5,7 +5,10 @@ import { releaseCredits } from './releaseCredits.ts';
 
 const actor: Actor = { name: 'system', userId: null, credential: 'none', requestId: 'release-stuck-credits' };
 
-/** Gives back what jobs hold that are over or gone: what was to be paid for was settled with its result. Says how many held some. */
+/**
+ * Releases credits reserved by jobs that have ended or are gone; a job that was to be paid for has settled them with its
+ * result. Returns how many jobs there were.
+ */
 export async function releaseStuckCredits(services: Services, heartbeat: () => void): Promise<number> {
   const stuck = await listStuckReservations(services.db.pool);
   for (const { accountId, jobId } of stuck) {

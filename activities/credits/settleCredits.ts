@@ -3,7 +3,7 @@ import { creditsSpent } from '../../core/journal/jobNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { closeReservation } from './closeReservation.ts';
 
-/** Spends what a job has reserved, in the transaction of its result. Says how much that is, the second time as well. */
+/** Spends a job's reserved credits, in the transaction of its result. Returns the amount, also when repeated. */
 export async function settleCredits(tx: Tx, jobId: string, accountId: string): Promise<number> {
   const held = await closeReservation(tx, jobId, accountId, 'settle');
   if (!held) throw new Error(`${jobId} has reserved no credits to settle.`);

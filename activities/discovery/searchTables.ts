@@ -12,7 +12,7 @@ export interface Hit {
 
 const candidatesAtATime = 2_000;
 
-/** Best first. The database finds candidates, the ranking sees only what the caller may see: a denied column finds nothing. */
+/** Best match first. The database finds candidates; only what the caller may see is ranked, so a denied column matches nothing. */
 export async function searchTables(
   services: Services,
   principal: Principal,
@@ -41,7 +41,7 @@ export async function searchTables(
   return cutPage(start < 0 ? [] : hits.slice(start), query.limit, ({ match, table }) => [match.score, table.id]);
 }
 
-/** All of them, for the best may be the last. */
+/** Lists all candidates, as the best may come last. */
 async function* listCandidates(services: Services, principal: Principal, words: string[]): AsyncGenerator<FoundTable> {
   for (let after: [string, string, string] | null = null; ; ) {
     const found: FoundTable[] = await findTables(services.db.pool, {

@@ -12,11 +12,11 @@ export interface LineageGraph {
   tables: TableRecord[];
   sources: SourceRecord[];
   landings: LandingRecord[];
-  /** From what was read to what was made, by table id. */
+  /** From the table that was read to the table that was made, by id. */
   edges: { from: string; to: string }[];
 }
 
-/** Everything that a table was made from, up to the sheets of its sources, and everything that was made from it. */
+/** Everything a table was made from, up to the sheets of its sources, and everything made from it. */
 export async function traceLineage(services: Services, table: TableRecord): Promise<LineageGraph> {
   const edges = await listEdges(services.db.pool, table.id);
   const ids = [...new Set([table.id, ...edges.flatMap(({ from, to }) => [from, to])])];
@@ -41,7 +41,7 @@ export interface RowOrigin {
 
 const mostRanges = 1000;
 
-/** The cells that a row came from; only columns that the caller may see are named, and cells behind others are left out. */
+/** The cells a row came from. Names only columns that the caller may see, and leaves out cells of others. */
 export async function traceRow(
   services: Services,
   { at, columns, effects }: VisibleTable,
@@ -57,7 +57,7 @@ export async function traceRow(
   if (found.length === 0 && !(await hasRow(services, at, rowId))) throw notFound('row in this table');
   const { source } = landing;
   const cells = found.slice(0, mostRanges).flatMap(({ range, columnIds }): RowOrigin[] => {
-    // A cell that fills nothing but columns hidden from the caller is hidden with them.
+    // Hides cells that fill only denied columns.
     if (columnIds.length > 0 && columnIds.every((id) => effects.get(id) === 'deny')) return [];
     const filled = columnIds.flatMap((id) => names.get(id) ?? []);
     return [{ source: source.name, sheet: source.format === 'xlsx' ? landing.sheet : null, range, columns: filled }];

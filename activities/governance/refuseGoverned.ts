@@ -1,7 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Services } from '../../store/services.ts';
 
-/** Raw bytes know no policies: on a governed workbook they are shown to nobody. */
+/** Policies cannot be applied to raw bytes, so a governed workbook shows them to nobody. */
 export async function refuseGoverned(services: Services, workbookId: string): Promise<void> {
   if (!(await services.policies.isGoverned(workbookId))) return;
   throw new DomainError(

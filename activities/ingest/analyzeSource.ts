@@ -4,23 +4,23 @@ import { analyze, summarizeSheets } from '../../core/structuring/index.ts';
 import { updateJob } from '../../store/pg/jobs.ts';
 import { findSourceById, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
+import type { ActivityContext } from '../activityContext.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { succeedJob } from '../jobs/endJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
-import type { Pulse } from '../pulse.ts';
 import { refuseSourceJob } from './failSourceJob.ts';
 import { readGrids } from './readSourceFile.ts';
 import { withMemorySlot } from './withMemorySlot.ts';
 
-/** Reads the file and keeps a proposal of its regions; what people corrected in an earlier one is discarded. */
-export async function analyzeSource(services: Services, jobId: string, pulse: Pulse): Promise<void> {
+/** Reads the file and stores a proposal of its regions, which replaces an earlier one and its corrections. */
+export async function analyzeSource(services: Services, jobId: string, activity: ActivityContext): Promise<void> {
   const job = await openJob(services, jobId, 'analyze');
   if (!job) return;
   await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read' });
   try {
     const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
-    const found = await withMemorySlot(pulse, async () => {
-      const { grids, reader } = await readGrids(services, source, { signal: pulse.signal });
+    const found = await withMemorySlot(activity, async () => {
+      const { grids, reader } = await readGrids(services, source, { signal: activity.signal });
       return { spec: { ...analyze(grids, source.name), reader }, extents: summarizeSheets(grids) };
     });
     await requireAsker(services, job, 'editor');

@@ -10,9 +10,9 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, updateJobInTx } from '../../store/pg/jobs.ts';
 import { insertLandings, lockSource, type SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
+import type { ActivityContext } from '../activityContext.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
-import type { Pulse } from '../pulse.ts';
 import { prepareUpsert } from '../rows/upsertRows.ts';
 import { applyEdit, retryOnMove } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
@@ -22,15 +22,15 @@ import { endMaterialize } from './endMaterialize.ts';
 import { withMemorySlot } from './withMemorySlot.ts';
 import { writeProvenance } from './writeTables.ts';
 
-/** The rows of the chosen regions go to a table that is there, as an upsert by who asked for it. */
+/** Appends the rows of the chosen regions to an existing table, as an upsert by who asked for it. */
 export async function appendRegions(
   services: Services,
   job: JobRecord<'materialize'>,
   source: SourceRecord,
   { table: name, expectedVersion, mapping }: AppendTarget,
-  pulse: Pulse,
+  activity: ActivityContext,
 ): Promise<void> {
-  const { grids, tables: built } = await withMemorySlot(pulse, () => buildRegions(services, source, job.input.regions, pulse));
+  const { grids, tables: built } = await withMemorySlot(activity, () => buildRegions(services, source, job.input.regions, activity));
   // Totals beside a table are not rows of it.
   const tables = built.filter(({ role }) => role === 'data' || role === 'level');
   const rows = tables.flatMap((table) => listRows(table, mapping));
@@ -86,12 +86,12 @@ export async function appendRegions(
   });
 }
 
-/** A column that is mapped nowhere goes by its own name. */
+/** Columns without a mapping keep their name. */
 function mapNames(table: OutputTable, mapping: Record<string, string>): string[] {
   return table.columns.map(({ name }) => (Object.hasOwn(mapping, name) ? (mapping[name] as string) : name));
 }
 
-/** Every column of the regions must have one of the table, and no two the same. */
+/** Every column of the regions needs a column of the table, and no two the same. */
 function checkMapping(tables: OutputTable[], mapping: Record<string, string>, known: Set<string>): void {
   const own = new Set(tables.flatMap((table) => table.columns.map((column) => column.name)));
   const errors = Object.keys(mapping).flatMap((name) =>
@@ -116,7 +116,7 @@ function checkMapping(tables: OutputTable[], mapping: Record<string, string>, kn
   );
 }
 
-/** Keeps from which cells the appended rows come. */
+/** Records which cells the appended rows came from. */
 async function traceAppended(
   services: Services,
   at: TableAt,
@@ -130,13 +130,13 @@ async function traceAppended(
   return writeProvenance(services, grid, table, { tableId: at.table.id, prefix, rowBase: 0, columnIds });
 }
 
-/** Rows under the names of the table they go to. */
+/** Rows under the column names of the target table. */
 function listRows(table: OutputTable, mapping: Record<string, string>): Record<string, unknown>[] {
   const names = mapNames(table, mapping);
   return table.rows.map((row) => Object.fromEntries(names.map((name, k) => [name, row[k] ?? null])));
 }
 
-/** A value that does not fit is named by its cell in the sheet, where whoever sent the file can find it. */
+/** Names a value that does not fit by its cell in the sheet, where the sender can find it. */
 function explainRows(error: unknown, grids: Grid[], tables: OutputTable[], mapping: Record<string, string>): unknown {
   if (!(error instanceof DomainError) || error.code !== 'validation-failed') return error;
   const first = error.extras.errors?.[0];

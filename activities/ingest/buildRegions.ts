@@ -3,18 +3,18 @@ import type { Grid } from '../../core/grid/grid.ts';
 import { buildSelected, describeMisfit, type OutputTable, type ParseSpec, toContract } from '../../core/structuring/index.ts';
 import type { SourceRecord } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
-import type { Pulse } from '../pulse.ts';
+import type { ActivityContext } from '../activityContext.ts';
 import { type Reader, readGrids } from './readSourceFile.ts';
 
-/** The chosen regions, built. A value that its column's wanted type cannot hold is refused, with its cell. */
+/** Builds the chosen regions. Refuses values that do not fit the wanted type, naming their cell. */
 export async function buildRegions(
   services: Services,
   source: SourceRecord,
   regionIds: string[] | null,
-  pulse: Pulse,
+  activity: ActivityContext,
 ): Promise<{ grids: Grid[]; tables: OutputTable[] }> {
   const spec = source.spec as ParseSpec;
-  const { grids } = await readGrids(services, source, { reader: spec.reader as Reader, signal: pulse.signal });
+  const { grids } = await readGrids(services, source, { reader: spec.reader as Reader, signal: activity.signal });
   const { tables, misfits } = buildSelected(grids, spec, regionIds);
   const problems = misfits.map((misfit) => describeMisfit(toContract(spec), misfit));
   if (problems.length === 0) return { grids, tables };

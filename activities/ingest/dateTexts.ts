@@ -9,7 +9,7 @@ export interface DateText {
 
 const MOST_DATES = 20_000;
 
-/** The dates of a sheet are the same ones over and over; to take one apart costs more than to remember it. */
+/** Caches formatted dates: sheets repeat the same dates, and formatting costs more than a lookup. */
 export class DateTexts {
   private readonly byStyle = new Map<number, Map<number, DateText>>();
   private size = 0;

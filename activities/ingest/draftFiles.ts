@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { ParquetFile } from '../../store/parquet/parquetFile.ts';
 import type { Services } from '../../store/services.ts';
 
-/** The files of one piece of work: either all of them are kept, or none remains. */
+/** The files of one piece of work: all are kept, or none. */
 export class DraftFiles {
   private readonly open = new Map<ParquetFile, string>();
   private readonly keys: string[] = [];
@@ -20,7 +20,7 @@ export class DraftFiles {
   async keep(file: ParquetFile, prefix: string): Promise<{ key: string; bytes: number }> {
     const draft = this.open.get(file);
     if (draft === undefined) throw new Error('a file of another set');
-    // A mark of its own makes every file unlike all others: one that is dropped is never somebody else's too.
+    // A random marker makes each file unique, so deleting it never affects another.
     await file.finish({ svc_file: randomUUID() });
     const { key, size } = await this.blobs.put(prefix, draft, 'parquet');
     this.open.delete(file);

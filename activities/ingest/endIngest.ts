@@ -15,11 +15,11 @@ export interface Outcome {
   structuring: NonNullable<SourceRecord['structuring']>;
   reason?: string;
   creditsCharged?: number;
-  /** What else is new about the source. */
+  /** Other fields of the source to update. */
   fields?: Partial<SourceRecord>;
 }
 
-/** Inside the transaction: the ingest is done, with structured tables or without. */
+/** Runs inside the transaction: the ingest succeeded, with or without structured tables. */
 export async function endIngest(tx: Tx, job: JobRecord<'ingest'>, source: SourceRecord, outcome: Outcome): Promise<void> {
   const { input } = job;
   await updateSource(tx, source.id, {
@@ -35,7 +35,10 @@ export async function endIngest(tx: Tx, job: JobRecord<'ingest'>, source: Source
   await succeedJob(tx, job, result, input.announce);
 }
 
-/** Inside the transaction: the raw tables stay, and structuring is not charged for. A revision is all or nothing. */
+/**
+ * Runs inside the transaction: keeps the raw tables and does not charge for structuring. A revision that falls back is refused
+ * as a whole.
+ */
 export async function fallBack(tx: Tx, job: JobRecord<'ingest'>, reason: string): Promise<void> {
   const source = (await lockSource(tx, job.input.sourceId)) as SourceRecord;
   await giveBack(tx, job);
@@ -59,7 +62,7 @@ function explainReason(reason: string): JobProblem {
   };
 }
 
-/** Inside the transaction: the file is refused. A source that came with it goes; one that was there stays as it was. */
+/** Runs inside the transaction: refuses the file. Removes a source that is new; one that existed stays as it was. */
 export async function refuseIngest(tx: Tx, job: JobRecord<'ingest'>, problem: JobProblem): Promise<void> {
   const { input } = job;
   const source = await lockSource(tx, input.sourceId);
@@ -75,18 +78,17 @@ async function settledStatus(tx: Tx, source: SourceRecord): Promise<SourceRecord
   return source.spec ? 'analyzed' : 'registered';
 }
 
-/** Structuring failed for no fault of the file: the raw tables stay. */
+/** Structuring failed through no fault of the file: keeps the raw tables. */
 export async function fallBackIngest(services: Services, jobId: string, reason: string): Promise<void> {
   await endJob(services, jobId, (tx, job) => fallBack(tx, job, reason));
 }
 
-/** The file could not even be read, for no fault of its own. */
+/** The file could not be read, through no fault of its own. */
 export async function failIngest(services: Services, jobId: string): Promise<void> {
   const problem = { code: 'unavailable', detail: 'The file could not be read just now.', suggestedFix: 'Try again in a moment.' };
   await endJob(services, jobId, (tx, job) => refuseIngest(tx, job, problem));
 }
 
-/** The job was cancelled or stopped. */
 export async function abandonIngest(services: Services, jobId: string, why: Ending): Promise<void> {
   await endJob(services, jobId, (tx, job) => abandon(tx, job, why));
 }
@@ -96,7 +98,7 @@ async function endJob(services: Services, jobId: string, end: (tx: Tx, job: JobR
   if (job) await commitForJob(services, job, end);
 }
 
-/** Inside the transaction: a workbook that was deleted meanwhile needs no tables, and nobody pays for them. */
+/** Runs inside the transaction: ends the job without charge if the workbook was deleted meanwhile. */
 export async function abandonIfGone(tx: Tx, job: JobRecord<'ingest'>, source: SourceRecord): Promise<boolean> {
   if (await findWorkbook(tx.orm, source.workbookId)) return false;
   await abandon(tx, job, 'cancelled');
@@ -107,7 +109,7 @@ async function abandon(tx: Tx, job: JobRecord<'ingest'>, why: Ending): Promise<v
   await giveUp(tx, job, endings[why], why);
 }
 
-/** Inside the transaction: what has landed stays, what has not goes; the job fails. */
+/** Runs inside the transaction: fails the job but keeps raw tables that were stored. */
 export async function giveUp(tx: Tx, job: JobRecord<'ingest'>, problem: JobProblem, why: string): Promise<void> {
   const { input } = job;
   const hasRaw = (await listLanded(tx.orm, [input.sourceId])).some(({ landing }) => landing.role === 'raw');

@@ -5,7 +5,7 @@ import type { JobRecord } from '../../store/pg/jobs.ts';
 import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import { succeedJob } from '../jobs/endJob.ts';
 
-/** Inside the transaction: the tables are made, or the rows appended. */
+/** Runs inside the transaction: the tables are made, or the rows appended. */
 export async function endMaterialize(
   tx: Tx,
   job: JobRecord<'materialize'>,

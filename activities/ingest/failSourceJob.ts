@@ -10,13 +10,13 @@ const reasons: Record<'failed' | Ending, JobProblem> = {
   failed: { code: 'unavailable', detail: 'The file could not be worked on just now.', suggestedFix: 'Try again in a moment.' },
 };
 
-/** The workflow of an analysis or a materialization gave up, was told to, or is no more. */
+/** Ends an analysis or materialization whose workflow failed, was cancelled or is gone. */
 export async function failSourceJob(services: Services, jobId: string, reason: 'failed' | Ending): Promise<void> {
   const job = await openJob(services, jobId, 'analyze', 'materialize');
   if (job) await refuseSourceJob(services, job, reasons[reason]);
 }
 
-/** The job ends; the source stays as it was, but that a file which cannot be analyzed says so. */
+/** Ends the job. The source returns to its former status, except that an unreadable file is marked as such. */
 export async function refuseSourceJob(services: Services, job: JobRecord<'analyze' | 'materialize'>, problem: JobProblem): Promise<void> {
   await commitForJob(services, job, async (tx, current) => {
     const source = await lockSource(tx, job.input.sourceId);

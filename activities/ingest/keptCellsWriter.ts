@@ -6,14 +6,15 @@ import type { RawLimits } from './rawLimits.ts';
 
 export interface Kept {
   key: string;
-  /** Cells with a formula, and cells that show something else than they hold. */
+  /** Cells with a formula. */
   formulas: number;
+  /** Cells that store something else than they show. */
   values: number;
 }
 
 const GROUP_CELLS = 131_072;
 
-/** What the texts of a raw table do not tell: formulas, and values that are shown in another form than they are stored. */
+/** Writes what the texts of a raw table do not tell: formulas, and values stored in another form than shown. */
 export class KeptCellsWriter {
   private readonly counts = { formulas: 0, values: 0 };
   private file: ParquetFile | null = null;
@@ -38,7 +39,7 @@ export class KeptCellsWriter {
     this.cells += 1;
   }
 
-  /** Writes what has gathered when it is much. */
+  /** Writes the collected cells once there are many. */
   async settle(): Promise<void> {
     if (this.cells >= GROUP_CELLS || this.group.values.values.size + this.group.formulas.values.size >= this.limits.groupBytes)
       await this.flush();

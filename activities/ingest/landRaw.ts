@@ -21,11 +21,11 @@ import {
 } from '../../store/pg/sources.ts';
 import { reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
+import type { ActivityContext } from '../activityContext.ts';
 import { reserveCredits } from '../credits/reserveCredits.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
-import type { Pulse } from '../pulse.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
 import { landTable, type WrittenTable } from './landTables.ts';
 import { fileOfIngest, withSourceFile } from './readSourceFile.ts';
@@ -33,22 +33,22 @@ import { openTableNames, retryOnTakenName } from './tableNames.ts';
 import { withMemorySlot } from './withMemorySlot.ts';
 import { writeRaw } from './writeRaw.ts';
 
-/** The raw copy of a file: written, and not yet part of any table. */
+/** The raw copy of a file: written, but not yet part of a table. */
 export interface RawDraft {
   tables: WrittenTable[];
   extents: SheetExtent[];
 }
 
 /**
- * The first half of an ingest: a faithful copy of each sheet, landed as tables. Says whether structuring is to follow.
- * What cannot be read is refused here, and leaves nothing behind.
+ * First half of an ingest: stores a faithful copy of each sheet as tables. Returns whether structuring follows. Refuses files
+ * that cannot be read, and then leaves nothing behind.
  */
-export async function landRaw(services: Services, jobId: string, pulse: Pulse): Promise<'structure' | 'over'> {
+export async function landRaw(services: Services, jobId: string, activity: ActivityContext): Promise<'structure' | 'over'> {
   const job = await openJob(services, jobId, 'ingest');
   if (!job) return 'over';
   await updateJob(services.db.orm, jobId, { status: 'running', ...(job.stage === null ? { stage: 'read' } : {}) });
   try {
-    const draft = await prepareRaw(services, job, pulse);
+    const draft = await prepareRaw(services, job, activity);
     await requireAsker(services, job, 'editor');
     return (await retryOnTakenName(() => commitForJob(services, job, (tx, current) => land(services, tx, current, draft)))) ?? 'over';
   } catch (error) {
@@ -58,7 +58,7 @@ export async function landRaw(services: Services, jobId: string, pulse: Pulse): 
   }
 }
 
-async function prepareRaw(services: Services, job: JobRecord<'ingest'>, pulse: Pulse): Promise<RawDraft | null> {
+async function prepareRaw(services: Services, job: JobRecord<'ingest'>, activity: ActivityContext): Promise<RawDraft | null> {
   const { input } = job;
   const source = await findSourceById(services.db.orm, input.sourceId);
   if (!source) throw new Error(`job ${job.id} is about a source that is gone`);
@@ -66,7 +66,7 @@ async function prepareRaw(services: Services, job: JobRecord<'ingest'>, pulse: P
   if (landed.length > 0 && !input.revise) return null;
   const before = await findDraft<RawDraft>(services.db.orm, job.id, 'raw');
   if (before) return before;
-  const draft = await withMemorySlot(pulse, () => scanFile(services, job, source, landed, pulse));
+  const draft = await withMemorySlot(activity, () => scanFile(services, job, source, landed, activity));
   await saveDraft(services.db.orm, job.id, 'raw', draft);
   return draft;
 }
@@ -76,10 +76,10 @@ async function scanFile(
   job: JobRecord<'ingest'>,
   source: SourceRecord,
   landed: LandedTable[],
-  pulse: Pulse,
+  activity: ActivityContext,
 ): Promise<RawDraft> {
   const file = fileOfIngest(source, job.input);
-  // A revision goes into the tables that are there, under row ids of its own.
+  // A revision goes into the existing tables, with new row ids.
   const places = new Map<string, { tableId: string; rowBase: number }>();
   for (const { landing, table } of landed)
     places.set(landing.sheet, { tableId: table.id, rowBase: (await reserveRows(services.db.pool, table.id, MAX_ROWS)) - 1 });
@@ -96,7 +96,7 @@ async function scanFile(
         const { tableId, rowBase } = placeOf(sheet);
         return { prefix: tablePrefix({ ...source, id: tableId }), rowBase };
       },
-      { step: reportProgress(services, job.id, 'read'), signal: pulse.signal },
+      { step: reportProgress(services, job.id, 'read'), signal: activity.signal },
     ),
   );
   if (sheets.length === 0)
@@ -131,7 +131,7 @@ async function scanFile(
 
 async function land(services: Services, tx: Tx, job: JobRecord<'ingest'>, draft: RawDraft | null): Promise<'structure' | 'over'> {
   const { input } = job;
-  // Landed before, by a run of this activity that could not say so.
+  // An earlier run of this activity stored the tables but could not report it.
   if (input.landed) return 'structure';
   let source = (await lockSource(tx, input.sourceId)) as SourceRecord;
   if (await abandonIfGone(tx, job, source)) return 'over';
@@ -159,7 +159,7 @@ async function land(services: Services, tx: Tx, job: JobRecord<'ingest'>, draft:
   return goOn(tx, job, source);
 }
 
-/** Content that was paid for before is free; content that somebody is structuring right now is not structured twice. */
+/** Content that was paid for before is free; content that is being structured right now is not structured twice. */
 async function payAhead(
   tx: Tx,
   job: JobRecord<'ingest'>,

@@ -7,7 +7,7 @@ import { insertLandings, type LandingRecord, type SourceRecord } from '../../sto
 import { insertTable, raiseCounters } from '../../store/pg/tables.ts';
 import { makeId } from '../../store/services.ts';
 
-/** A table whose files are written, and which is about to come into being or to get its next version. */
+/** A table whose files are written. Landing creates it, or makes its next version. */
 export interface WrittenTable {
   tableId: string;
   name: string;
@@ -15,17 +15,17 @@ export interface WrittenTable {
   sheet: string;
   regionId: string | null;
   range: string | null;
-  /** With the ids that the files know them by. */
+  /** With the column ids used in the files. */
   columns: { id: number; name: string; type: string }[];
   rowCount: number;
-  /** Row ids follow on it, in the order of the rows; in a raw table by the row's number in the sheet. */
+  /** Row ids are this plus the row's position, or in a raw table its row number in the sheet. */
   rowBase: number;
   maxRowId: number;
-  /** Segments; the log comes on top. */
+  /** Segments; the log layer is added on top. */
   layers: Layer[];
-  /** The cells of every row, as (row number, column_id, sheet_row, sheet_column); a raw table needs none. */
+  /** Blob key of the cells each row came from, as (row number, column_id, sheet_row, sheet_column). Null for raw tables. */
   provenanceKey: string | null;
-  /** Cells whose value does not say all, as (row number, column_id, stored, formula); null when there are none. */
+  /** Cells whose value is not the whole content, as (row number, column_id, stored, formula); null if there are none. */
   kept: { key: string; formulas: number; values: number } | null;
 }
 
@@ -33,13 +33,12 @@ export interface Landing {
   source: SourceRecord;
   revision: number;
   table: WrittenTable;
-  /** Its name in the workbook. */
   name: string;
-  /** Its place among the tables of the source. */
+  /** Order among the tables of the source. */
   position: number;
 }
 
-/** Inside the transaction: a new table at its version 1, with where it came from. */
+/** Runs inside the transaction: a new table at version 1, with its origin. */
 export async function landTable(tx: Tx, landing: Landing): Promise<void> {
   const { source, table, name } = landing;
   await insertTable(tx, {
@@ -58,7 +57,7 @@ export async function landTable(tx: Tx, landing: Landing): Promise<void> {
   await writeDown(tx, landing, table.tableId, 1, 'table.create');
 }
 
-/** Inside the transaction: the table's next version, with other rows and perhaps other columns. */
+/** Runs inside the transaction: the next version of a table, with new rows and perhaps new columns. */
 export async function relandTable(tx: Tx, landing: Landing, before: TableAt): Promise<void> {
   const { table } = landing;
   const described = new Map(before.columns.map((column) => [column.name, column.description]));

@@ -3,18 +3,18 @@ import type { CellKind, Grid } from '../../core/grid/grid.ts';
 import type { OutputTable } from '../../core/structuring/index.ts';
 import type { StoredValue } from '../../core/types/index.ts';
 
-/** A cell of an output table that came from a formula; row and column count from 0. */
+/** A cell of an output table that came from a formula. Row and column count from 0. */
 export interface FormulaCell {
   row: number;
   column: number;
-  /** What the sheet stores, where the table says something else. */
+  /** What the sheet stores, if the table shows something else. */
   stored: string | null;
   formula: string;
 }
 
 /**
- * The formulas behind a table's values, in the order of its rows. Only where one cell stands for the value: what was put
- * together from several, or made from headers, has no formula of its own.
+ * The formulas behind a table's values, in row order. Only for values that come from a single cell: combined values, and those
+ * made from headers, have no formula of their own.
  */
 export function* listFormulas(grid: Grid, { rows, made, provenance }: OutputTable): Generator<FormulaCell> {
   if (grid.formulas.length === 0) return;
@@ -33,7 +33,7 @@ export function* listFormulas(grid: Grid, { rows, made, provenance }: OutputTabl
   }
 }
 
-/** The value of the table in the same form. */
+/** The table's value in the form of stored text, for comparison. */
 function shownText(value: StoredValue): string | null {
   if (typeof value === 'boolean') return value ? 'TRUE' : 'FALSE';
   if (typeof value === 'number') return String(value);

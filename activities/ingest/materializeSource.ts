@@ -3,10 +3,10 @@ import { tablePrefix } from '../../store/blobs/keys.ts';
 import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
 import { findDraft, findSourceById, lockSource, type SourceRecord, saveDraft } from '../../store/pg/sources.ts';
 import { makeId, type Services } from '../../store/services.ts';
+import type { ActivityContext } from '../activityContext.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
-import type { Pulse } from '../pulse.ts';
 import { appendRegions } from './appendRegions.ts';
 import { buildRegions } from './buildRegions.ts';
 import { endMaterialize } from './endMaterialize.ts';
@@ -16,32 +16,37 @@ import { openTableNames, retryOnTakenName } from './tableNames.ts';
 import { withMemorySlot } from './withMemorySlot.ts';
 import { writeTables } from './writeTables.ts';
 
-/** Makes tables from regions of a source, or appends their rows to one. */
-export async function materializeSource(services: Services, jobId: string, pulse: Pulse): Promise<void> {
+/** Makes tables from regions of a source, or appends their rows to a table. */
+export async function materializeSource(services: Services, jobId: string, activity: ActivityContext): Promise<void> {
   const job = await openJob(services, jobId, 'materialize');
   if (!job) return;
   await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read' });
   try {
     const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
-    if (job.input.append) await appendRegions(services, job, source, job.input.append, pulse);
-    else await makeTables(services, job, source, pulse);
+    if (job.input.append) await appendRegions(services, job, source, job.input.append, activity);
+    else await makeTables(services, job, source, activity);
   } catch (error) {
     if (!isFinal(error)) throw error;
     await refuseSourceJob(services, job, toProblem(error));
   }
 }
 
-async function makeTables(services: Services, job: JobRecord<'materialize'>, source: SourceRecord, pulse: Pulse): Promise<void> {
+async function makeTables(
+  services: Services,
+  job: JobRecord<'materialize'>,
+  source: SourceRecord,
+  activity: ActivityContext,
+): Promise<void> {
   const draft =
     (await findDraft<WrittenTable[]>(services.db.orm, job.id, 'tables')) ??
-    (await withMemorySlot(pulse, async () => {
-      const { grids, tables } = await buildRegions(services, source, job.input.regions, pulse);
+    (await withMemorySlot(activity, async () => {
+      const { grids, tables } = await buildRegions(services, source, job.input.regions, activity);
       const places = tables.map((table) => {
         const tableId = makeId('tbl');
         const prefix = tablePrefix({ ...source, id: tableId });
         return { tableId, prefix, rowBase: 0, columnIds: table.columns.map((_, i) => i + 1) };
       });
-      return writeTables(services, grids, tables, places, { step: reportProgress(services, job.id, 'write'), signal: pulse.signal });
+      return writeTables(services, grids, tables, places, { step: reportProgress(services, job.id, 'write'), signal: activity.signal });
     }));
   await saveDraft(services.db.orm, job.id, 'tables', draft);
   await requireAsker(services, job, 'editor');

@@ -8,13 +8,13 @@ import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { abandonIfGone, fallBack, giveUp, refuseIngest } from './endIngest.ts';
 import type { RawDraft } from './landRaw.ts';
-import { isEdited } from './listMade.ts';
+import { isEdited } from './listMadeTables.ts';
 import { promoteRevision } from './promoteRevision.ts';
 import { archiveTable, endStructured, landAll, lockAll } from './promoteTables.ts';
 import type { StructuredDraft } from './structure.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
 
-/** The last step of an ingest: what was prepared takes its place, all of it in one transaction. */
+/** Last step of an ingest: puts the prepared tables into the workbook, in one transaction. */
 export async function promote(services: Services, jobId: string): Promise<'over'> {
   const job = await openJob(services, jobId, 'ingest');
   if (!job) return 'over';
@@ -44,7 +44,7 @@ export async function promote(services: Services, jobId: string): Promise<'over'
   return 'over';
 }
 
-/** Structured tables take over the file's name; the raw ones they were made from are archived. */
+/** Structured tables get the file's name; the raw tables they were made from are archived. */
 async function takeOver(tx: Tx, job: JobRecord<'ingest'>, draft: StructuredDraft | null): Promise<void> {
   if (!draft) throw new Error(`job ${job.id} has nothing to promote`);
   const source = await lockAll(tx, job);
@@ -52,7 +52,7 @@ async function takeOver(tx: Tx, job: JobRecord<'ingest'>, draft: StructuredDraft
   const raw = (await listLanded(tx.orm, [source.id])).filter(
     ({ landing }) => landing.role === 'raw' && draft.understood.includes(landing.sheet),
   );
-  const why = await whyNot(tx, raw);
+  const why = await findObstacle(tx, raw);
   if (why) return fallBack(tx, job, `failed:${why}`);
   for (const { table } of raw) await archiveTable(tx, source, table, nameArchivedRaw(table.name));
   const names = await openTableNames(tx, source.workbookId);
@@ -61,8 +61,8 @@ async function takeOver(tx: Tx, job: JobRecord<'ingest'>, draft: StructuredDraft
   await endStructured(tx, job, source, draft, { extents: source.extents });
 }
 
-/** What somebody has built on, or worked into, the raw tables must not disappear under it. */
-async function whyNot(tx: Tx, raw: LandedTable[]): Promise<string | null> {
+/** Raw tables that somebody has edited or derived something from must not be archived. */
+async function findObstacle(tx: Tx, raw: LandedTable[]): Promise<string | null> {
   const derived = await listDerivedNames(
     tx,
     raw.map(({ table }) => table.id),

@@ -8,12 +8,15 @@ import { listTablesById } from '../../store/pg/tables.ts';
 import { abandonIfGone, endIngest } from './endIngest.ts';
 import type { RawDraft } from './landRaw.ts';
 import { landTable, relandTable, type WrittenTable } from './landTables.ts';
-import { listMade, refuseEdited } from './listMade.ts';
+import { listMadeTables, refuseEdited } from './listMadeTables.ts';
 import { archiveTable, endStructured, landAll, lockAll } from './promoteTables.ts';
 import type { StructuredDraft } from './structure.ts';
 import { openTableNames } from './tableNames.ts';
 
-/** New bytes for a source: its tables get their next version, new ones come, those that nothing fills any more are archived. */
+/**
+ * New bytes for a source: makes the next version of its tables, adds new ones, and archives those that the new bytes do not
+ * fill.
+ */
 export async function promoteRevision(
   tx: Tx,
   job: JobRecord<'ingest'>,
@@ -23,7 +26,7 @@ export async function promoteRevision(
   if (!raw) throw new Error(`job ${job.id} has nothing to promote`);
   const source = await lockAll(tx, job);
   if (await abandonIfGone(tx, job, source)) return;
-  const landed = await listMade(tx, source.id);
+  const landed = await listMadeTables(tx, source.id);
   refuseEdited(landed);
   const current = await listTablesById(
     tx.client,
@@ -45,8 +48,8 @@ export async function promoteRevision(
 }
 
 /**
- * The raw tables of a revision. One gives way when its sheet is made into tables for the first time, and comes back when its
- * sheet is not understood any more; otherwise it stays in the state that it has.
+ * The raw tables of a revision. One is archived when its sheet is structured for the first time, and made active again when its
+ * sheet is no longer understood; otherwise its state stays.
  */
 async function relandRaw(
   tx: Tx,
@@ -94,7 +97,7 @@ async function swapRaw(
   return name;
 }
 
-/** Which sheets were made into tables, before and now, and the tables that are there. */
+/** The sheets that were structured before and are now, and the existing tables by id. */
 interface Sheets {
   before: Set<string>;
   now: Set<string>;

@@ -10,7 +10,7 @@ import { endIngest } from './endIngest.ts';
 import { landTable, relandTable, type WrittenTable } from './landTables.ts';
 import type { StructuredDraft } from './structure.ts';
 
-/** The source, then the workbook's tables in ascending id: the order of every change. */
+/** Locks the source, then the workbook's tables by ascending id, in the same order as every change. */
 export async function lockAll(tx: Tx, job: JobRecord<'ingest'>): Promise<SourceRecord> {
   const source = (await lockSource(tx, job.input.sourceId)) as SourceRecord;
   await lockTables(tx, source.workbookId, []);
@@ -34,7 +34,7 @@ export async function landAll(
   const { revision } = job.input;
   for (const [index, table] of tables.entries()) {
     const at = before.get(table.tableId);
-    // The raw tables of the source come first.
+    // Places structured tables after the raw tables of the source.
     const landing = { source, revision, table, position: 10_000 + index };
     if (at) await relandTable(tx, { ...landing, name: at.table.name }, at);
     else await landTable(tx, { ...landing, name: names.claim(table.name, table.sheet) });

@@ -1,17 +1,17 @@
 import { compactionLimits } from '../../core/table/compactionLimits.ts';
 
-/** What the files of a raw table may be like. */
+/** Limits of the files of a raw table. */
 export interface RawLimits {
   fileRows: number;
   fileBytes: number;
-  /** A row group is what is held in memory, and what is read to find one row. */
+  /** A row group is held in memory when written, and read as a whole to find one row. */
   groupRows: number;
   groupBytes: number;
-  /** Columns of all groups of a file: each is an entry in its footer. */
+  /** Row groups times columns of a file: each has an entry in its footer. */
   fileChunks: number;
-  /** Texts of one row. */
+  /** Bytes of texts in one row. */
   rowBytes: number;
-  /** Texts of all sheets: a small file can refer to one long text very often. */
+  /** Bytes of texts in all sheets: a small file can repeat one long text very often. */
   totalBytes: number;
 }
 

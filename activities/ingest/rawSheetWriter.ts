@@ -16,7 +16,7 @@ import { type Kept, KeptCellsWriter } from './keptCellsWriter.ts';
 import type { RawLimits } from './rawLimits.ts';
 
 export interface WrittenSheet {
-  /** The last column that is used. */
+  /** The last used column. */
   width: number;
   rowCount: number;
   maxRowId: number;
@@ -25,19 +25,19 @@ export interface WrittenSheet {
   kept: Kept | null;
 }
 
-/** Bytes of texts that may still be written, over all sheets of a file. */
+/** Bytes of texts that may still be written for this file. */
 export interface TextBudget {
   left: number;
 }
 
-/** Rows of the file are not in order: they cannot be written as they come. */
+/** The rows of the file are not in order, so they cannot be written as they are read. */
 export class RowsOutOfOrder extends Error {
   override readonly name = 'RowsOutOfOrder';
 }
 
 type SegmentLayer = Extract<Layer, { kind: 'segment' }>;
 
-/** Batches of one sheet become segments: texts as shown, sorted by row id, with what they do not tell beside them. */
+/** Writes batches of a sheet as segments: texts as shown, sorted by row id. What the texts do not tell is written beside them. */
 export class RawSheetWriter {
   private readonly layers: SegmentLayer[] = [];
   private readonly kept: KeptCellsWriter;
@@ -45,7 +45,7 @@ export class RawSheetWriter {
   private readonly dates = new DateTexts();
   private file: ParquetFile | null = null;
   private rowIds: GroupColumn<IntegerColumn> = openRowIds();
-  /** By column; those without a cell in this group are missing. */
+  /** By column number; columns without a cell in this group are missing. */
   private columns = new Map<number, GroupColumn<TextColumn>>();
   private groupRows = 0;
   private fileMinRow = 0;
@@ -79,7 +79,7 @@ export class RawSheetWriter {
     return { width, rowCount, maxRowId, cells, layers, kept: await this.kept.finish(this.place.prefix) };
   }
 
-  /** In parts that fit into a row group. */
+  /** Splits the rows into parts that fit into a row group. */
   private async addRows(batch: RowBatch, from: number, to: number): Promise<void> {
     const room = this.limits.groupRows - this.groupRows;
     if (to - from > room) {
@@ -101,7 +101,7 @@ export class RawSheetWriter {
     if (this.groupRows >= this.limits.groupRows || this.groupSize() >= this.limits.groupBytes) await this.flushGroup();
   }
 
-  /** At most so many bytes, as long as formats do not add long texts to numbers. */
+  /** Upper bound of the bytes, unless formats add long texts to numbers. */
   private estimateBytes(batch: RowBatch, from: number, to: number): number {
     let letters = 0;
     for (const { texts } of batch.columns) {

@@ -7,7 +7,7 @@ import { readWorkbook } from '../../store/xlsx/index.ts';
 
 export type SourceFile = Pick<SourceRecord, 'blobKey' | 'format' | 'filename' | 'sha256' | 'size' | 'contentType'>;
 
-/** The bytes that an ingest is about: the source's own, or those that are to follow them. */
+/** The bytes to ingest: those of the source, or of its revision. */
 export function fileOfIngest(source: SourceRecord, input: IngestInput): SourceFile {
   return input.revise ?? source;
 }
@@ -21,17 +21,17 @@ export async function withSourceFile<T>(services: Services, file: SourceFile, wo
   }
 }
 
-/** A file is held in memory while it is structured: past this it stays as it is. */
+/** A file is held in memory while it is structured; larger files stay raw. */
 const limits = { cellsInMemory: 5_000_000 };
 
-/** How the bytes of a file are read. */
+/** How the bytes of a file are decoded. */
 export interface Reader {
   format: SourceRecord['format'];
   encoding?: CsvEncoding;
   delimiter?: Delimiter;
 }
 
-/** Every sheet of the file, held in memory, and how it was read. What is not said about a text file is found out. */
+/** Reads every sheet into memory, and returns how it was read. What is not given about a text file is detected. */
 export async function readGrids(
   services: Services,
   file: SourceFile,

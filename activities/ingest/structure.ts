@@ -16,30 +16,30 @@ import {
 } from '../../store/pg/sources.ts';
 import { listTablesById, reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
+import type { ActivityContext } from '../activityContext.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
-import type { Pulse } from '../pulse.ts';
 import { fallBack } from './endIngest.ts';
 import type { WrittenTable } from './landTables.ts';
 import { fileOfIngest, readGrids } from './readSourceFile.ts';
 import { withMemorySlot } from './withMemorySlot.ts';
-import { type TablePlace, writeTables } from './writeTables.ts';
+import { type TableTarget, writeTables } from './writeTables.ts';
 
-/** Structured tables: written, and not yet part of the workbook. */
+/** Structured tables: written, but not yet part of the workbook. */
 export interface StructuredDraft {
   tables: WrittenTable[];
   spec: ParseSpec;
-  /** Sheets whose raw tables give way to structured ones; the others stay as they are. */
+  /** Sheets whose raw tables are replaced by structured ones; the others stay raw. */
   understood: string[];
 }
 
-/** The second half of an ingest: the tables of each sheet, written and waiting to be promoted. */
-export async function structure(services: Services, jobId: string, pulse: Pulse): Promise<'promote' | 'over'> {
+/** Second half of an ingest: writes the tables of each sheet, to be promoted next. */
+export async function structure(services: Services, jobId: string, activity: ActivityContext): Promise<'promote' | 'over'> {
   const job = await openJob(services, jobId, 'ingest');
   if (!job) return 'over';
   if (job.input.structuring === 'skip' || (await findDraft(services.db.orm, jobId, 'tables'))) return 'promote';
   try {
-    const draft = await withMemorySlot(pulse, () => structureFile(services, job, pulse));
+    const draft = await withMemorySlot(activity, () => structureFile(services, job, activity));
     await saveDraft(services.db.orm, jobId, 'tables', draft);
     return 'promote';
   } catch (error) {
@@ -49,10 +49,10 @@ export async function structure(services: Services, jobId: string, pulse: Pulse)
   }
 }
 
-async function structureFile(services: Services, job: JobRecord<'ingest'>, pulse: Pulse): Promise<StructuredDraft> {
+async function structureFile(services: Services, job: JobRecord<'ingest'>, activity: ActivityContext): Promise<StructuredDraft> {
   const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
   const file = fileOfIngest(source, job.input);
-  const { grids, reader } = await readGrids(services, file, { signal: pulse.signal });
+  const { grids, reader } = await readGrids(services, file, { signal: activity.signal });
   const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
   const isKnown = known?.state === 'ready' && known.spec !== null && baseOfFile(known.filename) === baseOfFile(source.name);
   const spec = isKnown ? (known.spec as ParseSpec) : { ...analyze(grids, source.name), reader };
@@ -62,12 +62,12 @@ async function structureFile(services: Services, job: JobRecord<'ingest'>, pulse
   const places = await placeTables(services, job, source, made);
   const tables = await writeTables(services, grids, made, places, {
     step: reportProgress(services, job.id, 'structure'),
-    signal: pulse.signal,
+    signal: activity.signal,
   });
   return { tables, spec, understood: [...understood] };
 }
 
-/** Sheets that were made into tables with no cell lost or used twice. One that was not stays as it is; none at all is a failure. */
+/** Sheets that were structured with no cell lost or used twice. The others stay raw; if there are none, structuring has failed. */
 function listUnderstood(result: BuildResult): Set<string> {
   const raw = new Set(result.rawSheets.map(({ sheet }) => sheet));
   const understood = new Set(result.tables.flatMap(({ sheet }) => (raw.has(sheet) ? [] : [sheet])));
@@ -80,13 +80,18 @@ function listUnderstood(result: BuildResult): Set<string> {
   );
 }
 
-/** New tables get ids of their own; those that a revision brings anew keep theirs, and those of their columns. */
-async function placeTables(services: Services, job: JobRecord<'ingest'>, source: SourceRecord, made: OutputTable[]): Promise<TablePlace[]> {
+/** New tables get new ids; tables that a revision makes again keep their ids and those of their columns. */
+async function placeTables(
+  services: Services,
+  job: JobRecord<'ingest'>,
+  source: SourceRecord,
+  made: OutputTable[],
+): Promise<TableTarget[]> {
   const landed = job.input.revise ? await listLanded(services.db.orm, [source.id]) : [];
   const ids = landed.map(({ table }) => table.id);
   const before = new Map((await listTablesById(services.db.pool, ids)).map((at) => [at.table.id, at]));
   const twins = matchTables(landed, made);
-  const places: TablePlace[] = [];
+  const places: TableTarget[] = [];
   for (const table of made) {
     const twin = before.get(twins.get(table) ?? '');
     const tableId = twin?.table.id ?? makeId('tbl');
@@ -100,7 +105,7 @@ async function placeTables(services: Services, job: JobRecord<'ingest'>, source:
   return places;
 }
 
-/** The table of the same name; or, since titles change from file to file, the only one of its kind on the sheet. */
+/** Finds the existing table by name or, as titles change from file to file, the only one of its kind on the sheet. */
 function matchTables(landed: LandedTable[], made: OutputTable[]): Map<OutputTable, string> {
   const twins = new Map<OutputTable, string>();
   const left = new Set(landed);
@@ -122,7 +127,7 @@ function matchTables(landed: LandedTable[], made: OutputTable[]): Map<OutputTabl
   return twins;
 }
 
-/** The same name and type is the same column. */
+/** Columns with the same name and type keep their id. */
 function matchColumns(before: TableAt, table: OutputTable): number[] {
   let next = before.table.nextColumnId;
   return table.columns.map(({ name, type }) => {

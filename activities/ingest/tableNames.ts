@@ -12,7 +12,7 @@ export async function openTableNames(tx: Tx, workbookId: string): Promise<NameRe
 
 const mostTries = 5;
 
-/** Somebody may take a name between the look and the insert: then all of it is tried again. */
+/** Retries if somebody took a name between our check and the insert. */
 export async function retryOnTakenName<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {

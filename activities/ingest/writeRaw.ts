@@ -16,46 +16,43 @@ export interface RawFile {
   path: string;
   format: 'xlsx' | 'csv' | 'tsv';
   filename: string;
-  /** Of csv and tsv; found out when not given. */
+  /** For csv and tsv; detected if not given. */
   encoding?: CsvEncoding;
   delimiter?: Delimiter;
 }
 
 export interface RawSheet {
-  /** Position among the sheets with cells or room for them; what `place` was asked for. */
+  /** Index among the sheets, as passed to `place`. */
   index: number;
   sheet: string;
-  /** `A`, `B`, … up to the last column that is used; a column's id is its position, from 1. */
+  /** `A`, `B`, … up to the last used column; a column's id is its position, from 1. */
   columns: { name: string; type: 'VARCHAR' }[];
   rowCount: number;
-  /** A row's id is `rowBase` and its number in the sheet; wholly blank rows are left out. */
+  /** Row ids are `rowBase` plus the row number in the sheet; blank rows are left out. */
   maxRowId: number;
-  /** That are not blank. */
+  /** Cells that are not blank. */
   cells: number;
   layers: Layer[];
-  /** Cells whose text does not say all, as (row number, column_id, stored, formula); null when there are none. */
+  /** Cells whose text is not the whole content, as (row number, column_id, stored, formula); null if there are none. */
   kept: Kept | null;
 }
 
 export interface RawResult {
-  /** Those that have a cell. */
+  /** Sheets with at least one cell. */
   sheets: RawSheet[];
   encoding?: CsvEncoding;
   delimiter?: Delimiter;
 }
 
 export interface RawWatch {
-  /** Rows so far, and how many there will be where that is known. */
+  /** Rows so far, and their total if known. */
   step(done: number, total: number | null): void;
   signal?: AbortSignal;
 }
 
 export type PlaceSheet = (sheetIndex: number, sheet: string) => { prefix: string; rowBase: number };
 
-/**
- * The faithful copy of every sheet of a file, as files of segments that are durable in the blob store. Whatever goes
- * wrong on the way, none of them remains.
- */
+/** Writes a faithful copy of every sheet of a file to the blob store, as segments. If anything fails, no file remains. */
 export async function writeRaw(
   services: Pick<Services, 'blobs'>,
   file: RawFile,
@@ -67,7 +64,7 @@ export async function writeRaw(
   try {
     return file.format === 'xlsx' ? await work.writeWorkbook(file) : await work.writeText(file);
   } catch (error) {
-    // What cannot be removed now is collected later; the first error is the one that tells something.
+    // What cannot be removed now is collected later; the first error is the one to report.
     await work.dropAll().catch(() => {});
     throw error;
   }
@@ -100,7 +97,7 @@ class RawWork {
           await this.sets.pop()?.dropAll();
           this.rowsDone = rowsBefore;
           this.budget.left = bytesBefore;
-          // Few programs write rows in disorder, and none of them large sheets: sorted in memory.
+          // Few programs write rows out of order, and only in small sheets, so they are sorted in memory.
           const grid = await workbook.readSheet(index);
           await this.writeSheet(index, name, workbook.styles, makeBatches(grid, 0, grid.size, grid.strings, grid.formulas));
         }

@@ -11,26 +11,26 @@ import type { WrittenTable } from './landTables.ts';
 import { type FormulaCell, listFormulas } from './listFormulas.ts';
 
 export interface TablesWatch {
-  /** Rows so far, and how many there are. */
+  /** Rows so far, and their total. */
   step(done: number, total: number): void;
   signal?: AbortSignal;
 }
 
-/** Where a table is written to. */
-export interface TablePlace {
+/** Where a table is written. */
+export interface TableTarget {
   tableId: string;
   prefix: string;
-  /** Row ids count on from it. */
+  /** Row ids are this plus the row's position. */
   rowBase: number;
-  /** Of its columns, by position. */
+  /** Column ids by position. */
   columnIds: number[];
 }
 
-/** What the files of a table may be like. */
+/** Limits of the files of a table. */
 export interface TableLimits {
   fileRows: number;
   fileBytes: number;
-  /** The engine holds a vector for each column: beyond this they do not fit into its memory. */
+  /** DuckDB holds a vector per column; more columns do not fit into its memory. */
   columns: number;
 }
 
@@ -40,18 +40,15 @@ export const tableLimits: TableLimits = {
   columns: 4_096,
 };
 
-/** Lines between two looks at the watch. */
+/** Rows between two progress reports. */
 const stepLines = 8_192;
 
-/**
- * The tables of a structured file, as files that are durable in the blob store. Whatever goes wrong on the way, none of
- * them remains.
- */
+/** Writes the tables of a structured file to the blob store. If anything fails, no file remains. */
 export async function writeTables(
   storage: Storage,
   grids: Grid[],
   tables: OutputTable[],
-  places: TablePlace[],
+  places: TableTarget[],
   watch: TablesWatch,
   limits: TableLimits = tableLimits,
 ): Promise<WrittenTable[]> {
@@ -61,7 +58,7 @@ export async function writeTables(
   const keys: string[] = [];
   const written: WrittenTable[] = [];
   let done = 0;
-  const pulse = () => {
+  const reportStep = () => {
     watch.signal?.throwIfAborted();
     watch.step(done, total);
   };
@@ -72,8 +69,8 @@ export async function writeTables(
       const at = places[index];
       if (!at) throw new Error(`no place for table ${table.name}`);
       const write: WriteFile = async (columns, lines, form) => {
-        pulse();
-        const file = await writeLines(storage, at.prefix, columns, paced(lines, pulse), form);
+        reportStep();
+        const file = await writeLines(storage, at.prefix, columns, paced(lines, reportStep), form);
         keys.push(file.key);
         return file;
       };
@@ -83,7 +80,7 @@ export async function writeTables(
       });
       written.push(await work.describe(layers));
     }
-    pulse();
+    reportStep();
     return written;
   } catch (error) {
     for (const key of keys) await storage.blobs.remove(key);
@@ -91,8 +88,8 @@ export async function writeTables(
   }
 }
 
-/** The cells of the rows of a table that go to another one, whose columns the place names; null when there are no rows. */
-export async function writeProvenance(storage: Storage, grid: Grid, table: OutputTable, place: TablePlace): Promise<string | null> {
+/** The cells behind rows appended to another table, under that table's column ids; null without rows. */
+export async function writeProvenance(storage: Storage, grid: Grid, table: OutputTable, place: TableTarget): Promise<string | null> {
   if (table.rows.length === 0) return null;
   const write: WriteFile = (columns, lines, form) => writeLines(storage, place.prefix, columns, lines, form);
   return new TableWork(table, grid, place, write, tableLimits).writeProvenance();
@@ -107,11 +104,11 @@ function checkWidth({ name, columns }: OutputTable, limits: TableLimits): void {
   );
 }
 
-function* paced(lines: Iterable<string>, pulse: () => void): Generator<string> {
+function* paced(lines: Iterable<string>, reportStep: () => void): Generator<string> {
   let n = 0;
   for (const line of lines) {
     n += 1;
-    if (n % stepLines === 0) pulse();
+    if (n % stepLines === 0) reportStep();
     yield line;
   }
 }
@@ -122,7 +119,7 @@ class TableWork {
   constructor(
     private readonly table: OutputTable,
     private readonly grid: Grid,
-    private readonly place: TablePlace,
+    private readonly place: TableTarget,
     private readonly write: WriteFile,
     private readonly limits: TableLimits,
   ) {}
@@ -221,7 +218,7 @@ class TableWork {
   }
 }
 
-/** Spans of rows, each small enough for a file by what its values take at most. */
+/** Spans of rows small enough for a file, by the largest size their values can have. */
 function cutSegments(rows: StoredValue[][], limits: TableLimits): [from: number, to: number][] {
   const most = 0.9 * limits.fileBytes;
   const spans: [number, number][] = [];

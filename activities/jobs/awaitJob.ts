@@ -3,7 +3,7 @@ import { explainFailure, isOver } from '../../core/jobs/endings.ts';
 import { findJob, type JobRecord } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 
-/** How long a caller who did not ask for a job is kept waiting for the answer. */
+/** How long a caller who did not ask for a job waits for its result. */
 const patienceMs = 45_000;
 const pauses = { firstMs: 20, mostMs: 150 };
 
@@ -13,8 +13,8 @@ export interface Waiting {
 }
 
 /**
- * The job once it is over, or far enough; as it is when patience ends. A refusal is thrown as such. The job's row is asked,
- * not the workflow: it is written with the effect itself, and it can be read while the workflow server is away.
+ * Waits until the job is over or `isReady`, at most `patienceMs`. Throws the refusal of a failed job. Polls the job's row
+ * instead of the workflow: it is written together with the effect, and can be read while Temporal is down.
  */
 export async function awaitJob(services: Services, jobId: string, waiting: Waiting = {}): Promise<JobRecord | null> {
   const until = Date.now() + (waiting.patienceMs ?? patienceMs);

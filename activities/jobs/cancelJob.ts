@@ -13,7 +13,7 @@ import { requireJob } from './requireJob.ts';
 const patienceMs = 10_000;
 const pollMs = 100;
 
-/** Asks the workflow to stop and waits a while until it has. One that ended meanwhile stays as it ended. */
+/** Asks the workflow to stop and waits a while for it. A job that has ended meanwhile keeps its result. */
 export async function cancelJob(services: Services, principal: Principal, job: VisibleJob): Promise<VisibleJob> {
   if (isOver(job)) return job;
   const { uncancellable, abandon } = kindOf(job);
@@ -23,7 +23,7 @@ export async function cancelJob(services: Services, principal: Principal, job: V
     await client.workflow.getHandle(job.workflowId).cancel();
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw temporalAway(error);
-    // It was not started yet, or is gone without having said how it ended: nobody else will finish this job.
+    // The workflow was never started, or is gone without ending its job, so nobody else will.
     await abandon(services, job.id, 'cancelled');
   }
   let now = await requireJob(services, principal, job.id);

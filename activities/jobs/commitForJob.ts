@@ -3,7 +3,7 @@ import { type Actor, commit, type JournalNumbers, type Tx } from '../../store/pg
 import { findJob, type JobRecord, lockJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 
-/** The job, which is of one of these kinds. Null when it is over: then there is nothing left to do. */
+/** The job, checked to be of this kind. Null if it is over: there is nothing left to do. */
 export async function openJob<Kind extends JobKind>(
   services: Services,
   jobId: string,
@@ -15,7 +15,7 @@ export async function openJob<Kind extends JobKind>(
   return job as JobRecord as JobRecord<Kind>;
 }
 
-/** A transaction of a job's own, in the name of who asked for it. Null when the job has ended meanwhile. */
+/** Runs a transaction for a job, in the name of who asked for it. Null if the job has ended meanwhile. */
 export async function commitForJob<T, Kind extends JobKind>(
   services: Services,
   job: JobRecord<Kind>,

@@ -6,7 +6,7 @@ import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { type DescribedSource, describeSources } from '../sources/describeSources.ts';
 
-/** What results of jobs are about, by id. What is gone meanwhile is missing. */
+/** What the results of jobs refer to, by id. What was deleted is missing. */
 export interface ResultParts {
   sources: Map<string, DescribedSource>;
   tables: Map<string, TableRecord>;
@@ -14,12 +14,12 @@ export interface ResultParts {
 
 interface Mentions {
   sourceId?: string;
-  /** The tables that stand for the source are shown too. */
+  /** Look up the tables of the source too. */
   withSourceTables?: boolean;
   tableIds?: string[];
 }
 
-/** What the result of each kind of job mentions: it is looked up for all of a page at once. */
+/** What the result of each kind of job refers to, so that a whole page is looked up at once. */
 const mentions: { [Kind in JobKind]: (job: JobRecord<Kind>) => Mentions } = {
   ingest: ({ input }) => ({ sourceId: input.sourceId, withSourceTables: true }),
   analyze: ({ input }) => ({ sourceId: input.sourceId }),

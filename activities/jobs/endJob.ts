@@ -5,7 +5,7 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { finishJob, type JobRecord } from '../../store/pg/jobs.ts';
 import { deleteDrafts } from '../../store/pg/sources.ts';
 
-/** Inside the transaction: the job is done. `announce`: its end is an event. */
+/** Runs inside the transaction. `announce`: publish the end of the job as an event. */
 export async function succeedJob<Kind extends JobKind>(
   tx: Tx,
   job: JobRecord<Kind>,
@@ -18,7 +18,7 @@ export async function succeedJob<Kind extends JobKind>(
   if (announce) noteEnd(tx, ended, 'succeeded');
 }
 
-/** Inside the transaction: the job ends without having done its work. */
+/** Runs inside the transaction. */
 export async function failJob(tx: Tx, job: JobRecord, problem: JobProblem, announce: boolean): Promise<void> {
   await finishJob(tx, job.id, { status: 'failed', error: problem.detail, problem });
   await deleteDrafts(tx, job.id);

@@ -7,18 +7,18 @@ import { abandonIngest } from '../ingest/endIngest.ts';
 import { failSourceJob } from '../ingest/failSourceJob.ts';
 
 interface KindOfJob {
-  /** The workflow that does the work; its one argument is the job's id. Null: nothing starts jobs of this kind yet. */
+  /** The workflow that does the work; its argument is the job's id. Null: nothing starts this kind yet. */
   workflow: string | null;
-  /** Why it cannot be broken off; null where it can. */
+  /** Why it cannot be cancelled; null if it can. */
   uncancellable: string | null;
-  /** Ends a job that no workflow is going to end. One that has ended meanwhile stays as it ended. */
+  /** Ends a job that no workflow will end. A job that has ended meanwhile keeps its result. */
   abandon(services: Services, jobId: string, why: Ending): Promise<void>;
 }
 
-/** Work without a workflow has left nothing behind: only the job itself ends. */
+/** Without a workflow there is no work to clean up: only the job's row ends. */
 const planned: KindOfJob = { workflow: null, uncancellable: null, abandon: endRow };
 
-/** Every kind of job. What its result looks like is said in `api/presenters/jobs.ts`. */
+/** All job kinds. `api/presenters/jobs.ts` says how their results are shown. */
 export const jobKinds: Record<JobKind, KindOfJob> = {
   ingest: { workflow: 'ingest', uncancellable: null, abandon: abandonIngest },
   analyze: { workflow: 'analyze', uncancellable: null, abandon: failSourceJob },

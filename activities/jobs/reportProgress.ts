@@ -3,7 +3,7 @@ import type { Services } from '../../store/services.ts';
 
 const reportEveryMs = 500;
 
-/** Writes down how far a job is, now and then. */
+/** Stores the progress of a job, at most once in a while. */
 export function reportProgress(services: Services, jobId: string, stage: string): (done: number, total: number | null) => void {
   let next = 0;
   return (done, total) => {

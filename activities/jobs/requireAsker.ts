@@ -12,12 +12,12 @@ import { requireWorkbook } from '../access.ts';
 import { credentialPrincipal, sessionPrincipal } from '../identity/authenticate.ts';
 
 /**
- * Who asked for the job, with what they may do now. A job keeps who asked and not what they might: whoever has lost the
- * right since, by role, membership or a revoked credential, is refused before the work takes effect.
+ * The principal who asked for the job, with its current rights. A job stores who asked, not what they could do: if they have
+ * lost the right since (role, membership, revoked credential), the work is refused before it takes effect.
  */
 export async function requireAsker(services: Services, job: JobRecord, needed: BaseRole): Promise<Principal> {
   const principal = await acrossAccounts(() => findAsker(services, job));
-  // The work on a workbook that is gone ends by itself, whoever asked for it.
+  // Work on a deleted workbook ends by itself.
   if (job.workbookId === null || !(await findWorkbook(services.db.orm, job.workbookId))) return principal;
   try {
     await requireWorkbook(services, principal, job.workbookId, needed);
@@ -32,10 +32,7 @@ function noLongerAllowed(why: string): DomainError {
   return new DomainError('insufficient-role', `Who asked for this work ${why}.`, 'Let somebody who may change the workbook ask for it.');
 }
 
-/**
- * A session that has ended, or a token that has expired meanwhile, was good when it asked, and its user is still who they
- * were. A token or key that somebody has revoked is to have no effect any more.
- */
+/** A session or token that has merely expired still counts: it was valid when it asked. A revoked token or key does not. */
 async function findAsker(services: Services, { userId, actor }: JobRecord): Promise<Principal> {
   const credentialId = actor?.credential ?? '';
   if (isId(credentialId, 'tok') || isId(credentialId, 'key')) {

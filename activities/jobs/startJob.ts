@@ -5,7 +5,7 @@ import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
 import { kindOf } from './jobKinds.ts';
 
-/** Starts a registered job's workflow. When that fails the job stays registered, and the sweep starts it. */
+/** Starts the workflow of a registered job. If that fails, the sweep starts it later. */
 export async function startJob(services: Services, job: JobRecord): Promise<void> {
   try {
     const { client } = await services.temporal();

@@ -3,28 +3,28 @@ import { describeErrorForLog } from '../../store/log.ts';
 import { inAccount } from '../../store/pg/accountScope.ts';
 import { type JobRecord, listLongRunningJobs, listUnstartedJobs } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
-import type { Pulse } from '../pulse.ts';
+import type { ActivityContext } from '../activityContext.ts';
 import { kindOf } from './jobKinds.ts';
 import { startJob } from './startJob.ts';
 
-/** Starts jobs that nobody has started, and ends those whose workflow is over. Says how many there were. */
-export async function sweepJobs(services: Services, pulse: Pulse): Promise<number> {
+/** Starts jobs that were not started, and ends those whose workflow is over. Returns how many there were. */
+export async function sweepJobs(services: Services, activity: ActivityContext): Promise<number> {
   const forgotten = await listUnstartedJobs(services.db.orm);
   for (const job of forgotten) {
-    pulse.heartbeat();
-    pulse.signal?.throwIfAborted();
+    activity.heartbeat();
+    activity.signal?.throwIfAborted();
     await startJob(services, job);
   }
   let stopped = 0;
   for (const job of await listLongRunningJobs(services.db.orm)) {
-    pulse.heartbeat();
-    pulse.signal?.throwIfAborted();
+    activity.heartbeat();
+    activity.signal?.throwIfAborted();
     if (await endIfStopped(services, job)) stopped += 1;
   }
   return forgotten.length + stopped;
 }
 
-/** A workflow ends its job before itself, unless somebody terminates it. A job that fails to end keeps no other from ending. */
+/** Workflows end their job first, unless terminated. Failures are isolated per job. */
 async function endIfStopped(services: Services, job: JobRecord): Promise<boolean> {
   try {
     if (await isAtWork(services, job)) return false;
@@ -44,7 +44,7 @@ async function isAtWork(services: Services, job: JobRecord): Promise<boolean> {
     return status.name === 'RUNNING' || status.name === 'PAUSED';
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error;
-    // What has begun had a workflow; what has not is started by the sweep.
+    // A running job had a workflow, which is gone; a pending one is still to be started by the sweep.
     return job.status === 'pending';
   }
 }

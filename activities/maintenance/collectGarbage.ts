@@ -13,17 +13,17 @@ import {
   type WorkbookKey,
 } from '../../store/pg/garbage.ts';
 import type { Services } from '../../store/services.ts';
-import type { Pulse } from '../pulse.ts';
+import type { ActivityContext } from '../activityContext.ts';
 
 /**
- * Versions past their time, then the manifests that only they needed, and the logs of tables that can never come back.
- * Their files go with the blobs that nothing refers to.
+ * Removes expired versions, then the manifests that only they needed, and the logs of tables that cannot be restored. Their
+ * files are removed as unreferenced blobs.
  */
-export async function collectVersions(services: Services, pulse: Pulse): Promise<{ versions: number; manifests: number }> {
+export async function collectVersions(services: Services, activity: ActivityContext): Promise<{ versions: number; manifests: number }> {
   const { pool } = services.db;
-  const versions = await deleteOldVersions(pool, pulse.heartbeat);
-  const manifests = await deleteOldManifests(pool, pulse.heartbeat);
-  await deleteUnreachableLogs(pool, pulse.heartbeat);
+  const versions = await deleteOldVersions(pool, activity.heartbeat);
+  const manifests = await deleteOldManifests(pool, activity.heartbeat);
+  await deleteUnreachableLogs(pool, activity.heartbeat);
   return { versions, manifests };
 }
 
@@ -32,17 +32,17 @@ const workbooksAtATime = 200;
 
 export interface CollectedBlobs {
   removed: number;
-  /** Seen without a reference; looked at again in a later run. */
+  /** Found unreferenced for the first time; checked again in a later run. */
   suspected: number;
-  /** Where to go on; null at the end. */
+  /** Where to continue; null at the end. */
   next: string | null;
 }
 
 /**
- * Removes blobs that nothing has referred to for a day. A blob is first only noted; it goes when a later run, a day on,
- * finds it so again, and by the moment it is removed nothing has come to refer to it or has put it again.
+ * Removes blobs that have been unreferenced for a day. A blob is noted first, and removed by a later run, a day on, if it is
+ * still unreferenced and was not written again.
  */
-export async function collectBlobs(services: Services, after: string, pulse: Pulse): Promise<CollectedBlobs> {
+export async function collectBlobs(services: Services, after: string, activity: ActivityContext): Promise<CollectedBlobs> {
   const workbooks = await listWorkbookKeys(services.db.pool, after, workbooksAtATime);
   const total: CollectedBlobs = {
     removed: 0,
@@ -50,32 +50,36 @@ export async function collectBlobs(services: Services, after: string, pulse: Pul
     next: workbooks.length < workbooksAtATime ? null : (workbooks.at(-1)?.id ?? null),
   };
   for (const workbook of workbooks) {
-    pulse.heartbeat();
-    pulse.signal?.throwIfAborted();
-    const { removed, suspected } = await inAccount(workbook.accountId, () => collectWorkbook(services, workbook, pulse));
+    activity.heartbeat();
+    activity.signal?.throwIfAborted();
+    const { removed, suspected } = await inAccount(workbook.accountId, () => collectWorkbook(services, workbook, activity));
     total.removed += removed;
     total.suspected += suspected;
   }
   return total;
 }
 
-async function collectWorkbook(services: Services, workbook: WorkbookKey, pulse: Pulse): Promise<{ removed: number; suspected: number }> {
+async function collectWorkbook(
+  services: Services,
+  workbook: WorkbookKey,
+  activity: ActivityContext,
+): Promise<{ removed: number; suspected: number }> {
   const { pool } = services.db;
   const prefix = workbookPrefix(workbook);
   const now = Date.now();
   const old: string[] = [];
   for await (const blob of services.blobs.list(prefix)) {
-    // A young one may be waiting for its transaction.
+    // The transaction that refers to a young blob may still be running.
     if (isCollected(blob.key) && now - blob.modifiedAt.getTime() > graceMs) old.push(blob.key);
   }
-  // The references after the blobs: what was referred to between the two is seen.
+  // Listed after the blobs, so that references added in between are seen.
   const referred = old.length === 0 ? new Set<string>() : await listReferencedKeys(pool, workbook.id);
   const unreferred = old.filter((key) => !referred.has(key));
   const seen = await recordGarbage(pool, `${prefix}/`, unreferred);
   const due = unreferred.filter((key) => now - (seen.get(key)?.getTime() ?? now) > graceMs);
   let removed = 0;
   for (const key of due) {
-    pulse.heartbeat();
+    activity.heartbeat();
     if (await isReferenced(pool, workbook.id, key)) continue;
     if (await services.blobs.removeOld(key, new Date(now - graceMs))) removed += 1;
   }
@@ -83,7 +87,7 @@ async function collectWorkbook(services: Services, workbook: WorkbookKey, pulse:
   return { removed, suspected: unreferred.length - removed };
 }
 
-/** Files that were being written when their writer ended; no write takes a day. Returns how many there were. */
+/** Removes unfinished files whose writer ended; no write takes a day. Returns how many there were. */
 export async function sweepDrafts(services: Services): Promise<number> {
   return services.blobs.sweepDrafts(new Date(Date.now() - graceMs));
 }

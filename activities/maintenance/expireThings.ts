@@ -2,7 +2,7 @@ import { deleteExpired, type Expired } from '../../store/pg/expiry.ts';
 import type { Services } from '../../store/services.ts';
 import { releaseStuckCredits } from '../credits/releaseStuckCredits.ts';
 
-/** Safe to run twice and to be cut off anywhere: it only ends what is past its time. */
+/** Removes only what has expired, so it can be repeated or interrupted anywhere. */
 export async function expireThings(services: Services, heartbeat: () => void): Promise<Expired & { reservations: number }> {
   const expired = {
     ...(await deleteExpired(services.db, heartbeat, services.blobs)),

@@ -6,10 +6,10 @@ import type { Services } from '../../store/services.ts';
 import { readBlock } from '../../store/tables/readBlock.ts';
 import { refuseRange, requireBlock } from './openBlock.ts';
 
-/** As many as one write can have. */
+/** The same limit as for one write. */
 const mostCells = 1_000_000;
 
-/** The table as a sheet: row 1 is the header, columns are those that the caller sees, trailing blanks are left out. */
+/** Reads the table as a sheet: row 1 is the header, columns are those the caller sees, trailing blanks are left out. */
 export async function readRange(
   services: Services,
   visible: VisibleTable,
@@ -17,7 +17,7 @@ export async function readRange(
 ): Promise<{ range: string; values: Scalar[][] }> {
   const asked = requireBlock(rangeText, '/query/range');
   const { at, columns } = visible;
-  // Nothing stands beyond the last row and column.
+  // There is nothing beyond the last row and column.
   const block: Range = { ...asked, bottom: Math.min(asked.bottom, at.rowCount + 1), right: Math.min(asked.right, columns.length) };
   const chosen = columns.slice(block.left - 1, block.right);
   const height = block.bottom - block.top + 1;

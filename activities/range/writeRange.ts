@@ -23,11 +23,11 @@ import { refuseRange, requireBlock } from './openBlock.ts';
 
 export interface PreparedRange extends PreparedEdit {
   range: string;
-  /** The cells of the block as they will be. */
+  /** The cells of the block after the write. */
   values: Scalar[][];
 }
 
-/** A block of cells as an upsert of rows: those at its positions, and new ones directly past the end. */
+/** Turns a block of cells into an upsert: existing rows at its positions, and new rows directly after the last one. */
 export async function prepareRangeWrite(
   services: Services,
   principal: Principal,
@@ -42,7 +42,7 @@ export async function prepareRangeWrite(
   const { block } = placed;
   const { columns: visible } = await openVisibleColumns(services, principal, at);
   const { expectedVersion, rebase } = request;
-  // Positions are those that the caller saw: on a rebase, the rows are looked up where they were, if that can still be read.
+  // Positions refer to the version the caller saw, so a rebase looks the rows up there, if it can still be read.
   const then = rebase && expectedVersion !== null ? await findSeen(services, at, expectedVersion) : at;
   if (!rebase || then?.schemaVersion !== at.schemaVersion) await checkVersion(services, at, expectedVersion, visible, null);
   const seen = then ?? at;

@@ -7,8 +7,8 @@ import { findUnloggedVersions, readLog } from './readLog.ts';
 const mostChanged = 1000;
 
 /**
- * The caller's `expected_version` against the table's. `null` is an explicit "do not check". With `rebase` an edit goes
- * through on a newer version when its cells and the changed cells are disjoint.
+ * Checks the caller's `expected_version`; `null` means "do not check". With `rebase`, an edit on an older version is accepted
+ * if none of its cells has changed since.
  */
 export async function checkVersion(
   services: Services,
@@ -29,7 +29,7 @@ export async function checkVersion(
   );
 }
 
-/** A 409 that lists the cells which stand in the way. */
+/** A 409 that lists the conflicting cells. */
 export function versionConflict(at: TableAt, detail: string, suggestedFix: string, cells: NamedCells[], truncated: boolean): DomainError {
   return new DomainError('version-conflict', detail, suggestedFix, {
     members: {
@@ -43,7 +43,7 @@ export function versionConflict(at: TableAt, detail: string, suggestedFix: strin
 function suggestFix(changes: Changes): string {
   const rest = 're-apply your edit and send it with the current version.';
   if (changes.schema) return `GET …/columns shows the columns as they are; ${rest}`;
-  // As after a restore, or after very many edits.
+  // After a restore, or after very many edits.
   if (changes.truncated) return `Read the rows again, for \`changed\` does not list all; ${rest}`;
   return `Look at \`changed\`, ${rest}`;
 }
@@ -56,7 +56,7 @@ async function readChanges(services: Services, at: TableAt, since: number): Prom
   ]);
   return {
     rows: changedCells(entries.slice(0, mostChanged), at.columns),
-    // A restore changes rows without an entry for each: the list is then not all of it.
+    // A restore changes rows without log entries, so the list is incomplete.
     truncated: entries.length > mostChanged || !versions.logTellsAll,
     schema: at.schemaVersion > since,
   };

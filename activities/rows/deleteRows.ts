@@ -10,7 +10,7 @@ import { checkVersion } from './checkVersion.ts';
 import { type EditRequest, requireRows } from './upsertRows.ts';
 import { writeLargeEdit } from './writeLargeEdit.ts';
 
-/** Reads and, for a large one, writes the file: all that comes before the transaction. */
+/** Everything before the transaction: reads, plans and, for a large edit, writes its file. */
 export async function prepareDelete(
   services: Services,
   principal: Principal,

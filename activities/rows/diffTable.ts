@@ -8,14 +8,14 @@ import { findUnloggedVersions, readLog } from './readLog.ts';
 const mostFromLog = 5_000;
 
 /**
- * What differs between two versions, as the caller may see them. The rows to look at come from the log where it tells
- * all; after a restore, or where columns went or came with a default, all rows of both sides are compared.
+ * The differences between two versions, as the caller may see them. If the log is complete it tells which rows to compare;
+ * after a restore, or when columns were dropped or added with a default, all rows are compared.
  */
 export async function diffTable(services: Services, from: VisibleTable, to: VisibleTable, limit: number): Promise<TableDiff> {
   return compareVersions(services, from, to, await selectDiffering(services, from, to), limit);
 }
 
-/** The rows that can differ: those of the log, when it tells all and they are not too many. Null: any. */
+/** The rows that can differ, from the log. Null: any row, as the log is incomplete or lists too many. */
 async function selectDiffering(services: Services, from: VisibleTable, to: VisibleTable): Promise<RowSelection | null> {
   const [early, late] = from.at.editVersion < to.at.editVersion ? [from, to] : [to, from];
   const [after, upTo] = [early.at.editVersion, late.at.editVersion];
@@ -26,7 +26,7 @@ async function selectDiffering(services: Services, from: VisibleTable, to: Visib
   return entries.length > mostFromLog ? null : { ids: [...new Set([noRow, ...entries.map((entry) => entry.rowId)])] };
 }
 
-/** A column that goes takes its values from rows that no log names, and one that comes with a default gives all of them a value. */
+/** Dropping a column, or adding one with a default, changes all rows without log entries. */
 function touchesAllRows(early: VisibleTable, late: VisibleTable): boolean {
   const idsOf = ({ columns }: VisibleTable) => new Set(columns.map((column) => column.id));
   const [before, after] = [idsOf(early), idsOf(late)];

@@ -6,8 +6,8 @@ import type { Services } from '../../store/services.ts';
 import { requireTableAt } from '../tables/openTable.ts';
 
 /**
- * The table at a version that is named by its number, by a snapshot or by a label. A label may look like a number: a
- * number that the table has not reached is tried as a label.
+ * The table at a version given by number, snapshot id or label. A label may look like a number: a number beyond the newest
+ * version is tried as a label.
  */
 export async function requireNamedVersion(services: Services, current: TableAt, text: string): Promise<TableAt> {
   const { orm } = services.db;

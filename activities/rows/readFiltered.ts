@@ -15,11 +15,11 @@ import { keepNamed, type Projection } from '../../store/tables/projection.ts';
 import type { OrderTerm } from '../../store/tables/readPage.ts';
 import { readWideRows, streamWideRows } from '../../store/tables/wideRows.ts';
 import { describeTooWide, mostQueried } from '../query/narrowTables.ts';
-import { decodePlace, encodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import { decodePosition, encodePosition, type RowsPage, type RowsQuery } from './rowsQuery.ts';
 
 const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: mostPageBytes };
 
-/** A filter is a stranger's SQL: it runs where theirs runs, over this one table. */
+/** A filter is untrusted SQL, so it runs in the sandbox, on this table only. */
 export async function readFiltered(
   services: Services,
   projection: Projection,
@@ -28,15 +28,15 @@ export async function readFiltered(
 ): Promise<RowsPage> {
   const { visible, columns } = projection;
   const { at } = visible;
-  const offset = decodePlace(at, query);
+  const offset = decodePosition(at, query);
   const sandbox = await services.sandbox();
   const { accountId } = at.table;
   const known = [{ name: at.table.name, columns: [...visible.columns, rowIdField].map((column) => column.name) }];
   const sql = wrapFilter(at.table.name, query.filter);
-  const used = await sandbox.analyze({ accountId, sql: sql.probe, tables: known }).catch(tellOf(sql.probe, query.filter));
+  const used = await sandbox.analyze({ accountId, sql: sql.probe, tables: known }).catch(blameFilter(sql.probe, query.filter));
   if (used.parameters.length > 0)
     throw refuseFilter('query-refused', [`A filter takes no parameters; write the value in place of $${used.parameters[0]}.`]);
-  // Rows of many columns are read by their ids, once it is known which they are.
+  // For wide tables the filter finds row ids, and the rows are then read by id.
   const wide = isWide(columns);
   const selected = wide ? [rowIdColumn] : columns.map((column) => column.name);
   const needed = used.allColumns ? visible : keepNamed(visible, [...used.columns, ...selected, ...order.map(({ name }) => name)]);
@@ -47,7 +47,7 @@ export async function readFiltered(
     try {
       return await sandbox.run({ accountId, sql: statement, relations: [relation], pathOf, pageLimit: query.limit, keepResult, ...limits });
     } catch (error) {
-      return tellOf(statement, query.filter)(error);
+      return blameFilter(statement, query.filter)(error);
     } finally {
       release();
     }
@@ -56,7 +56,11 @@ export async function readFiltered(
   const rowCount = Number((JSON.parse(counted.pageJson) as [{ n: number | string }])[0].n);
   const page = sql.page(selected, order, query.limit, offset);
   const rows = splitRows((await run(page, false)).pageJson);
-  const common = { columns, rowCount, nextCursor: offset + query.limit < rowCount ? encodePlace(at, query, offset + query.limit) : null };
+  const common = {
+    columns,
+    rowCount,
+    nextCursor: offset + query.limit < rowCount ? encodePosition(at, query, offset + query.limit) : null,
+  };
   if (!wide) return { ...common, rows, stream: (format) => streamAgain(services, () => run(page, true), format) };
   const ids = rows.map((row) => (JSON.parse(row) as { [rowIdColumn]: number })[rowIdColumn]);
   return {
@@ -66,11 +70,11 @@ export async function readFiltered(
   };
 }
 
-/** What went wrong with the SQL around a filter, as something about the filter: it is all that the caller wrote. */
-function tellOf(sql: string, filter: string): (error: unknown) => never {
+/** Rewrites errors of the whole query as errors of the filter, which is all that the caller wrote. */
+function blameFilter(sql: string, filter: string): (error: unknown) => never {
   const countLines = (text: string) => text.split('\n').length;
   const before = countLines(sql.slice(0, sql.indexOf(`\n${filter}\n`)));
-  // The engine quotes what it has not read yet, which goes beyond the filter.
+  // DuckDB quotes the unread rest of the query, which goes beyond the filter.
   const tell = (text: string) =>
     text
       .replace(/^(unterminated .*?) at or near "[\s\S]*"/, '$1')
@@ -103,12 +107,12 @@ function refuseFilter(code: ProblemCode, details: string[], cause?: unknown): Do
   );
 }
 
-/** A row is a line of the page; taking it apart as JSON would cost digits of numbers inside JSON columns. */
+/** Each row is a line of the page. Parsing it as JSON would lose digits of numbers in JSON columns. */
 function splitRows(pageJson: string): string[] {
   return pageJson === '[]' ? [] : pageJson.slice(1, -1).split(pageSeparator);
 }
 
-/** The same page again, from the file that the query left. */
+/** The same page again, from the query's result file. */
 async function streamAgain(services: Services, run: () => Promise<SandboxResult>, format: Parameters<RowsPage['stream']>[0]) {
   const { resultFile, columns } = await run();
   if (resultFile === null) throw new Error('the sandbox kept no result');

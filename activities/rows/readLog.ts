@@ -11,30 +11,30 @@ export interface LogQuery {
   after: number;
   upTo: number;
   rowIds?: number[];
-  /** At most so many, from the end that is read first. */
+  /** At most so many entries, oldest or newest first as read. */
   limit?: number;
   newestFirst?: boolean;
-  /** False: only which rows and columns changed; cells and before are null. */
+  /** False: only which rows and columns changed; `cells` and `before` are null. */
   withCells?: boolean;
 }
 
 /**
- * The log of a table between two versions, wherever it lies: small edits are rows of `row_log`, large ones are files.
- * Undo, history, diff and the 409's `changed` all read it here.
+ * Reads the log of a table between two versions: small edits are rows of `row_log`, large ones are files. Used by undo,
+ * history, diff and the `changed` list of a 409.
  */
 export async function readLog(services: Services, tableId: string, query: LogQuery): Promise<LogRow[]> {
   const { after, upTo, rowIds, limit, newestFirst = false, withCells = true } = query;
   if (upTo <= after || rowIds?.length === 0) return [];
   const rows = rowIds ? { ids: rowIds } : null;
   const { movedUpTo, entries } = await listEntries(services.db.pool, tableId, { after, upTo, rowIds, limit, newestFirst, withCells });
-  // Entries that were moved to a file since they were read here are not read again from there.
+  // Entries that were moved to a file after we read them are not read again.
   const files = (await listLogFiles(services.db.orm, tableId, { after, upTo }, spanOf(rows))).filter(
     (file) => file.kind !== 'log' || file.upTo <= movedUpTo,
   );
   if (files.length === 0) return entries;
   const found = [...entries];
   for (const file of newestFirst ? files.reverse() : files) {
-    // Newest first, a file that spans several versions is read whole: its limit would count from the wrong end.
+    // A file of several versions is sorted oldest first, so a limit would cut off its newest entries.
     const most = newestFirst && file.upTo - file.after > 1 ? undefined : limit;
     found.push(...(await readLogFile(services, file, { after, upTo, rows, limit: most, withCells })));
   }
@@ -44,9 +44,9 @@ export async function readLog(services: Services, tableId: string, query: LogQue
 }
 
 export interface UnloggedVersions {
-  /** Ops that made a version otherwise than by entries of the log: a retype, a restore, a revert, a run. */
+  /** Ops that made a version without log entries: a retype, a restore, a revert, a run. */
   ops: OpRecord[];
-  /** Whether the log alone tells what became of the rows. */
+  /** Whether the log has every change of rows. */
   logTellsAll: boolean;
 }
 

@@ -5,9 +5,9 @@ import { findRowIds } from '../../store/tables/findRowIds.ts';
 import type { Projection } from '../../store/tables/projection.ts';
 import { type OrderTerm, readRowsAfter, readSortedRows, streamRowsBetween } from '../../store/tables/readPage.ts';
 import { readFiltered } from './readFiltered.ts';
-import { chooseColumns, chooseOrder, decodePlace, encodePlace, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import { chooseColumns, chooseOrder, decodePosition, encodePosition, type RowsPage, type RowsQuery } from './rowsQuery.ts';
 
-/** A page in row order, or as sorted. Cells are texts all the way: no value passes through a JavaScript number. */
+/** A page in row order, or sorted. Cells stay text: no value passes through a JavaScript number. */
 export async function readRows(services: Services, visible: VisibleTable, query: RowsQuery): Promise<RowsPage> {
   const all = [...visible.columns, rowIdField];
   const projection: Projection = { visible, columns: chooseColumns(all, query.columns) };
@@ -36,13 +36,13 @@ async function readInRowOrder(services: Services, projection: Projection, query:
 async function readSorted(services: Services, projection: Projection, query: RowsQuery, order: OrderTerm[]): Promise<RowsPage> {
   const { at } = projection.visible;
   const { limit } = query;
-  const offset = decodePlace(at, query);
+  const offset = decodePosition(at, query);
   const { rows, stream } = await readSortedRows(services, projection, order, { limit, offset });
   return {
     columns: projection.columns,
     rows: rows.slice(0, limit).map((row) => row.json),
     rowCount: at.rowCount,
-    nextCursor: rows.length > limit ? encodePlace(at, query, offset + limit) : null,
+    nextCursor: rows.length > limit ? encodePosition(at, query, offset + limit) : null,
     stream,
   };
 }

@@ -24,7 +24,7 @@ export interface HistoryChange {
 
 const kinds = { I: 'insert', U: 'update', D: 'delete' } as const;
 
-/** Every change of a row, newest first. The columns are those that the table ever had. */
+/** Every change of a row, newest first. Includes columns that were dropped since. */
 export async function readRowHistory(
   services: Services,
   { at, columns }: VisibleTable,
@@ -55,7 +55,7 @@ export async function readRowHistory(
     const entry = byVersion.get(version) ?? (await compareRow(services, at, version, rowId));
     if (!entry || !op) continue;
     const cells = presentCells(entry, columns);
-    // A change of hidden columns alone is not shown: that it happened would be told, too.
+    // A change of hidden columns only is left out, as listing it would reveal it.
     if (entry.op === 'U' && cells.length === 0) continue;
     changes.push({ op, editVersion: version, kind: kinds[entry.op], cells });
   }
@@ -74,12 +74,12 @@ async function wasEverThere(services: Services, at: TableVersion, rowId: number)
   return first !== null && hasRow(services, first, rowId);
 }
 
-/** An entry as the log would have it, and the types of old values where they may differ. */
+/** A log entry made by comparison, with the types of old values where they differ. */
 interface ComparedRow extends LogRow {
   typesBefore?: Map<number, string>;
 }
 
-/** What a version that no log tells of did to a row, as if it had been logged. */
+/** Makes a log entry for a version without log entries, by comparing the row before and after. */
 async function compareRow(services: Services, at: TableVersion, version: number, rowId: number): Promise<ComparedRow | null> {
   const [after, before] = await Promise.all([
     findTableAt(services.db.pool, at.table, version),
@@ -96,7 +96,7 @@ async function compareRow(services: Services, at: TableVersion, version: number,
   const row = { editVersion: version, rowId };
   if (!old) return { ...row, op: 'I', changed: Object.keys(cells ?? {}).map(Number), cells, before: null };
   if (!cells) return { ...row, op: 'D', changed: Object.keys(old).map(Number), cells: null, before: old };
-  // A column that goes on under another id, as after a retype, is told under the new one; a change of type alone is none.
+  // A retyped column is listed under its new id; a change of type alone is no change.
   const changed = pairColumns(before?.columns ?? [], after.columns).flatMap(({ left, right }) => {
     const [text, oldText] = [cells[right?.id ?? 0] ?? null, old[left?.id ?? 0] ?? null];
     if (!left || !right || isShownAlike(left.type, oldText, right.type, text)) return [];
@@ -113,7 +113,7 @@ async function compareRow(services: Services, at: TableVersion, version: number,
   };
 }
 
-/** Of two types, by what a reader would call the same: 8 and the text 8. */
+/** Compares values of two types as shown: 8 equals the text 8. */
 function isShownAlike(oldType: string, oldText: string | null, type: string, text: string | null): boolean {
   const [before, after] = [parseColumnType(oldType) as ColumnType, parseColumnType(type) as ColumnType];
   if (oldType === type) return sameValue(after, oldText, text);
@@ -125,13 +125,13 @@ function presentCells(entry: ComparedRow, columns: VisibleColumn[]): ChangedCell
   const changed = new Set(entry.changed);
   return columns.flatMap((column) => {
     if (!changed.has(column.id)) return [];
-    // Whether a masked cell was empty is not told either.
+    // Does not reveal whether a masked cell was empty.
     if (column.masked) return [{ column: column.name, oldJson: 'null', newJson: 'null' }];
     const type = parseColumnType(column.type) as ColumnType;
     const oldType = parseColumnType(entry.typesBefore?.get(column.id) ?? column.type) as ColumnType;
     const oldJson = cellJson(oldType, entry.before?.[column.id] ?? null);
     const newJson = cellJson(type, entry.cells?.[column.id] ?? null);
-    // In a row that came or went, only what was there is of interest.
+    // For inserts and deletes, empty cells are left out.
     return entry.op !== 'U' && oldJson === newJson ? [] : [{ column: column.name, oldJson, newJson }];
   });
 }

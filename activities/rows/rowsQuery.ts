@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { nearestName } from '../../core/cells/nearestName.ts';
 import { asSentence, DomainError, type ProblemItem } from '../../core/errors.ts';
 import { decodeCursor, encodeCursor, foreignCursor } from '../../core/paging.ts';
+import { describeUnknownColumn, findColumn } from '../../core/table/findColumn.ts';
 import type { TableVersion } from '../../core/table/table.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
@@ -14,37 +14,37 @@ export interface RowsQuery {
   offset?: number;
   columns?: string[];
   sort?: string[];
-  /** A stranger's SQL: a boolean expression over the table. */
+  /** Untrusted SQL: a boolean expression over the table. */
   filter?: string;
 }
 
 export interface RowsPage {
   columns: VisibleColumn[];
-  /** Each row as the text of a JSON object. */
+  /** Each row as a JSON object in text form. */
   rows: string[];
   rowCount: number;
   nextCursor: string | null;
-  /** The same rows again, typed, for formats that are not text. */
+  /** The same rows as a stream of typed values. */
   stream(format: RowFormat): Promise<Readable>;
 }
 
-/** The list that a place belongs to: of one table, in one order, by one filter. */
-function printList(at: TableVersion, { sort, filter }: RowsQuery): string {
+/** Identifies a list: one table, one order, one filter. */
+function hashList(at: TableVersion, { sort, filter }: RowsQuery): string {
   return createHash('sha256')
     .update(JSON.stringify([at.table.id, sort ?? [], filter ?? null]))
     .digest('base64url')
     .slice(0, 10);
 }
 
-/** The cursor of a sorted or filtered list: the place where its next page begins. */
-export function encodePlace(at: TableVersion, query: RowsQuery, place: number): string {
-  return encodeCursor([place, at.editVersion, printList(at, query)]);
+/** The cursor of a sorted or filtered list: the position where the next page begins. */
+export function encodePosition(at: TableVersion, query: RowsQuery, position: number): string {
+  return encodeCursor([position, at.editVersion, hashList(at, query)]);
 }
 
-/** Where a sorted or filtered page begins. Its cursor is a place in one version: row ids say nothing there. */
-export function decodePlace(at: TableVersion, query: RowsQuery): number {
+/** The position where a sorted or filtered page begins. It holds for one version only. */
+export function decodePosition(at: TableVersion, query: RowsQuery): number {
   const key = decodeCursor(query.cursor, ['number', 'number', 'string']);
-  if (key && key[2] !== printList(at, query)) throw foreignCursor();
+  if (key && key[2] !== hashList(at, query)) throw foreignCursor();
   if (key && key[1] !== at.editVersion) {
     throw new DomainError(
       'expired',
@@ -59,7 +59,7 @@ function refuse(errors: ProblemItem[], suggestedFix = 'GET …/columns lists the
   throw new DomainError('validation-failed', asSentence(errors[0]?.detail ?? ''), suggestedFix, { errors });
 }
 
-/** A value that is not itself a column's name is split at commas. */
+/** Splits a value at commas unless it is a column name itself. */
 function splitNames(values: string[], isName: (text: string) => boolean): string[] {
   return values.flatMap((value) =>
     isName(value)
@@ -71,19 +71,8 @@ function splitNames(values: string[], isName: (text: string) => boolean): string
   );
 }
 
-function findColumn(columns: VisibleColumn[], name: string): VisibleColumn | null {
-  return columns.find((column) => column.name.toLowerCase() === name.toLowerCase()) ?? null;
-}
-
 function unknownColumn(columns: VisibleColumn[], name: string, parameter: string): ProblemItem {
-  const near = nearestName(
-    name,
-    columns.map((column) => column.name),
-  );
-  return {
-    pointer: `/query/${parameter}`,
-    detail: near ? `${name} is not a column; did you mean ${near}?` : `${name} is not a column of this table`,
-  };
+  return { pointer: `/query/${parameter}`, detail: `${name} ${describeUnknownColumn(columns, name)}` };
 }
 
 export function chooseColumns(columns: VisibleColumn[], wanted: string[] | undefined): VisibleColumn[] {
@@ -96,7 +85,7 @@ export function chooseColumns(columns: VisibleColumn[], wanted: string[] | undef
   return chosen.includes(rowId) ? chosen : [...chosen, rowId];
 }
 
-/** `列` or `列:desc`. A masked column sorts as the NULLs it reads as. */
+/** Parses `列` and `列:desc`. A masked column sorts as NULLs. */
 export function chooseOrder(columns: VisibleColumn[], wanted: string[] | undefined): OrderTerm[] {
   const isTerm = (text: string) => (findColumn(columns, text) ?? findColumn(columns, text.replace(/:(asc|desc)$/i, ''))) !== null;
   return splitNames(wanted ?? [], isTerm).map((term) => {

@@ -22,7 +22,7 @@ export interface PreparedUndo extends PreparedEdit {
   op: OpRecord;
 }
 
-/** The inverse of an op on top of the table as it is now, or a refusal that names the cells which stand in the way. */
+/** Plans the inverse of an op on the current version, or refuses with the cells that prevent it. */
 export async function prepareUndo(services: Services, principal: Principal, workbookId: string, opId: number): Promise<PreparedUndo> {
   const op = await requireUndoable(services, workbookId, opId);
   const at = op.tableId === null ? null : await findCurrentTableById(services.db.pool, op.tableId);
@@ -40,7 +40,7 @@ export async function prepareUndo(services: Services, principal: Principal, work
   return { op, ...(await writeLargeEdit(services, { at, plan, rowIds })) };
 }
 
-/** In the transaction: the inverse, and the mark on the op that it was undone. */
+/** Runs in the transaction: applies the inverse and marks the op as undone. */
 export async function applyUndo(tx: Tx, { op, at, plan }: PreparedUndo): Promise<EditedTable> {
   const edited = await applyEdit(tx, at, plan);
   if (!(await markUndone(tx, op.scope, op.opId))) throw undoneAlready(op);
@@ -65,14 +65,17 @@ function undoneAlready(op: OpRecord): DomainError {
   return new DomainError('in-use', `Op ${op.opId} was undone already${by}.`, 'Make the edit again if you want it back.');
 }
 
-/** What one may not write, one may not undo. Rows as a whole come and go without showing what is in them. */
+/**
+ * Masked and denied cells cannot be undone, as they cannot be written. Inserted and deleted rows can: this shows none of their
+ * content.
+ */
 async function refuseHidden(services: Services, principal: Principal, at: TableAt, entries: LogRow[]): Promise<void> {
   const { effects } = await openVisibleColumns(services, principal, at);
   if (effects.size === 0 || !entries.some((entry) => entry.op === 'U' && entry.changed.some((id) => effects.has(id)))) return;
   throw new DomainError('insufficient-role', 'The op changed columns that are hidden from you.', 'Ask somebody who may see them.');
 }
 
-/** Column ids by row that edits after a version changed. Ops that were undone since, and their undoing, do not count. */
+/** By row, the columns that later edits changed. Ops that were undone, and their undos, do not count. */
 async function listTouchedSince(services: Services, at: TableAt, version: number, rowIds: number[]): Promise<Map<number, Set<number>>> {
   const [later, cancelled] = await Promise.all([
     readLog(services, at.table.id, { after: version, upTo: at.editVersion, rowIds, withCells: false }),
@@ -91,7 +94,7 @@ async function describeConflicts(
   op: OpRecord,
   conflicts: Map<number, Set<number>>,
 ): Promise<DomainError> {
-  // Columns that ended are named, too, unless they would be denied today.
+  // Also names dropped columns, unless they would be denied today.
   const columns = await listColumnsEver(services.db.orm, at.table.id);
   const { columns: visible } = await openVisibleColumns(services, principal, { ...at, columns });
   return versionConflict(

@@ -24,7 +24,7 @@ export interface EditRequest {
   rebase: boolean;
 }
 
-/** Reads, casts and, for a large one, writes the file: all that comes before the transaction. */
+/** Everything before the transaction: reads, casts, plans and, for a large edit, writes its file. */
 export async function prepareUpsert(
   services: Services,
   principal: Principal,
@@ -55,7 +55,7 @@ export function refuseMasked(column: ColumnRecord, suggestedFix: string): Domain
   return new DomainError('insufficient-role', `The column ${column.name} is masked for you and cannot be written.`, suggestedFix);
 }
 
-/** An upsert on top of the rows that are stored. */
+/** Plans an upsert on the stored rows. */
 export async function planOnStored(
   services: Services,
   at: TableAt,
@@ -74,7 +74,7 @@ export async function planOnStored(
   );
 }
 
-/** The edit, or a refusal that names the rows which the table does not have. */
+/** The edit, or a refusal that names the rows that do not exist. */
 export function requireRows(plan: RowPlan, pointerOf: (place: number) => string, suggestedFix: string): PreparedEdit {
   if (plan.kind === 'planned') return plan.edit;
   const errors = plan.places.slice(0, mostErrors).map((place) => ({ pointer: pointerOf(place), detail: 'names no row of this table' }));

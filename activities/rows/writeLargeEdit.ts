@@ -5,7 +5,7 @@ import { writeDelta, writeSegment } from '../../store/duckdb/writeFile.ts';
 import { reserveRows } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 
-/** Writes the file of a large edit, which then stands in the place of its entries; others stay as they are. */
+/** Writes the entries of a large edit to a file; returns other edits unchanged. */
 export async function writeLargeEdit(services: Services, edit: PreparedEdit): Promise<PreparedEdit> {
   const { at, plan } = edit;
   if (!isLargeEdit(plan.entries)) return edit;

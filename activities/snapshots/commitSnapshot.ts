@@ -19,7 +19,7 @@ export interface CommittedSnapshot {
   tables: SnapshotTable[];
 }
 
-/** Commits the editing snapshot. The same cost for any amount of rows: a row for each table. */
+/** Commits the editing snapshot. Writes one row per table, so the cost does not depend on the number of rows. */
 export async function commitSnapshot(
   tx: Tx,
   workbook: VisibleWorkbook,
@@ -30,7 +30,7 @@ export async function commitSnapshot(
   return committed;
 }
 
-/** Commits the current state and labels it. */
+/** Commits the current state under a label. */
 export async function commitVersion(
   tx: Tx,
   workbook: VisibleWorkbook,
@@ -48,7 +48,7 @@ export async function commitVersion(
   return { ...committed, version };
 }
 
-/** The label as it will be kept. One that looks like a snapshot's id could not be told from it where either may be given. */
+/** The normalised label. One that looks like a snapshot id is refused, as both may be given in the same place. */
 export function checkLabel(text: string): string {
   const label = text.trim();
   const why = findNameFault(label) ?? (isId(label, 'snp') ? 'has the form of a snapshot id' : null);
@@ -61,7 +61,7 @@ export function checkLabel(text: string): string {
 async function takeSnapshot(tx: Tx, workbook: VisibleWorkbook, wanted: { summary: string; eventType: string }): Promise<CommittedSnapshot> {
   const editing = await findEditingSnapshot(tx.orm, workbook);
   const committed = await insertSnapshot(tx, { workbookId: workbook.id, editing, ...wanted });
-  // Another commit took the editing snapshot meanwhile: this one commits the next.
+  // Another commit took the editing snapshot meanwhile: retry with the next one.
   if (!committed) throw new VersionMoved();
   return committed;
 }

@@ -15,12 +15,12 @@ import { listTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 
-/** A snapshot with its tables: a committed one, or the one that is being edited. */
+/** A snapshot with its tables: committed, or the one being edited. */
 export type ListedSnapshot =
   | { snapshot: SnapshotRecord; tables: SnapshotTable[]; labels: string[] }
   | { editing: EditingSnapshot; tables: TableRecord[] };
 
-/** Newest first. The editing one is the newest of all: it leads the first page and takes one place of it. */
+/** Newest first. The editing snapshot is the newest, so it comes first on the first page and counts towards its limit. */
 export async function pageSnapshots(services: Services, workbook: VisibleWorkbook, query: PageQuery): Promise<Page<ListedSnapshot>> {
   const { orm } = services.db;
   const limit = query.limit ?? usualLimit;
@@ -49,7 +49,7 @@ export async function pageSnapshots(services: Services, workbook: VisibleWorkboo
   return { ...page, items };
 }
 
-/** A named version with the tables it holds. */
+/** A named version with its tables. */
 export interface ListedVersion {
   version: NamedVersion;
   tables: SnapshotTable[];

@@ -20,30 +20,30 @@ import { makeId } from '../../store/services.ts';
 export interface TableRestore {
   id: string;
   oldName: string;
-  /** A new version, if the content differs. */
+  /** Null if the content is the same. */
   content: RestoredContent | null;
-  /** Where it goes, if name, state or description differ. */
+  /** Null if name, state and description are the same. */
   place: TablePlace | null;
-  /** It was made after the snapshot: archived, because of that alone. */
+  /** Made after the snapshot, and archived for that reason only. */
   madeLater: boolean;
 }
 
 export interface RestorePlan {
   snapshot: SnapshotRecord;
-  /** All tables that the plan was made over, as they were read. */
+  /** All tables as they were when the plan was made. */
   seen: TableFingerprint[];
-  /** Deleted tables that come back. */
+  /** Deleted tables to be restored. */
   deletedIds: string[];
   tables: TableRestore[];
 }
 
-/** What a plan is read from: the database, or a transaction that holds the tables. */
+/** Where a plan reads from: the database, or a transaction that has locked the tables. */
 export interface RestoreReader {
   orm: Orm;
   pool: pg.Pool | pg.PoolClient;
 }
 
-/** Everything that is read for a restore. Where nothing is locked yet, it is checked again when it is applied. */
+/** Reads everything a restore needs. Without locks, it is checked again when applied. */
 export async function planRestore(reader: RestoreReader, snapshot: SnapshotRecord): Promise<RestorePlan> {
   const held = (await listSnapshotTables(reader.orm, [snapshot.id])).get(snapshot.id) ?? [];
   const live = await listTables(reader.orm, { workbookId: snapshot.workbookId });
@@ -80,7 +80,7 @@ interface WantedTable {
   wanted: SnapshotTable;
 }
 
-/** Of those whose content is not what it was; all of them are read at once, however many they are. */
+/** For tables whose content may differ; reads all of them at once. */
 async function planContents(reader: RestoreReader, tables: WantedTable[]): Promise<Map<string, RestoredContent>> {
   const changed = tables.filter(({ at, wanted }) => mayDiffer(at.table, wanted));
   const found = await listTablesAt(

@@ -5,13 +5,13 @@ import { findNamedVersion, findSnapshot, listSnapshotTables, type SnapshotTable 
 import { listTablesAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 
-/** A moment of a workbook: the version of every table, by table id, as a snapshot holds it. */
+/** A past state of a workbook: the version of every table by id, from a snapshot. */
 export interface ResolvedAt {
   snapshotId: string;
   tables: Map<string, SnapshotTable>;
 }
 
-/** What a version label or a snapshot id stands for; 404 when it names neither. */
+/** Resolves a version label or snapshot id; 404 if it is neither. */
 export async function resolveAt(services: Services, workbookId: string, text: string): Promise<ResolvedAt> {
   const { orm } = services.db;
   const snapshotId = isId(text, 'snp')
@@ -23,7 +23,7 @@ export async function resolveAt(services: Services, workbookId: string, text: st
   return { snapshotId, tables: new Map(held.map((table) => [table.tableId, table])) };
 }
 
-/** The tables that were active at that moment, under their names of then; those deleted since are among them. */
+/** The tables active then, under their names of that time, including tables deleted since. */
 export async function openTablesAt(services: Services, resolved: ResolvedAt, names: string[] | null = null): Promise<TableAt[]> {
   const wanted = names && new Set(names.map((name) => name.toLowerCase()));
   const held = [...resolved.tables.values()].filter(
@@ -35,8 +35,8 @@ export async function openTablesAt(services: Services, resolved: ResolvedAt, nam
   });
 }
 
-/** One of them, by its name of then or by id; 404 when it was not there. */
-export async function requireTableThen(services: Services, resolved: ResolvedAt, name: string): Promise<TableAt> {
+/** One of these tables, by its name of that time or by id; 404 if it did not exist. */
+export async function requirePastTable(services: Services, resolved: ResolvedAt, name: string): Promise<TableAt> {
   const asked = resolved.tables.get(name)?.name ?? name;
   const found = await openTablesAt(services, resolved, [asked]);
   const at = found.find(({ table }) => table.name === asked) ?? found[0];

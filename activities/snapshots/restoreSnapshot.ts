@@ -11,23 +11,23 @@ import type { Services } from '../../store/services.ts';
 import { planRestore, type RestorePlan } from './planRestore.ts';
 
 export interface Restored {
-  /** The editing snapshot: the restored state lies in it. */
+  /** The editing snapshot, which now holds the restored state. */
   snapshotId: string;
-  restored: WrittenTable[];
-  /** Derived tables that were run again. */
-  recomputed: WrittenTable[];
+  restored: RestoredVersion[];
+  /** Derived tables that were recomputed. */
+  recomputed: RestoredVersion[];
   archived: string[];
-  /** Derived tables that could not be run again. */
+  /** Derived tables that could not be recomputed. */
   failed: { name: string; error: string }[];
 }
 
-export interface WrittenTable {
+export interface RestoredVersion {
   name: string;
   editVersion: number;
   rowCount: number;
 }
 
-/** A snapshot that can be restored: the editing one is there, but it is not the past. */
+/** A snapshot that can be restored: committed, not the editing one. */
 export async function requireCommitted(services: Services, workbook: VisibleWorkbook, id: string): Promise<SnapshotRecord> {
   const snapshot = await findSnapshot(services.db.orm, workbook.id, id);
   if (snapshot) return snapshot;
@@ -45,14 +45,13 @@ export async function requireVersion(services: Services, workbook: VisibleWorkbo
 }
 
 /**
- * Brings the workbook back to a snapshot, all of it or nothing. The tables are locked in ascending id; where they do not
- * stand any more where the plan saw them, it is made again while nobody can change them: else a restore would never come
- * to its end while a table is edited all the time. Edits that come after go on counting from the new versions.
+ * Restores the whole workbook or nothing. Locks the tables by ascending id; if they have changed since the plan, plans again
+ * under the locks, as otherwise frequent edits could prevent a restore forever. Later edits continue from the new versions.
  */
 export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: RestorePlan, label: string | null): Promise<Restored> {
   const locked = await lockTables(tx, workbook.id, early.deletedIds);
   const plan = haveSameFingerprints(locked, early.seen) ? early : await planRestore({ orm: tx.orm, pool: tx.client }, early.snapshot);
-  // A table was made or deleted just now, and is not locked.
+  // A table was created or deleted just now, so it is not locked.
   if (!haveSameFingerprints(locked, plan.seen)) throw new VersionMoved();
   await freeTableNames(
     tx,
@@ -70,13 +69,13 @@ export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: 
       content ? [{ name: place?.name ?? oldName, editVersion: versions.get(id) ?? 0, rowCount: content.rowCount }] : [],
     ),
     archived: plan.tables.flatMap(({ madeLater, oldName }) => (madeLater ? [oldName] : [])),
-    // No table is derived from another yet. Running those again that are will say here which.
+    // Nothing is derived from another table yet; recomputing will list its results here.
     recomputed: [],
     failed: [],
   };
 }
 
-/** The names of a snapshot never clash among themselves; with a table that was made just now they may. */
+/** The names in a snapshot are unique, but a table created just now may have one of them. */
 async function placeOrRetry(tx: Tx, id: string, place: TablePlace): Promise<void> {
   try {
     await placeTable(tx, id, place);

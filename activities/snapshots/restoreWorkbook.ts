@@ -6,7 +6,7 @@ import { retryOnMove } from '../tables/editTable.ts';
 import { planRestore } from './planRestore.ts';
 import { type Restored, restoreSnapshot } from './restoreSnapshot.ts';
 
-/** Plans and makes a restore; starts again when a table came or went meanwhile. With a label it is the revert of a version. */
+/** Plans and applies a restore; retries if tables were created or deleted meanwhile. With a label it reverts to a version. */
 export function restoreWorkbook<Answer>(
   services: Services,
   write: WriteAnswer<Answer>,

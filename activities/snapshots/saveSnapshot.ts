@@ -6,7 +6,7 @@ import type { ListedVersion } from './pageSnapshots.ts';
 
 const usualEventType = 'transform';
 
-/** Commits the editing snapshot; starts again when another commit took it meanwhile. */
+/** Commits the editing snapshot; retries if another commit took it meanwhile. */
 export function saveSnapshot<Answer>(
   write: WriteAnswer<Answer>,
   workbook: VisibleWorkbook,

@@ -3,7 +3,7 @@ import type { JobRecord } from '../../store/pg/jobs.ts';
 import { updateSource } from '../../store/pg/sources.ts';
 import { beginSourceJob, requireIdle } from './beginSourceJob.ts';
 
-/** Inside the transaction. */
+/** Runs inside the transaction. */
 export async function beginAnalysis(tx: Tx, sourceId: string): Promise<JobRecord> {
   const source = await requireIdle(tx, sourceId);
   const job = await beginSourceJob(tx, 'analyze', source, { sourceId, statusBefore: source.status });

@@ -6,7 +6,7 @@ import type { JobRecord } from '../../store/pg/jobs.ts';
 import { updateSource } from '../../store/pg/sources.ts';
 import { beginSourceJob, requireIdle } from './beginSourceJob.ts';
 
-/** Inside the transaction: the spec must be there, and the chosen regions in it. */
+/** Runs inside the transaction. The parse spec must exist and have the chosen regions. */
 export async function beginMaterialize(tx: Tx, sourceId: string, wanted: Pick<MaterializeInput, 'regions' | 'append'>): Promise<JobRecord> {
   const source = await requireIdle(tx, sourceId);
   if (!source.spec)

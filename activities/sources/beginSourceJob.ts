@@ -5,7 +5,7 @@ import { findJob, insertJob, type JobRecord } from '../../store/pg/jobs.ts';
 import { lockSource, type SourceRecord } from '../../store/pg/sources.ts';
 import { makeId } from '../../store/services.ts';
 
-/** Inside the transaction: nobody else works on the source while its job does. */
+/** Runs inside the transaction. Refuses if another job works on the source. */
 export async function requireIdle(tx: Tx, sourceId: string): Promise<SourceRecord> {
   const source = await lockSource(tx, sourceId);
   if (!source) throw notFound('source in this workbook');
@@ -18,7 +18,7 @@ export function sourceBusy(): DomainError {
   return new DomainError('in-use', 'An ingest of this source is running.', 'Wait for its job to end, or cancel it.');
 }
 
-/** Inside the transaction: a job about a source, registered with whom its changes are written down for. */
+/** Runs inside the transaction. Registers a job for a source, in the name of who asks. */
 export async function beginSourceJob<Kind extends 'ingest' | 'analyze' | 'materialize'>(
   tx: Tx,
   kind: Kind,

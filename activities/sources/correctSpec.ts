@@ -5,7 +5,7 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import { requireIdle } from './beginSourceJob.ts';
 
-/** Inside the transaction: people's own idea of the file takes the place of the one before, if it fits the file. */
+/** Runs inside the transaction. Replaces the parse spec by one that people wrote, if it fits the file. */
 export async function correctSpec(tx: Tx, sourceId: string, given: SpecJson): Promise<SourceRecord> {
   const source = await requireIdle(tx, sourceId);
   if (!source.spec || !source.extents) throw notFound('parse spec yet');

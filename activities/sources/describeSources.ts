@@ -2,7 +2,7 @@ import { notFound } from '../../core/errors.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import { findSourceById, type LandedTable, listLanded, type SourceRecord, type SourceSummary } from '../../store/pg/sources.ts';
 
-/** A source with the tables that stand for it: structured ones where there are any, its raw tables otherwise. */
+/** A source with its tables: the structured ones, or the raw ones if there are none. */
 export interface DescribedSource<Source extends SourceSummary = SourceRecord> {
   source: Source;
   tables: LandedTable['table'][];
@@ -16,7 +16,7 @@ export async function describeSources<Source extends SourceSummary>(orm: Orm, so
   return sources.map((source) => {
     const own = landed.filter(({ landing }) => landing.sourceId === source.id);
     const structured = own.filter(({ landing }) => landing.role !== 'raw');
-    // A sheet that was not understood stays as its raw table beside the structured ones of the others.
+    // The raw table of a sheet that was not understood is shown beside the structured tables of other sheets.
     const shown = structured.length === 0 ? own : own.filter(({ landing, table }) => landing.role !== 'raw' || table.state === 'active');
     return { source, tables: [...new Map(shown.map(({ table }) => [table.id, table])).values()] };
   });
@@ -27,7 +27,7 @@ export async function describeSource(orm: Orm, source: SourceRecord): Promise<De
   return described as DescribedSource;
 }
 
-/** The raw tables alone, as they were when they landed: what a deferred ingest answers with. */
+/** Only the raw tables, as they were first stored: the answer of a deferred ingest. */
 export async function describeLanded(orm: Orm, sourceId: string): Promise<DescribedSource> {
   const source = await findSourceById(orm, sourceId);
   if (!source) throw notFound('source in this workbook');

@@ -25,10 +25,10 @@ export interface Preview {
 
 const mostCells = 100_000;
 const usual: Range = { top: 1, left: 1, bottom: 100, right: 50 };
-/** Reading a file keeps a core busy: requests for it take turns. */
+/** Reading a file keeps a processor busy, so only two requests read at a time. */
 const gate = limitConcurrency(2);
 
-/** Cells of the original file as the sheet shows them. */
+/** Cells of the original file, as the sheet shows them. */
 export async function previewSource(
   services: Services,
   source: SourceRecord,
@@ -100,14 +100,14 @@ async function readCells(
         while (values.length <= row - range.top) values.push(new Array<Shown>(width).fill(null));
         (values[row - range.top] as Shown[])[column.column - range.left] = asShown(kind, number, shown);
       }
-      // Rows come in the order of the file: one below the range shows that there is more.
+      // Rows come in file order, so a row below the range shows that there is more.
       if (row > range.bottom && truncated) return { values, truncated };
     }
   }
   return { values, truncated };
 }
 
-/** A number that is shown in full is one. */
+/** Returns a number if nothing is lost by showing it as one. */
 function asShown(kind: CellKind, number: number, shown: string): Shown {
   if (kind === CellKind.boolean) return number !== 0;
   return kind === CellKind.number && String(number) === shown ? number : shown;

@@ -9,7 +9,7 @@ import type { Arrival } from './registerSource.ts';
 
 const longestName = 400;
 
-/** The name that a file is known by: without folders and control characters. One that could not be asked for is refused. */
+/** The file name without folders and control characters. Refuses names that a URL cannot hold. */
 export function cleanFilename(given: string, pointer: string): string {
   const name = (given.replaceAll('\\', '/').split('/').at(-1) ?? '').replace(/\p{Cc}+/gu, ' ').trim();
   const why =
@@ -24,7 +24,7 @@ export function cleanFilename(given: string, pointer: string): string {
   });
 }
 
-/** Looks at what was sent and, when it is something we read, keeps the bytes. */
+/** Recognises the file and, if its format is supported, stores the bytes. */
 export async function receiveFile(
   services: Services,
   workbook: Pick<VisibleWorkbook, 'id' | 'accountId'>,

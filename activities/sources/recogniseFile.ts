@@ -16,7 +16,7 @@ const advice: Record<string, string> = {
   numbers: 'In Numbers: File, Export To, Excel; send the .xlsx.',
 };
 
-/** What a file is, by its name and its first bytes. What it is not is refused with advice; its content is read later. */
+/** Recognises a file by name and first bytes; refuses others with advice. The content is read later. */
 export async function recogniseFile(path: string, filename: string): Promise<RecognisedFile> {
   const extension = extname(filename).slice(1).toLowerCase();
   if (extension === 'csv' || extension === 'tsv') {

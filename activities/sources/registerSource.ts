@@ -18,7 +18,7 @@ import { makeId } from '../../store/services.ts';
 import { beginSourceJob, sourceBusy } from './beginSourceJob.ts';
 import type { RecognisedFile } from './recogniseFile.ts';
 
-/** A file that has arrived and lies in the blob store. */
+/** An uploaded file, stored in the blob store. */
 export interface Arrival extends RecognisedFile {
   workbook: Pick<VisibleWorkbook, 'id' | 'accountId'>;
   filename: string;
@@ -33,14 +33,14 @@ export interface Arrival extends RecognisedFile {
 
 export interface Registered {
   source: SourceRecord;
-  /** The ingest, its own or one that was running; null when there is nothing to do. */
+  /** The ingest, new or already running; null if there is nothing to do. */
   job: JobRecord | null;
   existed: boolean;
 }
 
 /**
- * Inside the transaction: a new source, or the one that has these bytes. That one is upgraded where more is asked of it
- * than it was, and joined where it is being ingested.
+ * Runs inside the transaction. Registers a new source, or finds the one with the same bytes: that one is upgraded if more is
+ * asked of it, and joined if it is being ingested.
  */
 export async function registerSource(tx: Tx, arrival: Arrival): Promise<Registered> {
   const { workbook } = arrival;
@@ -80,11 +80,11 @@ export async function registerSource(tx: Tx, arrival: Arrival): Promise<Register
   return { source: await updateSource(tx, source.id, { jobId: job.id }), job, existed: false };
 }
 
-/** The source with these bytes and the job that works on it. The job is held first: the order of whoever ends it. */
+/** Finds the source with these bytes and its job. Locks the job first, as those who end jobs do. */
 async function lockTwin(tx: Tx, workbookId: string, sha256: string): Promise<{ source: SourceRecord; job: JobRecord | null } | null> {
   const seen = await findSourceByContent(tx, workbookId, sha256);
   const job = seen?.jobId ? await lockJob(tx, seen.jobId) : null;
-  // A job that was just ending has ended by now: what it leaves is looked at again.
+  // The job may have ended while we waited for its lock, so the source is read again.
   const twin = job ? await findSourceByContent(tx, workbookId, sha256) : seen;
   const source = twin && (await lockSource(tx, twin.id));
   if (!source) return null;
@@ -92,7 +92,7 @@ async function lockTwin(tx: Tx, workbookId: string, sha256: string): Promise<{ s
   return { source, job: source.jobId === null ? null : job };
 }
 
-/** The answer of a running ingest is everybody's. One that has not landed yet does what the most demanding of them wants. */
+/** Joins a running ingest, whose result is shared. If it has not stored its raw tables yet, it takes over the higher demand. */
 async function joinJob(tx: Tx, source: SourceRecord, job: JobRecord, arrival: Arrival): Promise<Registered> {
   if (arrival.mode === 'staged') return { source, job: null, existed: true };
   if (job.kind !== 'ingest') throw sourceBusy();
@@ -114,7 +114,7 @@ async function upgradeSource(tx: Tx, source: SourceRecord, arrival: Arrival): Pr
   return { source: await updateSource(tx, source.id, { status: 'ingesting', jobId: job.id }), job, existed: true };
 }
 
-/** Bytes only < tables as they are < structured tables. */
+/** In ascending order: bytes only, raw tables, structured tables. */
 function asksForMore(source: SourceRecord, { mode, structuring }: Arrival): boolean {
   if (mode === 'staged') return false;
   if (source.mode === 'staged') return true;

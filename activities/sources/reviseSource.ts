@@ -2,15 +2,15 @@ import { sourceRevised } from '../../core/journal/sourceNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
-import { listMade, refuseEdited } from '../ingest/listMade.ts';
+import { listMadeTables, refuseEdited } from '../ingest/listMadeTables.ts';
 import { beginSourceJob, requireIdle } from './beginSourceJob.ts';
 import type { receiveFile } from './receiveFile.ts';
 
 type Received = Awaited<ReturnType<typeof receiveFile>>;
 
 /**
- * Inside the transaction: new bytes for a source. Bytes it has already change nothing; a staged source just takes them; for
- * others an ingest begins that gives their tables the next version.
+ * Runs inside the transaction. New bytes for a source. The same bytes change nothing; a staged source only stores them; for
+ * others an ingest makes the next version of their tables.
  */
 export async function reviseSource(tx: Tx, sourceId: string, file: Received): Promise<{ source: SourceRecord; job: JobRecord | null }> {
   const source = await requireIdle(tx, sourceId);
@@ -21,7 +21,7 @@ export async function reviseSource(tx: Tx, sourceId: string, file: Received): Pr
     size: file.size,
     contentType: file.contentType,
     format: file.format,
-    // The name stays: it is what the tables are named by.
+    // The name stays, because the tables are named after it.
     filename: source.filename,
   };
   tx.note(source.workbookId, sourceRevised(source));
@@ -29,7 +29,7 @@ export async function reviseSource(tx: Tx, sourceId: string, file: Received): Pr
     const fields = { ...bytes, revision: source.revision + 1, status: 'registered' as const, spec: null, extents: null };
     return { source: await updateSource(tx, source.id, fields), job: null };
   }
-  refuseEdited(await listMade(tx, source.id));
+  refuseEdited(await listMadeTables(tx, source.id));
   const job = await beginSourceJob(tx, 'ingest', source, {
     sourceId: source.id,
     revision: source.revision + 1,

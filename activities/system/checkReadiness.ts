@@ -3,12 +3,12 @@ import { pingDatabase } from '../../store/pg/database.ts';
 import type { Services } from '../../store/services.ts';
 
 const patienceMs = 3_000;
-/** Where nobody has asked anything yet, the first process must start. */
+/** The first query has to start a process. */
 const patienceWithQueriesMs = 10_000;
-/** A key like any other, of a blob that is not there: that the store says so is all that is asked. */
+/** Key of a blob that does not exist: the store only has to say so. */
 const nobodysBlob = `readiness/${'0'.repeat(64)}.none`;
 
-/** Asks every part that the service needs, and names those that do not answer. */
+/** Checks every part that the service needs; returns those that do not answer. */
 export async function checkReadiness(services: Services): Promise<{ part: string }[]> {
   const checks: Record<string, () => Promise<unknown>> = {
     database: () => pingDatabase(services.db),

@@ -6,7 +6,7 @@ import { brokenConstraint } from '../../store/pg/database.ts';
 import { describeColumn, updateTable, VersionMoved } from '../../store/pg/tables.ts';
 import { nameTaken } from './createTable.ts';
 
-/** Gone from the workbook; snapshots and versions that hold it keep it. */
+/** Removes the table from the workbook; snapshots and versions keep it. */
 export async function deleteTable(tx: Tx, at: TableAt): Promise<void> {
   const { table } = at;
   const gone = await updateTable(tx, table.id, { deletedAt: tx.at }, at.editVersion);

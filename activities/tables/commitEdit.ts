@@ -2,33 +2,31 @@ import type { PreparedEdit } from '../../core/table/edit.ts';
 import type { Change, WriteAnswer } from '../../store/pg/commit.ts';
 import { type EditedTable, VersionMoved } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { compactWhenLong } from '../compaction/startCompaction.ts';
+import { requestCompaction } from '../compaction/startCompaction.ts';
 import { commitPlan, retryOnMove } from './editTable.ts';
 
 type Planned = Pick<PreparedEdit, 'at' | 'plan'>;
 
-/** An edit of a table. */
 export interface Edit<Prepared extends Planned> {
-  /** Plans it on what is current. */
+  /** Plans the edit on the current version. */
   prepare(): Promise<Prepared>;
-  /** What is done in the transaction, where it is more than the plan. */
+  /** Runs in the transaction; by default it applies the plan. */
   change?(prepared: Prepared): Change<EditedTable>;
 }
 
-/** What became of an edit. */
 export interface EditOutcome {
   editVersion: number;
   opId: number;
-  /** The first of the ids that new rows got. */
+  /** The first id given to new rows. */
   firstRowId: number;
-  /** Names of derived tables that are behind their inputs since. */
+  /** Names of derived tables that are now outdated. */
   stale: string[];
 }
 
 /**
- * The one way to edit a table: plans on what is current, commits, starts again when the table moved on in between, and has
- * it compacted once its layers have grown many. Whoever starts again waits for the others who do, and whoever comes new
- * waits for them too: so many writers of one table get through one after the other, instead of in each other's way.
+ * The one way to edit a table: plans on the current version, commits, retries if the table changed meanwhile, and requests a
+ * compaction if it is over the limits. Retries hold a lock per table, and new edits wait for it: so many concurrent writers
+ * take turns instead of making each other fail.
  */
 export async function commitEdit<Prepared extends Planned, Answer>(
   services: Services,
@@ -57,7 +55,7 @@ export async function commitEdit<Prepared extends Planned, Answer>(
         throw error;
       });
       const { layers, appended } = prepared.plan;
-      compactWhenLong(services, table, tailCount, appended ? [...prepared.at.layers, appended.layer] : (layers ?? prepared.at.layers));
+      requestCompaction(services, table, tailCount, appended ? [...prepared.at.layers, appended.layer] : (layers ?? prepared.at.layers));
       return answered;
     });
   } finally {

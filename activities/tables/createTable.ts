@@ -14,7 +14,7 @@ export interface ColumnWanted {
   type: string;
 }
 
-/** Names and types as they will be kept; everything that is wrong with them, each with its pointer. */
+/** Normalises names and types, or refuses with every fault and its pointer. */
 export function checkColumns(columns: { name: string; type?: string }[], pointer: string): ColumnWanted[] {
   const checked = checkNewColumns(columns);
   if (checked.kind === 'checked') return checked.columns;
@@ -30,14 +30,14 @@ export function nameTaken(name: string): DomainError {
   );
 }
 
-/** An empty base table at version 1. */
+/** Creates an empty base table at version 1. */
 export async function createTable(
   tx: Tx,
   workbook: VisibleWorkbook,
   wanted: { name: string; columns: ColumnWanted[] },
 ): Promise<{ name: string; editVersion: number }> {
   const name = wanted.name.trim();
-  // A table is found by its name or its id: one named by the id of another would never be found, or be taken for it.
+  // Tables are found by name or id, so a name must not look like an id.
   const why = findNameFault(name) ?? (isId(name, 'tbl') ? 'has the form of a table id' : null);
   if (why)
     throw new DomainError('validation-failed', `/name: ${why}.`, 'Give the table another name.', {

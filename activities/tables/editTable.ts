@@ -10,8 +10,8 @@ import { makeId } from '../../store/services.ts';
 const triesOnCurrent = 5;
 
 /**
- * Reads, plans and applies an edit; when the table moves on meanwhile it starts again from the reading, which is also
- * where the caller's `expected_version` is checked.
+ * Runs an edit again, from its first read, when the table changed meanwhile. That read also checks the caller's
+ * `expected_version`.
  */
 export async function retryOnMove<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
@@ -34,12 +34,12 @@ export function requireEditable(at: TableAt): void {
     throw new DomainError('in-use', 'The table is derived and takes no such edit.', 'Edit the tables it is derived from.');
 }
 
-/** An edit as a change of its own: the compare-and-set, the entries, and what the journal says of it. */
+/** An edit as a transaction of its own: the compare-and-set, the log entries and the journal. */
 export function commitPlan({ at, plan }: Pick<PreparedEdit, 'at' | 'plan'>): Change<EditedTable> {
   return plan.appended ? (tx) => applyEdit(tx, at, plan) : wholeEdit(at, plan);
 }
 
-/** The same inside a transaction that does more. */
+/** The same inside a larger transaction. */
 export async function applyEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise<EditedTable> {
   const edited = await applyStatementChange(tx, wholeEdit(at, plan));
   if (plan.appended) {

@@ -4,7 +4,10 @@ import type { TableAt } from '../../core/table/table.ts';
 import { findCurrentTable, findTableAt, listTables } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 
-/** The table by name or id as it is now, or a 404 that names the nearest one. By name an active one hides archived ones. */
+/**
+ * The current table by name or id, or a 404 that suggests the nearest name. Active tables are found before archived ones of the
+ * same name.
+ */
 export async function requireTable(
   services: Services,
   workbookId: string,
@@ -18,7 +21,7 @@ export async function requireTable(
   throw notFound('table in this workbook', near ? `Did you mean ${near}?` : 'GET …/tables lists the tables of the workbook.');
 }
 
-/** The table at an older version: 410 when it is gone, 404 when it never was. */
+/** The table at an older version: 410 if it was removed, 404 if it never existed. */
 export async function requireTableAt(services: Services, current: TableAt, editVersion: number): Promise<TableAt> {
   if (editVersion === current.editVersion) return current;
   if (editVersion > current.editVersion || editVersion < 1)

@@ -4,17 +4,17 @@ import { seeColumns, type VisibleColumns, type VisibleTable } from '../../core/t
 import { listColumnsEver } from '../../store/pg/columns.ts';
 import type { Services } from '../../store/services.ts';
 
-/** A table at a version, as the principal may see it: once per request and table, for every reader of it. */
+/** A table at a version, as the principal may see it. Called once per request and table; every reader takes the result. */
 export async function openVisibleTable(services: Services, principal: Principal, at: TableAt): Promise<VisibleTable> {
   return { at, ...(await openVisibleColumns(services, principal, at)) };
 }
 
-/** With every column that the table ever had, under its newest name: for what tells of several versions. */
+/** With every column the table ever had, under its newest name: for readers of several versions. */
 export async function openVisibleHistory(services: Services, principal: Principal, at: TableAt): Promise<VisibleTable> {
   return openVisibleTable(services, principal, { ...at, columns: await listColumnsEver(services.db.orm, at.table.id) });
 }
 
-/** The same for a request that may come back to a table: the policies are asked once for each version of it. */
+/** For requests that may open a table several times: asks the policies once per version. */
 export function rememberVisible(services: Services, principal: Principal): (at: TableAt) => Promise<VisibleTable> {
   const seen = new Map<string, Promise<VisibleTable>>();
   return (at) => {
@@ -24,7 +24,7 @@ export function rememberVisible(services: Services, principal: Principal): (at: 
   };
 }
 
-/** The columns alone, of a table that is only named or described, or of several versions of it. */
+/** Only the columns: for tables that are named or described, or for several versions. */
 export async function openVisibleColumns(
   services: Services,
   principal: Principal,

@@ -6,19 +6,18 @@ import type { Services } from '../../store/services.ts';
 import { type DescribedSource, describeSources } from '../sources/describeSources.ts';
 import { slotAddress } from './signSlot.ts';
 
-/** A slot, and what came of the bytes that were sent to it. */
+/** An upload slot and what became of the bytes sent to it. */
 export interface DescribedSlot {
   upload: UploadRecord;
-  /** `uploaded` as long as the ingest runs, and when it has failed: then another try is possible. */
+  /** `uploaded` while the ingest runs, and after it has failed, when another try is possible. */
   status: 'pending' | 'uploaded' | 'ingested';
-  /** Where the bytes go; null once they came. */
+  /** Where to send the bytes; null once they are there. */
   address: string | null;
   error: string | null;
-  /** What was made of them. */
+  /** The source made from the bytes. */
   source: DescribedSource | null;
 }
 
-/** A slot that nothing was sent to yet. */
 export function describeEmptySlot(services: Services, upload: UploadRecord): DescribedSlot {
   return { upload, status: 'pending', address: slotAddress(services, upload), error: null, source: null };
 }
@@ -40,7 +39,7 @@ export async function describeSlot(services: Services, orm: Orm, upload: UploadR
   };
 }
 
-/** A job is kept for a week; a source that is still there after it has been ingested. */
+/** Jobs are kept for a week. A source that still exists after that has been ingested. */
 function isDone(job: JobRecord | null, source: SourceRecord | null): boolean {
   return job ? job.status === 'succeeded' : source !== null;
 }

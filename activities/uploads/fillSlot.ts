@@ -6,8 +6,8 @@ import type { receiveFile } from '../sources/receiveFile.ts';
 import { registerSource } from '../sources/registerSource.ts';
 
 /**
- * Inside the transaction: the slot takes the bytes, once. The same bytes again are answered like the first time; others
- * are taken only after those before have failed.
+ * Runs inside the transaction. A slot takes bytes once: the same bytes get the same answer, others are accepted only after the
+ * first have failed.
  */
 export async function fillSlot(
   tx: Tx,

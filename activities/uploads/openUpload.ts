@@ -15,7 +15,7 @@ export interface UploadWanted {
   structuring?: UploadRecord['structuring'] | null;
 }
 
-/** A slot for a file that somebody else may send, in the name of who opens it. */
+/** A slot that lets somebody else send a file, in the name of who opens it. */
 export function planUpload(workbook: VisibleWorkbook, principal: Principal, actor: Actor, wanted: UploadWanted): UploadRecord {
   const now = Date.now();
   return {
@@ -33,7 +33,7 @@ export function planUpload(workbook: VisibleWorkbook, principal: Principal, acto
     jobId: null,
     sourceId: null,
     createdAt: new Date(now),
-    // Whole seconds: they are part of the address.
+    // Whole seconds, as they are part of the URL.
     expiresAt: new Date(Math.floor((now + openMs) / 1000) * 1000),
   };
 }

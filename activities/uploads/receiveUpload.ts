@@ -8,12 +8,12 @@ import { type DescribedSlot, describeSlot } from './describeSlot.ts';
 import { fillSlot } from './fillSlot.ts';
 import type { Slot } from './requireSlot.ts';
 
-/** The ingest is written down for who opened the slot: nobody else is known. */
+/** The ingest runs in the name of who opened the slot: nobody else is known. */
 export function slotActor(upload: UploadRecord, requestId: string): Actor {
   return { name: upload.actorName, userId: upload.userId, credential: upload.credential, requestId };
 }
 
-/** Takes the bytes that were sent to a slot, and starts their ingest. */
+/** Stores the bytes sent to a slot and starts their ingest. */
 export async function receiveUpload<Answer>(
   services: Services,
   write: WriteAnswer<Answer>,

@@ -17,7 +17,7 @@ export async function requireSlot(services: Services, uploadId: string): Promise
   return { upload, workbook };
 }
 
-/** The signature is all that a request has to show for itself: the slot says whose it is, and `work` sees that account alone. */
+/** The signature is the only authentication. The slot tells the account, and `work` sees only that account's rows. */
 export async function withSignedSlot<T>(
   services: Services,
   signed: { uploadId: string; expires: number; sig: string },

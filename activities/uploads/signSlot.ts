@@ -9,7 +9,7 @@ function sign(services: Services, uploadId: string, expires: number): string {
 
 const seconds = (at: Date) => Math.floor(at.getTime() / 1000);
 
-/** The address to which whoever has it may send the bytes. */
+/** Anybody who has this URL may send the bytes. */
 export function slotAddress(services: Services, upload: { id: string; expiresAt: Date }): string {
   const expires = seconds(upload.expiresAt);
   return `${services.config.publicUrl}/api/v1/uploads/${upload.id}?expires=${expires}&sig=${sign(services, upload.id, expires)}`;
@@ -19,7 +19,7 @@ export function badSignature(): DomainError {
   return new DomainError('bad-signature', 'The signature does not belong to this address.', 'Use `upload_url` exactly as it was given.');
 }
 
-/** The signature is the whole authentication; what it covers cannot be altered. */
+/** The signature is the only authentication, and covers all that must not be altered. */
 export function checkSignature(services: Services, uploadId: string, expires: number, given: string): void {
   const [right, claimed] = [Buffer.from(sign(services, uploadId, expires)), Buffer.from(given)];
   if (claimed.length !== right.length || !timingSafeEqual(claimed, right)) throw badSignature();

@@ -17,7 +17,7 @@ export async function configureWorkbook(
 ): Promise<DescribedWorkbook> {
   if (fields.visibility !== undefined) requireOwner(workbook, userId, 'change who sees it');
   const differing = Object.entries(fields).filter(([name, value]) => workbook[name as keyof typeof fields] !== value);
-  // What changes nothing leaves nothing behind.
+  // Without a change nothing is written to the journal.
   if (differing.length === 0) return describeWorkbook(tx.orm, workbook);
   const changed = await updateWorkbook(tx, workbook.id, Object.fromEntries(differing));
   if (!changed) throw notFound('workbook');
@@ -31,7 +31,7 @@ export async function configureWorkbook(
   return describeWorkbook(tx.orm, changed);
 }
 
-/** Gone for everyone at once. The deletion is written down in the account's journal too, which outlives the workbook's. */
+/** The deletion is also noted in the account's journal, which outlives the workbook's. */
 export async function deleteWorkbook(tx: Tx, workbook: VisibleWorkbook, userId: string): Promise<void> {
   requireOwner(workbook, userId, 'delete it');
   if (!(await updateWorkbook(tx, workbook.id, { deletedAt: tx.at }))) throw notFound('workbook');

@@ -8,7 +8,7 @@ import { makeId, type Services } from '../../store/services.ts';
 import { outsideReach, requireNamedWorkspace } from '../access.ts';
 import { type DescribedWorkbook, describeWorkbook } from './describeWorkbooks.ts';
 
-/** Where a new workbook goes: the workspace named, the one the credential is pinned to, else the account's oldest. */
+/** The workspace of a new workbook: the one named, the one the credential is limited to, or the account's oldest. */
 export async function chooseWorkspace(
   services: Services,
   principal: Principal,

@@ -4,7 +4,7 @@ import { countTables } from '../../store/pg/tables.ts';
 import { findUsers, type UserRecord } from '../../store/pg/users.ts';
 import type { WorkbookRecord } from '../../store/pg/workbooks.ts';
 
-/** A workbook with what is shown of it beyond its own row. */
+/** A workbook with all that is shown of it. */
 export interface DescribedWorkbook {
   workbook: WorkbookRecord;
   owner: UserRecord;
@@ -12,10 +12,10 @@ export interface DescribedWorkbook {
   counts: { tables: number; sources: number; sheets: number; charts: number };
 }
 
-/** A whole page at once. */
+/** Reads what a whole page needs at once. */
 export async function describeWorkbooks(orm: Orm, workbooks: WorkbookRecord[]): Promise<DescribedWorkbook[]> {
   const ids = workbooks.map((workbook) => workbook.id);
-  // One after the other: in a transaction they share a connection.
+  // Not in parallel: in a transaction they share a connection.
   const owners = await findUsers(orm, [...new Set(workbooks.map((workbook) => workbook.ownerId))]);
   const tables = await countTables(orm, ids);
   const sources = await countSources(orm, ids);

@@ -6,11 +6,11 @@ import { requireNamedWorkspace } from '../access.ts';
 import { type DescribedWorkbook, describeWorkbooks } from './describeWorkbooks.ts';
 
 export interface WorkbookQuery extends PageQuery {
-  /** Given as a parameter: one that cannot be reached is refused. */
+  /** Refused if it cannot be reached. */
   workspace_id?: string;
 }
 
-/** A page of the workbooks that the principal may see and reach, newest first. */
+/** The workbooks that the principal may see and reach, newest first. */
 export async function pageWorkbooks(
   services: Services,
   principal: Principal,

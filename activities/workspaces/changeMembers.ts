@@ -24,7 +24,7 @@ async function requireMember(tx: Tx, workspace: VisibleWorkspace, userId: string
   return member;
 }
 
-/** Adds a user, or changes the base role of one who is there already. */
+/** Adds a user, or changes the base role of a member. */
 export async function addMember(
   tx: Tx,
   workspace: VisibleWorkspace,

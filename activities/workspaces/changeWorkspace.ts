@@ -13,7 +13,7 @@ import {
 } from '../../store/pg/workspaces.ts';
 import { makeId } from '../../store/services.ts';
 
-/** A workspace, and whether it is the oldest of its account: there new workbooks go. */
+/** `isDefault`: the oldest of its account, which gets new workbooks. */
 export type ShownWorkspace = WorkspaceRecord & { isDefault: boolean };
 
 export async function createWorkspace(
@@ -31,7 +31,7 @@ export async function createWorkspace(
   return { ...workspace, isDefault: oldest?.id === workspace.id };
 }
 
-/** Applies the given fields only. What changes nothing leaves nothing behind. */
+/** Applies the given fields. Without a change nothing is written to the journal. */
 export async function configureWorkspace(
   tx: Tx,
   workspace: VisibleWorkspace,
@@ -50,7 +50,7 @@ export async function configureWorkspace(
   return { ...changed, isDefault: workspace.isDefault };
 }
 
-/** Only an empty managed workspace goes; what is pinned to it is revoked with it. */
+/** Deletes an empty managed workspace and revokes the credentials limited to it. */
 export async function deleteWorkspace(tx: Tx, workspace: VisibleWorkspace, userId: string): Promise<void> {
   if (workspace.ownerId !== userId)
     throw new DomainError('insufficient-role', 'Only the owner of the account may delete its workspaces.', 'Ask the owner.');

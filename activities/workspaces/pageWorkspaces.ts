@@ -4,7 +4,7 @@ import { type Page, type PageQuery, pageById } from '../../core/paging.ts';
 import { listMembers, listVisibleWorkspaces, type MemberRecord, type VisibleWorkspace } from '../../store/pg/workspaces.ts';
 import type { Services } from '../../store/services.ts';
 
-/** Workspaces of the given accounts that the principal may see and reach, oldest first. */
+/** Workspaces of these accounts that the principal may see and reach, oldest first. */
 export async function pageWorkspaces(
   services: Services,
   principal: Principal,
@@ -22,11 +22,11 @@ export async function pageWorkspaces(
 
 export interface OwnWorkspace {
   workspace: VisibleWorkspace;
-  /** Where the principal's new workbooks go. */
+  /** New workbooks of the principal go here. */
   isDefault: boolean;
 }
 
-/** Workspaces of all accounts of the principal. Who is pinned to one workbook reaches none. */
+/** Workspaces in all accounts of the principal. A credential limited to a workbook reaches none. */
 export async function pageOwnWorkspaces(services: Services, principal: Principal, query: PageQuery): Promise<Page<OwnWorkspace>> {
   const { reach } = principal;
   if (reach.kind === 'workbook') return { items: [], nextCursor: null };

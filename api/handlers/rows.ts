@@ -3,7 +3,7 @@ import { prepareDelete } from '../../activities/rows/deleteRows.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import { prepareUpsert } from '../../activities/rows/upsertRows.ts';
-import { requireTableThen, resolveAt } from '../../activities/snapshots/resolveAt.ts';
+import { requirePastTable, resolveAt } from '../../activities/snapshots/resolveAt.ts';
 import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import { DomainError } from '../../core/errors.ts';
@@ -90,7 +90,7 @@ async function openAsked(
   name: string,
   query: { at?: string; at_version?: number },
 ): Promise<TableAt> {
-  if (query.at !== undefined) return requireTableThen(services, await resolveAt(services, workbookId, query.at), name);
+  if (query.at !== undefined) return requirePastTable(services, await resolveAt(services, workbookId, query.at), name);
   const current = await requireTable(services, workbookId, name);
   return query.at_version === undefined ? current : requireTableAt(services, current, query.at_version);
 }

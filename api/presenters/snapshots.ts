@@ -1,5 +1,5 @@
 import type { ListedSnapshot, ListedVersion } from '../../activities/snapshots/pageSnapshots.ts';
-import type { Restored, WrittenTable } from '../../activities/snapshots/restoreSnapshot.ts';
+import type { Restored, RestoredVersion } from '../../activities/snapshots/restoreSnapshot.ts';
 import type { components } from '../../schema/contract.ts';
 import type { EditingSnapshot, SnapshotRecord, SnapshotTable } from '../../store/pg/snapshots.ts';
 
@@ -54,7 +54,7 @@ export function presentVersion({ version, tables }: ListedVersion): Schemas['Ver
   };
 }
 
-const presentWritten = ({ name, editVersion, rowCount }: WrittenTable): Schemas['OutputTable'] => ({
+const presentWritten = ({ name, editVersion, rowCount }: RestoredVersion): Schemas['OutputTable'] => ({
   name,
   edit_version: editVersion,
   row_count: rowCount,

@@ -1,7 +1,7 @@
 import { castValue, Refusal } from '../cells/castValue.ts';
 import { GivenRow } from '../cells/givenRow.ts';
-import { nearestName } from '../cells/nearestName.ts';
 import { type Casting, type CastRow, maxFaults, type TypedColumn, typeColumns } from './casting.ts';
+import { describeUnknownColumn } from './findColumn.ts';
 import { type Cells, type ColumnRecord, rowIdColumn } from './table.ts';
 import type { VisibleColumn } from './visibleTable.ts';
 
@@ -40,8 +40,7 @@ function headerReader(visible: VisibleColumn[]): (names: readonly string[]) => H
       if (name === rowIdColumn) return null;
       const column = byName.get(name) ?? byFolded.get(name.toLowerCase());
       if (!column) {
-        const near = nearestName(name, [...byName.keys()]);
-        header.faults.push({ name, why: near ? `is not a column; did you mean ${near}?` : 'is not a column of this table' });
+        header.faults.push({ name, why: describeUnknownColumn(typed, name) });
         return null;
       }
       if (column.masked) header.masked ??= column;

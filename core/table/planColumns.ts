@@ -1,6 +1,7 @@
 import { castValue, Refusal } from '../cells/castValue.ts';
 import { type ColumnType, formatColumnType, parseColumnType, typeNames } from '../cells/columnTypes.ts';
 import { type PlannedEdit, planColumnEdit } from './edit.ts';
+import { findColumn } from './findColumn.ts';
 import { findColumnNameFault } from './nameFaults.ts';
 import type { ColumnRecord, TableAt } from './table.ts';
 
@@ -16,11 +17,6 @@ export type ColumnRefusal =
   | { kind: 'too-many'; most: number }
   | { kind: 'bad-default'; why: string }
   | { kind: 'last-column' };
-
-/** Finds a column by name, ignoring case. */
-export function findColumn<Column extends ColumnRecord>(columns: Column[], name: string): Column | null {
-  return columns.find((column) => column.name.toLowerCase() === name.toLowerCase()) ?? null;
-}
 
 /** Null: the name is allowed. `others` includes denied columns. */
 function refuseName(name: string, others: ColumnRecord[]): ColumnRefusal | null {

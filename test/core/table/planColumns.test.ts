@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkNewColumns, findColumn, planAddColumn, planDropColumn, planRenameColumn } from '../../../core/table/planColumns.ts';
+import { findColumn } from '../../../core/table/findColumn.ts';
+import { checkNewColumns, planAddColumn, planDropColumn, planRenameColumn } from '../../../core/table/planColumns.ts';
 import type { ColumnRecord } from '../../../core/table/table.ts';
 import { makeAt, makeColumn } from './makeTable.ts';
 

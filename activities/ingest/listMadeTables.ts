@@ -2,8 +2,8 @@ import { DomainError } from '../../core/errors.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type LandedTable, listLanded } from '../../store/pg/sources.ts';
 
-/** Tables that were made from the source; those that rows of it were appended to are somebody else's. */
-export async function listMade(tx: Tx, sourceId: string): Promise<LandedTable[]> {
+/** Tables made from the source, without those that its rows were appended to. */
+export async function listMadeTables(tx: Tx, sourceId: string): Promise<LandedTable[]> {
   return (await listLanded(tx.orm, [sourceId])).filter(({ landing }) => landing.role !== 'appended');
 }
 

@@ -5,7 +5,10 @@ import type { Services } from '../store/services.ts';
 type Run = (...args: never[]) => Promise<unknown>;
 type RunForOne = (id: string, ...more: never[]) => Promise<unknown>;
 
-/** Activities about one job or table, named by their first argument: they see the rows of its account. Of one that is gone, none. */
+/**
+ * Runs activities with the rows of one account: that of the job or table whose id is the first argument. If it is gone, they
+ * see no rows.
+ */
 export function inAccountOf<T extends Record<string, RunForOne>>(services: Services, what: 'jobs' | 'tables', activities: T): T {
   return wrapAll(activities, (run: RunForOne) => async (id: string, ...more: never[]) => {
     const accountId = await findAccountOf(services.db, what, id);
@@ -13,8 +16,8 @@ export function inAccountOf<T extends Record<string, RunForOne>>(services: Servi
   });
 }
 
-/** Activities that look after everybody's rows. */
-export function forEverybody<T extends Record<string, Run>>(activities: T): T {
+/** Runs activities with the rows of all accounts. */
+export function inAllAccounts<T extends Record<string, Run>>(activities: T): T {
   return wrapAll(
     activities,
     (run: Run) =>
