@@ -17,7 +17,7 @@ export interface RunningApi {
   stop(): Promise<void>;
 }
 
-/** Time for a request to arrive: a file of 100 MiB over a slow line takes a while. */
+/** Time for a request to arrive: 100 MiB over a slow line take a while. */
 const requestTimeoutMs = 30 * 60_000;
 
 export async function startApi(config: ServiceConfig): Promise<RunningApi> {
@@ -60,9 +60,9 @@ function listen(server: Server, { port, host }: ServiceConfig): Promise<void> {
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   await runService('api', async () => {
     const api = await startApi(loadServiceConfig());
-    // Here and not at the first query: a machine on which queries cannot be shut in must be known at once.
+    // At start-up, so that a machine that cannot isolate queries is noticed at once.
     await api.services.sandbox();
-    // Nobody waits for it, and the first job need not either. Where it is away, who needs it will say so.
+    // Connects in advance; failures are reported by whoever needs it.
     api.services.temporal().catch(() => {});
     return api;
   });

@@ -14,7 +14,7 @@ import { parseTokenText } from './tokenText.ts';
 
 const sessionRateLimit = 600;
 
-/** The principal behind a bearer token. Looked up on every request, so that a revocation holds at once everywhere. */
+/** The principal of a bearer token. Looked up on every request, so that a revocation takes effect at once. */
 export async function authenticate(services: Services, bearer: string): Promise<Principal> {
   try {
     return /^svc_(pat|key)_/.test(bearer) ? await byCredential(services, bearer) : await bySession(services, bearer);
@@ -69,7 +69,7 @@ async function bySession(services: Services, bearer: string): Promise<Principal>
   throw unauthenticated('The token is not one of ours.');
 }
 
-/** A session carries every scope and reaches all that its user owns or is a member of. */
+/** A session has every scope and reaches all that its user owns or is a member of. */
 export function sessionPrincipal(user: SessionUser, jti: string, expiresAt: Date | null): Principal {
   return {
     kind: 'session',

@@ -8,7 +8,7 @@ import { unauthenticated } from './refusals.ts';
 
 const badTriesPerMinute = 5;
 
-/** The user, when the password is right. Bad tries are counted for the e-mail and for the address, over all processes. */
+/** Returns the user if the password is right. Failed attempts are counted per e-mail and network address, across processes. */
 export async function checkLogin(services: Services, given: { email: string; password: string; address: string }): Promise<UserRecord> {
   try {
     const attempt = makeId('req');
@@ -30,12 +30,12 @@ export async function checkLogin(services: Services, given: { email: string; pas
 
 const signUpsPerMinute = 30;
 
-/** Keeps one address from filling the database with users. */
+/** Prevents one network address from creating many users. */
 export async function limitSignUps(services: Services, address: string): Promise<void> {
   if (!services.config.rateLimits) return;
   const attempt = makeId('req');
   if (await beginLogin(services.db.pool, [`sign-up ${address}`], attempt, signUpsPerMinute)) {
-    // Every one counts, whatever becomes of it.
+    // Every attempt counts, whatever its outcome.
     await endLogin(services.db.pool, attempt, false);
     return;
   }

@@ -28,7 +28,7 @@ export async function requireAccountKey(
   return key;
 }
 
-/** A pinned credential manages those pinned the same way, and itself; the others manage all of the account. */
+/** A limited credential manages itself and those with the same limit; others manage the whole account. */
 function requireManages({ reach, credentialId }: Principal, other: CredentialRecord): void {
   if (reach.kind === 'account' || other.id === credentialId || other.resource === formatReach(reach)) return;
   throw new DomainError(
@@ -38,7 +38,7 @@ function requireManages({ reach, credentialId }: Principal, other: CredentialRec
   );
 }
 
-/** Revokes it. One that was revoked before stays as it was, and nothing is written down. */
+/** Revokes it. One revoked before stays as it was, without a journal entry. */
 export async function endCredential(tx: Tx, credential: CredentialRecord): Promise<void> {
   if (await revokeCredential(tx, credential.id)) tx.note(credential.accountId, credentialRevoked(credential));
 }

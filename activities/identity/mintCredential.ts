@@ -15,13 +15,13 @@ export interface MintRequest {
   name: string | null;
   scopes: Scope[];
   reach: Reach;
-  /** The workspace that the reach lies in, if it is a workbook. */
+  /** The workspace of a workbook that the credential is limited to. */
   reachWorkspaceId: string | null;
   rateLimitPerMinute: number;
   expiresAt: Date | null;
 }
 
-/** The issuer's session may mint anything; a token or key mints nothing beyond itself. */
+/** A session may mint anything; a token or key nothing beyond itself. */
 export function checkMint(issuer: Principal, wanted: MintRequest): void {
   if (issuer.kind === 'session') return;
   const beyond = missingScopes(issuer.scopes, wanted.scopes);

@@ -13,7 +13,7 @@ export interface IssuedClaims {
   expiresAt: Date;
 }
 
-/** The issuer a token names, before anything of it is believed. */
+/** The issuer that a token names; the token is not verified yet. */
 export function issuerOf(token: string): string | null {
   try {
     return decodeJwt(token).iss ?? null;
@@ -26,14 +26,14 @@ const toleranceSeconds = 30;
 const keySets = new Map<string, Promise<JWTVerifyGetKey>>();
 const discoveryTimeoutMs = 5_000;
 
-/** Checks a token of the configured issuer against the keys that its discovery document names. */
+/** Verifies a token of the configured issuer with the keys from its discovery document. */
 export async function verifyIssuedToken(oidc: { issuer: string; audience: string }, token: string): Promise<IssuedClaims> {
   const keys = await keysOf(oidc.issuer);
   try {
     const { payload } = await jwtVerify(token, keys, {
       issuer: oidc.issuer,
       audience: oidc.audience,
-      // Asymmetric ones only: with a shared-secret algorithm the public key would pass as the secret.
+      // Only asymmetric algorithms: with a symmetric one, the public key would be accepted as the secret.
       algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'],
       requiredClaims: ['sub', 'exp'],
       clockTolerance: toleranceSeconds,
@@ -45,12 +45,12 @@ export async function verifyIssuedToken(oidc: { issuer: string; audience: string
       email: typeof payload.email === 'string' ? payload.email : null,
       emailVerified: payload.email_verified === true,
       name: typeof payload.name === 'string' ? payload.name.slice(0, 120) : null,
-      // As long as it is accepted, so that logging out is remembered for as long.
+      // Until the token is no longer accepted, so that a logout is remembered that long.
       expiresAt: new Date(((payload.exp as number) + toleranceSeconds) * 1000),
     };
   } catch (error) {
     if (error instanceof errors.JWTExpired) throw tokenExpired('session');
-    // What is wrong with the token is the caller's; that its keys could not be had is not.
+    // A bad token is the caller's fault; unreachable keys are not.
     if (!isAboutToken(error)) throw issuerAway(error);
     throw unauthenticated('The token of the identity provider is not valid.');
   }
@@ -61,7 +61,7 @@ function keysOf(issuer: string): Promise<JWTVerifyGetKey> {
   if (known) return known;
   const found = discoverKeys(issuer);
   keySets.set(issuer, found);
-  // A failure is not remembered: the next request asks again.
+  // Failures are not cached: the next request tries again.
   found.catch(() => keySets.delete(issuer));
   return found;
 }
@@ -86,7 +86,7 @@ function issuerAway(cause: unknown): DomainError {
   });
 }
 
-/** Errors about the token itself; any other one comes from fetching the issuer's keys. */
+/** Errors of the token itself; all others come from fetching the issuer's keys. */
 function isAboutToken(error: unknown): boolean {
   const kinds = [
     errors.JWTInvalid,

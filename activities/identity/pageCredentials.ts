@@ -4,7 +4,7 @@ import { type Page, type PageQuery, pageById } from '../../core/paging.ts';
 import { type CredentialFilter, type ListedCredential, listCredentials } from '../../store/pg/credentials.ts';
 import type { Services } from '../../store/services.ts';
 
-/** A session sees all of its user's tokens; a token or key those of its account within its own reach. */
+/** A session sees all tokens of its user; a token or key those of its account within its reach. */
 export async function pageTokens(services: Services, principal: Principal, query: PageQuery): Promise<Page<ListedCredential>> {
   const account = principal.kind === 'session' ? {} : { accountId: principal.accountId, ...sameReach(principal) };
   return pageCredentials(services, { kind: 'access_token', userId: principal.userId, ...account }, query);

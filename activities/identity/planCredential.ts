@@ -14,13 +14,13 @@ const dayMs = 24 * 3_600_000;
 export interface TokenWanted {
   name: string;
   scopes?: Scope[] | null;
-  /** By default as far as the issuer reaches. */
+  /** Default: the issuer's reach. */
   resource?: string | null;
   rateLimitPerMinute?: number | null;
   expiresInDays?: number | null;
 }
 
-/** A token with everything that was not said filled in, once the issuer may mint it. */
+/** Checks that the issuer may mint the token, and fills in defaults. */
 export async function planToken(services: Services, issuer: Principal, account: AccountRecord, wanted: TokenWanted): Promise<MintRequest> {
   const planned: MintRequest = {
     kind: 'access_token',
@@ -39,12 +39,12 @@ export async function planToken(services: Services, issuer: Principal, account: 
 export interface KeyWanted {
   name: string | null;
   scopes: Scope[];
-  /** By default as far as the issuer reaches. */
+  /** Default: the issuer's reach. */
   workspaceId?: string | null;
   rateLimitPerMinute?: number | null;
 }
 
-/** A key that lasts until it is revoked, once the issuer may mint it. */
+/** The same for a key, which never expires. */
 export async function planKey(services: Services, issuer: Principal, account: AccountRecord, wanted: KeyWanted): Promise<MintRequest> {
   const resource = wanted.workspaceId ? `workspace:${wanted.workspaceId}` : formatReach(issuer.reach);
   const planned: MintRequest = {
@@ -61,7 +61,7 @@ export async function planKey(services: Services, issuer: Principal, account: Ac
   return planned;
 }
 
-/** What a new credential shall reach: it must exist within the account, and be visible to the issuer. */
+/** The reach of a new credential: it must exist in the account and be visible to the issuer. */
 async function resolveReach(
   services: Services,
   issuer: Principal,

@@ -9,7 +9,7 @@ export interface SigningUp {
   name: string | null;
 }
 
-/** Who wants to sign up, where that is allowed and not done too often from one address. */
+/** Refuses a sign-up where it is disabled, or after too many from one network address. */
 export async function prepareSignUp(
   services: Services,
   person: { email: string; password: string; name: string | null },

@@ -16,7 +16,7 @@ export interface FirstOwner {
 const email = 'owner@localhost';
 const dayMs = 24 * 3_600_000;
 
-/** On an empty database: one owner, whose password and token are told once. */
+/** In an empty database, creates an owner whose password and token are shown once. */
 export async function provisionFirstOwner(services: Services): Promise<FirstOwner | null> {
   if (await hasUsers(services.db.orm)) return null;
   const password = makeSecret().slice(0, 20);

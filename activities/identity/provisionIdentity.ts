@@ -6,7 +6,7 @@ import type { IssuedClaims } from './oidc.ts';
 import { provisionUser } from './provisionUser.ts';
 import { unauthenticated } from './refusals.ts';
 
-/** The user whom an issuer's token is about; made at first touch. */
+/** The user of an issuer's token, created at the first request. */
 export async function provisionIdentity(services: Services, claims: IssuedClaims): Promise<string> {
   const known = await findUserByIdentity(services.db.orm, claims.issuer, claims.subject);
   if (known) return known.id;
@@ -19,8 +19,8 @@ export async function provisionIdentity(services: Services, claims: IssuedClaims
         const holder = claims.email === null ? null : await findUserByEmail(tx.orm, claims.email);
         if (holder?.emailVerified && !claims.emailVerified)
           throw unauthenticated('A user with this e-mail exists, and the identity provider has not verified the e-mail.');
-        // An address leads to a user who is here already only if both have shown that it is theirs. Whoever has typed it in
-        // at sign-up may be a stranger, who would wait inside the account into which its owner comes.
+        // An e-mail joins an existing user only if both have verified it. Otherwise a stranger could sign up with somebody's
+        // address, and would then share the account when its owner arrives.
         const user = holder?.emailVerified ? holder : await provisionUser(tx, describePerson(claims), 'oidc');
         await insertIdentity(tx, { issuer: claims.issuer, subject: claims.subject, userId: user.id });
         return user.id;
@@ -28,7 +28,7 @@ export async function provisionIdentity(services: Services, claims: IssuedClaims
       async (userId) => userId,
     );
   } catch (error) {
-    // Two first requests at once: the other one made the user.
+    // Two first requests at once: the other one created the user.
     const made = brokenConstraint(error) !== null && (await findUserByIdentity(services.db.orm, claims.issuer, claims.subject));
     if (made) return made.id;
     throw error;

@@ -3,7 +3,7 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { insertDefaultAccount, insertUser, type UserRecord } from '../../store/pg/users.ts';
 import { makeId } from '../../store/services.ts';
 
-/** A new user with a default account and the personal workspace in it. */
+/** Creates a user with a default account and its personal workspace. */
 export async function provisionUser(
   tx: Tx,
   person: { email: string; emailVerified?: boolean; name: string | null; passwordHash: string | null },

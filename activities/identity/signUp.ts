@@ -22,7 +22,7 @@ export async function signUp(
   try {
     user = await provisionUser(tx, person, 'sign-up');
   } catch (error) {
-    // Two at once: the other one was first.
+    // Two sign-ups at once: the other one was first.
     if (brokenConstraint(error) === 'users_login_email') throw emailTaken();
     throw error;
   }

@@ -1,6 +1,6 @@
 import { makeSecret, sha256 } from '../../store/secrets.ts';
 
-/** A token or key as text: what it is, its id, its secret. The id finds the row, the secret proves it. */
+/** A token or key as text: kind, id, secret. The id finds the row, the secret proves it. */
 const shape = /^svc_(pat|key)_([0-9A-HJKMNP-TV-Z]{26})([A-Za-z0-9_-]{43})$/;
 
 export function makeTokenText(id: string): { text: string; secretHash: string; prefix: string } {
@@ -16,7 +16,7 @@ export function parseTokenText(text: string): { id: string; secretHash: string }
   return { id: `${match[1] === 'pat' ? 'tok' : 'key'}_${match[2]}`, secretHash: hashSecret(match[3] as string) };
 }
 
-// 256 random bits need no stretching: one hash is enough, and it runs on every request.
+// 256 random bits need no slow hash, and this runs on every request.
 function hashSecret(secret: string): string {
   return sha256(secret).toString('base64url');
 }

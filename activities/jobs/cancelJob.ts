@@ -33,7 +33,7 @@ export async function cancelJob(services: Services, principal: Principal, job: V
   return now;
 }
 
-/** Inside a transaction: who cancelled the job, unless it was over before. */
+/** Runs inside the transaction: notes who cancelled the job, unless it was over before. */
 export async function noteCancelled(tx: Tx, before: VisibleJob): Promise<void> {
   if (!isOver(before)) tx.note(before.workbookId ?? before.accountId, jobCancelled(before.id));
 }

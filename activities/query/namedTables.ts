@@ -6,8 +6,8 @@ import type { Services } from '../../store/services.ts';
 const mostWords = 1_000;
 
 /**
- * The active tables whose names stand in a SQL text, as they are at one moment: all that it can read, unless it writes a name
- * in a strange way. A workbook may have thousands of others. Null where there is no telling.
+ * The active tables whose names occur in the SQL, at one moment. This is all it can read, unless a name is written in an
+ * unusual way; other tables of the workbook are not opened. Null: cannot be told.
  */
 export async function findNamedTables(services: Services, workbookId: string, sql: string): Promise<TableAt[] | null> {
   const words = listWords(sql, mostWords);

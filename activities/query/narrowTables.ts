@@ -3,13 +3,13 @@ import type { VisibleTable } from '../../core/table/visibleTable.ts';
 import type { QueryPlan } from '../../store/duckdb/sandbox/sandbox.ts';
 import { keepNamed } from '../../store/tables/projection.ts';
 
-/** Columns of one table that a query can read: an engine needs memory for each, and a process has little. */
+/** How many columns of one table a query can read: DuckDB needs memory for each, and a query process has little. */
 export const mostQueried = 1_000;
 
 export const describeTooWide = ({ at, columns }: VisibleTable): string =>
   `${columns.length} columns of ${at.table.name} are more than one query can read, which is ${mostQueried}.`;
 
-/** What a query needs of the columns of wide tables. */
+/** Reduces wide tables to the columns that the query needs. */
 export function narrowTables(tables: VisibleTable[], plan: Pick<QueryPlan, 'columns' | 'allColumns'>): VisibleTable[] {
   const needed = plan.allColumns ? tables : tables.map((visible) => keepNamed(visible, plan.columns));
   const widest = needed.find(({ columns }) => columns.length > mostQueried);

@@ -8,7 +8,7 @@ import { findResult, type ResultRecord } from '../../store/pg/results.ts';
 import type { Services } from '../../store/services.ts';
 import { requireWorkbook } from '../access.ts';
 
-/** A result of the caller's own user, while it lasts. */
+/** A result of the caller's own user, until it expires. */
 export async function requireResult(services: Services, principal: Principal, resultId: string): Promise<ResultRecord> {
   const result = await findResult(services.db.orm, resultId);
   if (!result || result.userId !== principal.userId) throw notFound('result', 'Results belong to the user who ran the query.');
@@ -36,7 +36,7 @@ async function openResult(
   return { path, release: () => rm(path, { force: true }) };
 }
 
-/** A page as a stream of bytes in one of the formats. */
+/** A page as a stream in one of the formats. */
 export function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: RowFormat): Promise<Readable> {
   return streamResultFile(services.engine, result.columns, () => openResult(services, result), format, page);
 }

@@ -20,25 +20,25 @@ import { narrowTables } from './narrowTables.ts';
 export interface QueryWanted {
   sql: string;
   params: unknown[] | Record<string, unknown> | null;
-  /** How many of the first rows are wanted as JSON at once. */
+  /** How many of the first rows to return as JSON. */
   jsonRows: number;
   timeoutMs: number;
-  /** Ends the query: nobody wants its result any more. */
+  /** Aborts the query when nobody wants its result any more. */
   signal?: AbortSignal;
-  /** A version label or snapshot id; null: the current state. */
+  /** A version label or snapshot id; null for the current state. */
   at: string | null;
 }
 
 export interface QueryAnswer {
   result: ResultRecord;
-  /** The first rows, as the text of a JSON array. */
+  /** The first rows as a JSON array in text form. */
   pageJson: string;
 }
 
 const dayMs = 24 * 3_600_000;
 const resultLimits = { maxRows: 5_000_000, maxBytes: 512 * 1024 * 1024 };
 
-/** Runs a stranger's SELECT over the tables it names and keeps the result for a day. */
+/** Runs an untrusted SELECT over the tables it names, and stores the result for a day. */
 export async function runQuery(
   services: Services,
   principal: Principal,
@@ -66,7 +66,7 @@ export async function runQuery(
   return { result, pageJson: answer.pageJson };
 }
 
-/** A small result stays in the database: to write a blob for it would take longer than most queries. */
+/** Small results are stored in the database: writing a blob would take longer than most queries. */
 const inlineBytes = 65_536;
 
 async function keepResult(
@@ -82,7 +82,7 @@ async function keepResult(
 
 type See = (at: TableAt) => Promise<VisibleTable>;
 
-/** Over the tables that stand in the text; only where these will not do, all that the workbook has are looked at. */
+/** Tries the tables named in the SQL; falls back to all tables. */
 async function runOverNamed(
   services: Services,
   workbook: VisibleWorkbook,
@@ -94,19 +94,19 @@ async function runOverNamed(
     try {
       return await runOverGuess(services, workbook, wanted, takeFrom(named, see));
     } catch (error) {
-      // A name may have gone unseen; if it is unknown indeed, all others are needed to say which is the nearest.
+      // A name may have been missed; or it is unknown, and then all tables are needed to suggest the nearest name.
       if (!(error instanceof DomainError && error.code === 'query-refused')) throw error;
     }
   }
   return runOverGuess(services, workbook, wanted, await openSource(services, workbook, wanted.at, see));
 }
 
-/** More than this are not opened on a guess. */
+/** More tables than this are not opened on a guess. */
 const mostGuessed = 8;
 
 /**
- * A table that a query reads stands in its text by name, so those that do are opened without asking: that spares most
- * queries a way to the sandbox and back. The check there has the last word; where the guess was wrong, it is asked first.
+ * Opens the tables whose names occur in the SQL without asking the sandbox which ones it reads, which saves most queries a
+ * round trip. The sandbox still checks; if the guess was wrong, it is asked first.
  */
 async function runOverGuess(
   services: Services,
@@ -166,7 +166,7 @@ async function runOver(
   }
 }
 
-/** Of wide tables only the columns that the query names; to ask it first is worth that, for others it is not. */
+/** Reduces wide tables to the columns that the query names. This needs a round trip, so it is done only for wide tables. */
 async function narrowWide(
   services: Services,
   workbook: VisibleWorkbook,
@@ -184,13 +184,13 @@ async function narrowWide(
   );
 }
 
-/** Where the tables of a query come from: the workbook as it is, or as it was. All versions are taken in one statement. */
+/** Where a query's tables come from: the current state of the workbook, or a past one. All versions are read in one statement. */
 interface QuerySource {
   names: string[];
   open(names: string[]): Promise<VisibleTable[]>;
 }
 
-/** Tables that were opened already. */
+/** Tables that are already open. */
 function takeFrom(tables: TableAt[], see: See): QuerySource {
   const byName = new Map(tables.map((at) => [at.table.name, at]));
   return { names: [...byName.keys()], open: (names) => Promise.all(names.flatMap((name) => byName.get(name) ?? []).map(see)) };

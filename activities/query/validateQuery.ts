@@ -13,7 +13,7 @@ interface QueryText {
   params: unknown[] | Record<string, unknown> | null;
 }
 
-/** A dry run against the columns that the caller may see; nothing is read. What would be refused is told, not thrown. */
+/** Checks a query against the columns the caller may see, without reading rows. Returns refusals instead of throwing them. */
 export async function validateQuery(
   services: Services,
   principal: Principal,
@@ -23,7 +23,7 @@ export async function validateQuery(
   const see = rememberVisible(services, principal);
   const named = await findNamedTables(services, workbook.id, wanted.sql);
   const validation = named && (await validateOver(services, workbook, wanted, await Promise.all(named.map(see))));
-  // To say what is wrong, all of them may be needed: for the name that is nearest to one that is unknown.
+  // To suggest the nearest name for an unknown one, all tables are needed.
   if (validation?.valid) return validation;
   const all = await listCurrentTables(services.db.pool, workbook.id, null);
   return validateOver(services, workbook, wanted, await Promise.all(all.map(see)));

@@ -6,7 +6,7 @@ import { requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleTable } from '../tables/openVisibleTable.ts';
 
-/** Looks at the table that rows shall be added to, so that what is plainly wrong is said at once; the work itself looks again. */
+/** Checks the table that rows shall be appended to, so that obvious faults are reported at once. The job checks again. */
 export async function checkAppend(
   services: Services,
   principal: Principal,

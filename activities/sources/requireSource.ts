@@ -21,7 +21,7 @@ export async function requireSource(
   throw notFound('source in this workbook', near ? `Did you mean ${near}?` : 'GET …/sources lists the sources of the workbook.');
 }
 
-/** What a source says of its regions, once it is analyzed. */
+/** Refuses a source that has not been analyzed. */
 export function requireAnalyzed(source: SourceRecord): void {
   if (!source.spec) throw notFound('parse spec yet', 'Analyze the source first with POST …/sources/{source_name}/analyze.');
 }

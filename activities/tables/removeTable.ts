@@ -7,7 +7,7 @@ import { retryOnMove } from './editTable.ts';
 import { requireTable } from './openTable.ts';
 import { openVisibleTable } from './openVisibleTable.ts';
 
-/** Deletes a table at the version that the caller saw last; starts again when it moved on meanwhile. */
+/** Deletes a table at the version the caller expects; retries if it changed meanwhile. */
 export function removeTable<Answer>(
   services: Services,
   write: WriteAnswer<Answer>,

@@ -9,7 +9,7 @@ import { listTables } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { openVisibleColumns, openVisibleTable } from './openVisibleTable.ts';
 
-/** A table in short: its record, and the columns that the principal may see. */
+/** A table's record and the columns that the principal may see. */
 export interface SeenTable {
   table: TableRecord;
   seen: VisibleColumns;
@@ -28,7 +28,7 @@ export async function seeTables(services: Services, principal: Principal, orm: O
 
 const usualTables = 100;
 
-/** Tables of a workbook in the order of their making. */
+/** Tables of a workbook, oldest first. */
 export async function pageTables(
   services: Services,
   principal: Principal,
@@ -47,7 +47,7 @@ export async function pageTables(
 
 export interface DescribedTable {
   visible: VisibleTable;
-  /** Where its first rows came from; later ones may have come from elsewhere. */
+  /** Where its first rows came from; later rows may come from elsewhere. */
   origin: (LandingRecord & { source: SourceRecord }) | null;
 }
 

@@ -4,7 +4,7 @@ import type { Services } from '../../store/services.ts';
 import type { Call, Reply } from '../http/call.ts';
 import type { OperationId } from '../http/contract.ts';
 
-/** Commits an edit in the caller's name. The new version is the ETag of the answer. */
+/** Commits an edit in the caller's name. The answer's ETag is the new version. */
 export function answerEdit<Id extends OperationId, Prepared extends Pick<PreparedEdit, 'at' | 'plan'>>(
   services: Services,
   call: Call<Id>,

@@ -14,21 +14,21 @@ import { presentTableSummary } from '../presenters/tables.ts';
 
 type Schemas = components['schemas'];
 
-/** What the jobs have made, looked up when it is asked for, so that it shows each caller what they may see. */
+/** What the jobs made, looked up per request, so that callers see only what they may. */
 export async function showParts(services: Services, principal: Principal, jobs: JobRecord[]): Promise<ShownParts> {
   const { sources, tables } = await describeResults(services, jobs);
   const seen = await seeTables(services, principal, services.db.orm, [...tables.values()]);
   return { sources, tables: new Map(seen.map((each) => [each.table.id, presentTableSummary(each)])) };
 }
 
-/** The body that whoever waits for the job gets. */
+/** The body for those who wait for the job. */
 export async function answerJob<Body>(services: Services, principal: Principal, job: JobRecord): Promise<Body> {
   const result = presentJobResult(job, await showParts(services, principal, [job]));
   if (!result) throw notFound('source in this workbook');
   return result as Body;
 }
 
-/** A deferred ingest is answered when the raw tables are there. */
+/** A deferred ingest is answered once the raw tables exist. */
 export const hasLanded = (job: JobRecord) => job.kind === 'ingest' && job.input.structuring === 'defer' && job.input.landed === true;
 
 export async function answerIngest(services: Services, principal: Principal, job: JobRecord): Promise<Schemas['SourceUploadResponse']> {
@@ -37,7 +37,7 @@ export async function answerIngest(services: Services, principal: Principal, job
   return answerUpload(services, principal, services.db.orm, await describeLanded(services.db.orm, sourceId));
 }
 
-/** A source for which nothing is left to do. */
+/** The answer for a source that needs no work. */
 export async function answerSource(services: Services, principal: Principal, orm: Orm, source: SourceRecord) {
   return answerUpload(services, principal, orm, await describeSource(orm, source));
 }

@@ -27,7 +27,7 @@ import { makeUploadHandlers } from './uploads.ts';
 import { makeWorkbookHandlers } from './workbooks.ts';
 import { makeWorkspaceHandlers } from './workspaces.ts';
 
-/** Every operation of the contract: a missing or surplus handler is a type error here, and an error at start-up. */
+/** A handler for every operation of the contract. A missing or surplus one is a type error here, and an error at start-up. */
 export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
   const built: Handlers<Exclude<OperationId, PendingOperation>> = {
     ...makeSystemHandlers(parts, metrics),

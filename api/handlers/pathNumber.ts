@@ -1,6 +1,6 @@
 import { notFound } from '../../core/errors.ts';
 
-/** A number in an address. A text that is none, or that is too large, names nothing: it is not found. */
+/** A number in a path. Other texts, and numbers that are too large, are not found. */
 export function requirePathNumber(text: string, what: string, suggestedFix: string): number {
   if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
   throw notFound(what, suggestedFix);

@@ -1,6 +1,6 @@
 import type { OperationId } from '../http/contract.ts';
 
-/** Operations of the contract that are still to be built. They answer 501 `not-yet-available`. */
+/** Operations of the contract that are not built yet. They answer 501 `not-yet-available`. */
 export const pendingOperations = [
   'deleteAccount',
   'getAccountUsage',

@@ -38,7 +38,7 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
       const answer = await runQuery(services, principal, workbook, {
         sql: body.sql,
         params: body.params ?? null,
-        // The other formats are written from the kept result.
+        // The other formats are written from the stored result.
         jsonRows: format === 'json' ? page.limit : 0,
         timeoutMs: body.timeout_ms ?? 30_000,
         at: body.at ?? null,

@@ -83,7 +83,7 @@ function refuseBoth<Name extends string>(query: { [name in Name]?: unknown }, on
   });
 }
 
-/** The table as it is, at a version of its own, or at a moment of the workbook. */
+/** The current table, an older version of it, or its state in a snapshot. */
 async function openAsked(
   services: Services,
   workbookId: string,
@@ -95,7 +95,7 @@ async function openAsked(
   return query.at_version === undefined ? current : requireTableAt(services, current, query.at_version);
 }
 
-/** What JSON says around the rows, for formats that hold rows alone. */
+/** Headers for formats that hold only rows: what JSON would say around them. */
 function presentPageHeaders(editVersion: number, page: RowsPage, masked: string[]): Record<string, string> {
   return {
     'X-SVC-Edit-Version': String(editVersion),

@@ -50,7 +50,7 @@ export function makeStagedHandlers({
       return call.handOver(
         call.actor(),
         async (tx) => {
-          // Here rather than before: whoever repeats the request waits for its job, and has moved the version by it.
+          // Checked here, not earlier: a repeated request waits for its job, which may already have changed the version.
           const append = target && (await checkAppend(services, call.principal, workbook.id, target));
           return { job: await beginMaterialize(tx, source.id, { regions, append }) };
         },

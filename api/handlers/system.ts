@@ -11,7 +11,7 @@ const require = createRequire(import.meta.url);
 const { version } = require('../../package.json') as { version: string };
 const swagger = dirname(require.resolve('swagger-ui-dist/package.json'));
 
-/** Files of the reference page, all of them served from here: the page works without any other network. */
+/** Files of the reference page, served from here, so that it works without internet access. */
 const assets: Record<string, string> = {
   'swagger-ui.css': 'text/css',
   'swagger-ui-bundle.js': 'text/javascript',

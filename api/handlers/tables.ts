@@ -30,7 +30,7 @@ type TableOperations =
 /** Undefined: tables in every state. */
 const readState = (state: 'active' | 'archived' | 'all' | undefined) => (state === 'all' ? undefined : state);
 
-/** `null` in a query string is the literal text. */
+/** In a query string null is the text `null`. */
 export function parseExpectedVersion(text: string): number | null {
   return text === 'null' ? null : Number(text);
 }

@@ -11,7 +11,7 @@ import type { Metrics } from './metrics.ts';
 import { type ApiParts, runOperation, type Trace } from './pipeline.ts';
 import { renderProblem } from './problem.ts';
 
-/** The HTTP application: one route per operation of the contract. Fails when an operation has no handler, or a handler no operation. */
+/** The HTTP application: one route per operation. Fails if an operation has no handler, or a handler no operation. */
 export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): Koa {
   const { operations } = parts.contract;
   const known = new Set<string>(operations.map((operation) => operation.id));
@@ -52,12 +52,12 @@ export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): 
   return app;
 }
 
-/** A router tries one pattern after the other, so each has few: those of one method and so many parts. */
+/** Groups routes by method and number of path segments, as a router tries its patterns one by one. */
 function routeKey(method: string, path: string): string {
   return `${method === 'HEAD' ? 'GET' : method} ${path.replace(/\/$/, '').split('/').length}`;
 }
 
-/** `/me` before `/{id}`: the more of a path is literal, the earlier it is tried. */
+/** Literal segments are tried first: `/me` before `/{id}`. */
 function literalPathsFirst(a: Operation, b: Operation): number {
   const templated = ({ path }: Operation) =>
     path
@@ -119,7 +119,7 @@ function render(ctx: Context, reply: AnyReply, trace: Trace): void {
   ctx.set('X-Request-Id', trace.requestId);
   ctx.set({ ...trace.headers, ...reply.headers });
   if (reply.raw) {
-    // Of bytes that are passed on as they are nobody here knows the encoding.
+    // The encoding of a stream is not known, so none is added to its type.
     if (reply.raw.data instanceof Readable) ctx.set('Content-Type', reply.raw.type);
     else ctx.type = reply.raw.type;
     ctx.body = reply.raw.data;

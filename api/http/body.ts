@@ -10,25 +10,25 @@ import { formType, type Operation } from './contract.ts';
 import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
 
 const jsonLimit = 32 * 1024 * 1024;
-/** Nobody who has not shown a credential needs more. */
+/** Enough for any request without a credential. */
 const publicLimit = 64 * 1024;
 
-/** Fields whose numbers become cells and parameters: there each digit counts. */
+/** Fields whose numbers become cells or parameters, where no digit may be lost. */
 const exactFields = ['rows', 'values', 'default', 'params'];
 
 export interface ReadBody {
-  /** As the contract describes it. */
+  /** The body as the contract describes it. */
   value: unknown;
-  /** Fields again that hold numbers with more digits than a double has, with those as LongNumber. */
+  /** Fields that hold numbers with more digits than a double, with these numbers as LongNumber. */
   exact?: Record<string, unknown>;
   size: number;
-  /** What two requests are compared by. */
+  /** Two requests are the same if this is equal. */
   print: string | Uint8Array;
-  /** The file of a form; removed after the request unless somebody took it over. */
+  /** The file of a form. Removed after the request unless the handler takes it. */
   file: SentFile | null;
 }
 
-/** The request's body, or undefined when it has none. Bytes that are no form and no JSON are left to the handler. */
+/** The request's body, or undefined. Bytes that are neither a form nor JSON are left to the handler. */
 export async function readBody(request: IncomingMessage, operation: Operation, makeDraft: MakeDraft): Promise<ReadBody | undefined> {
   if (operation.bodyTypes.includes('*/*')) return undefined;
   if (operation.bodyTypes.length === 0) {
@@ -54,7 +54,7 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
 
 const readOnly = new Set(['GET', 'HEAD']);
 
-/** Where nothing is taken, whatever a body says would be ignored. Some clients send an empty one with everything. */
+/** Refuses a body for operations that take none, as it would be ignored. Some clients always send an empty one. */
 async function refuseAny(request: IncomingMessage): Promise<void> {
   let text = '';
   for await (const part of readChunks(request)) {
@@ -76,7 +76,7 @@ async function takeForm(form: ReadForm, operation: Operation): Promise<ReadBody>
   }
 }
 
-/** Fields of a form are texts; those that are yes, no or one of a choice become so. The file is known by its name until it is looked at. */
+/** Form fields are texts; booleans and choices are converted. The file is represented by its name until it is examined. */
 function describeForm({ fields, file }: ReadForm, operation: Operation): ReadBody {
   refuseBadText(fields, '');
   const readField = (name: string, text: string) => {
@@ -129,7 +129,7 @@ function parseJson(text: string): unknown {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    // The engine's message quotes the body: only the place is passed on.
+    // The parser's message quotes the body, so only the position is passed on.
     const place = /position (\d+)/.exec((error as Error).message)?.[1];
     throw new DomainError(
       'malformed-request',
@@ -137,20 +137,20 @@ function parseJson(text: string): unknown {
       'Send well-formed JSON.',
     );
   }
-  // Only an escape can bring these in: the decoder has refused the ones, the parser the other.
+  // Only escapes can produce these: the decoder refuses surrogates, the parser U+0000.
   if (/\\u(0000|[dD][89a-fA-F])/.test(text)) refuseBadText(value, '');
   return value;
 }
 
 const deepest = 100;
 
-/** Whatever walks a body does so by recursion, the parser apart; no honest one is this deep. */
+/** Code that walks a body is recursive, except the parser. Real bodies are never this deep. */
 function refuseDeepNesting(text: string): void {
   if (findValueEnd(text, 0, deepest) === null)
     throw new DomainError('malformed-request', `The body is nested more than ${deepest} levels deep.`, 'Send it flatter.');
 }
 
-/** U+0000 and lone surrogates: text that PostgreSQL and most clients cannot hold. */
+/** U+0000 and lone surrogates: PostgreSQL and most clients cannot hold such text. */
 export function refuseBadText(value: unknown, pointer: string): void {
   if (typeof value === 'string') {
     if (!value.includes('\u0000') && value.isWellFormed()) return;

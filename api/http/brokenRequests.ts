@@ -3,7 +3,7 @@ import { DomainError } from '../../core/errors.ts';
 import { makeId } from '../../store/services.ts';
 import { renderProblem } from './problem.ts';
 
-/** What is not HTTP never reaches the application; it gets a problem document all the same, and the connection ends. */
+/** Requests that are not HTTP never reach the application. They get a problem document too, and the connection is closed. */
 export function refuseBrokenRequests(server: Server): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -24,7 +24,7 @@ export function refuseBrokenRequests(server: Server): void {
   });
 }
 
-/** As with `curl …/tables/売上`: not every client encodes what stands in an address. */
+/** For example `curl …/tables/売上`: some clients do not encode URLs. */
 export function badEncoding(): DomainError {
   return new DomainError('malformed-request', 'The address is not properly percent-encoded.', 'Encode names as UTF-8 with percent signs.');
 }

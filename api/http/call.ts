@@ -24,7 +24,7 @@ interface Headed {
   headers?: Record<string, string>;
 }
 
-/** What a handler may answer, by the contract; `raw` where it writes the bytes itself. Refusals are thrown. */
+/** The replies that the contract allows; `raw` if the handler writes the bytes itself. Refusals are thrown. */
 export type Reply<Id extends OperationId> = {
   [S in SuccessStatus<Id>]: Headed & { status: S } & ([Json<operations[Id]['responses'][S]>] extends [never]
       ? { raw?: RawContent }
@@ -37,48 +37,48 @@ export interface AnyReply extends Headed {
   raw?: RawContent;
 }
 
-/** One request on its way through: all that a handler sees of HTTP. */
+/** A request as a handler sees it. */
 export interface Call<Id extends OperationId> {
   principal: Principal;
   params: Path<Id>;
   query: Query<Id>;
   body: Body<Id>;
   requestId: string;
-  /** The media type that the caller likes best of those offered; null when it likes none. */
+  /** The media type the caller prefers among those offered; null if none is acceptable. */
   accepts(...types: string[]): string | null;
   /** The caller's network address. */
   address: string;
-  /** Aborted when the caller goes away before the answer: work that is for nobody else can end. */
+  /** Aborted when the caller disconnects before the answer. */
   abandoned: AbortSignal;
-  /** For requests that have no principal yet. */
+  /** Sets the scope of idempotency keys, for requests without a principal. */
   idempotencyScope(scope: string): void;
-  /** Who is written down as having done it. */
+  /** The actor recorded in the journal. */
   actor(name?: string | null): Actor;
   /**
-   * The one way to change something: one transaction for the change, its journal and the answer that a repeated request
-   * gets. The answer is made inside it and must be pure.
+   * The only way to change something: one transaction for the change, its journal and the stored answer for repeated requests.
+   * The answer is made inside it and must be pure.
    */
   write: WriteAnswer<Reply<Id>>;
-  /** The same in another name than the caller's own. */
+  /** The same in another actor's name. */
   writeAs(actor: Actor): WriteAnswer<Reply<Id>>;
-  /** The file of a form; one that is missing is refused. */
+  /** The file of a form; refused if missing. */
   file: SentFile;
-  /** The body as a file, for operations that take any bytes. */
+  /** Saves the body to a file, for operations that take any bytes. */
   saveBody(filename: string): Promise<SentFile>;
   /**
-   * The one way to give work to a workflow. `begin` registers the job in one transaction, or answers at once; then the job is
-   * started and waited for, as long as a caller likes to wait. What takes longer is answered with the job.
+   * The only way to give work to a workflow. `begin` registers the job in a transaction, or answers at once. Then the job is
+   * started and awaited for a while; after that the answer is the job itself.
    */
   handOver(actor: Actor, begin: (tx: Tx) => Promise<Begun<Id>>, wait: JobWait<Id>): Promise<Reply<Id>>;
 }
 
-/** A job that was registered, or an answer that needs none. */
+/** A registered job, or an answer that needs none. */
 export type Begun<Id extends OperationId> = { job: JobRecord } | { reply: Reply<Id> };
 
 export interface JobWait<Id extends OperationId> {
-  /** Answers with the job at once. */
+  /** Answer with the job at once. */
   async?: boolean;
-  /** Whether there is enough to answer with; by default when the job is over. */
+  /** Whether there is enough to answer; by default once the job is over. */
   isReady?: (job: JobRecord) => boolean;
   answer: (job: JobRecord) => Promise<Reply<Id>>;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../../core/errors.ts';
 
-/** The bytes of a request as they come. A sender who goes away in the middle is no failure of ours. */
+/** The bytes of a request. A sender who disconnects is not a failure of the service. */
 export async function* readChunks(request: IncomingMessage): AsyncGenerator<Buffer, void, undefined> {
   try {
     for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
@@ -14,7 +14,7 @@ export async function* readChunks(request: IncomingMessage): AsyncGenerator<Buff
 const patienceMs = 250;
 const mostBytes = 8 * 1024 * 1024;
 
-/** Whoever is still sending does not read the answer: what little is left of a refused body is taken in first. */
+/** Clients that are still sending do not read the answer, so a small rest of a refused body is read first. */
 export async function drainBody(request: IncomingMessage): Promise<void> {
   const until = AbortSignal.timeout(patienceMs);
   let size = 0;

@@ -9,28 +9,28 @@ import type { operations } from '../../schema/contract.ts';
 
 export type OperationId = keyof operations;
 
-/** What the pipeline needs to know of an operation, read from the contract once. */
+/** What the pipeline needs to know about an operation, read from the contract at start-up. */
 export interface Operation {
   id: OperationId;
   method: string;
   path: string;
-  /** Kinds of credential that are accepted; empty for public operations. */
+  /** Accepted kinds of credential; empty for public operations. */
   accepts: Principal['kind'][];
   scopes: Scope[];
-  /** Authenticated by a signature in its address. */
+  /** Authenticated by a signature in the URL. */
   isSigned: boolean;
-  /** Whether an Idempotency-Key counts. */
+  /** Whether an Idempotency-Key is respected. */
   idempotent: boolean;
-  /** Media types of the request body; empty when there is none. */
+  /** Media types of the request body; empty without a body. */
   bodyTypes: string[];
   bodyRequired: boolean;
-  /** Whether its JSON gives rows of a table, whose cells have the types of that table. */
+  /** Whether the JSON body holds rows of a table, whose cells have that table's types. */
   givesRows: boolean;
-  /** Fields of its form that are yes or no. */
+  /** Boolean form fields. */
   formFlags: Set<string>;
-  /** Fields of its form that are one of a choice, null included. */
+  /** Form fields that are a choice, possibly null. */
   formChoices: Set<string>;
-  /** Query parameters by name, and whether one is a list. */
+  /** Query parameters by name, and whether each is a list. */
   queryNames: Map<string, { list: boolean }>;
   backend: BackendOperation;
 }
@@ -38,9 +38,9 @@ export interface Operation {
 export interface Contract {
   text: string;
   operations: Operation[];
-  /** Stops at the first thing that is wrong. */
+  /** Stops at the first error. */
   quick: OpenAPIBackend;
-  /** Finds everything that is wrong; for small bodies only. */
+  /** Finds all errors; for small bodies only. */
   thorough: OpenAPIBackend;
 }
 
@@ -65,12 +65,12 @@ export async function loadContract(): Promise<Contract> {
   const text = readFileSync(file, 'utf8');
   const definition = parse(text) as Document;
   const open = async (allErrors: boolean) => {
-    // Schemas are checked by the linter; here they are compiled when an operation is first called.
+    // The linter checks the schemas; here each is compiled at the first call of its operation.
     const backend = new OpenAPIBackend({
       definition: structuredClone(definition),
       quick: true,
       coerceTypes: true,
-      // What is explained to the caller is explained by the schema.
+      // The schema is needed to explain errors to the caller.
       ajvOpts: {
         allErrors,
         verbose: allErrors,

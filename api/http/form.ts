@@ -7,10 +7,10 @@ import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy
 import { DomainError } from '../../core/errors.ts';
 import { drainBody, readChunks } from './chunks.ts';
 
-/** Where a file can be written before it is known whether it is wanted. */
+/** Gives a path where a file can be written before it is known whether it is wanted. */
 export type MakeDraft = () => Promise<string>;
 
-/** A file that came with a request: on disk, counted and hashed. Gone after the request unless somebody took it over. */
+/** A file that came with a request: on disk, counted and hashed. Removed after the request unless the handler takes it. */
 export interface SentFile {
   path: string;
   filename: string;
@@ -21,7 +21,7 @@ export interface SentFile {
 const fileLimit = 100 * 1024 * 1024;
 const fieldLimit = 64 * 1024;
 const mostFields = 20;
-/** A file, and what stands around it. */
+/** A file and the form around it. */
 const formLimit = fileLimit + 2 * 1024 * 1024;
 
 export interface ReadForm {
@@ -29,7 +29,7 @@ export interface ReadForm {
   file: SentFile | null;
 }
 
-/** A multipart form with at most one file, which is streamed to disk. Whatever goes wrong, nothing of it stays there. */
+/** Reads a multipart form with at most one file, which is streamed to disk. If anything fails, no file remains. */
 export async function readForm(request: IncomingMessage, makeDraft: MakeDraft): Promise<ReadForm> {
   if (Number(request.headers['content-length'] ?? 0) > formLimit) throw fileTooLarge();
   const form: ReadForm = { fields: {}, file: null };
@@ -47,7 +47,7 @@ export async function readForm(request: IncomingMessage, makeDraft: MakeDraft): 
       else Object.defineProperty(form.fields, name, { value, enumerable: true });
     });
     parser.on('file', (name: string | undefined, stream, filename) => {
-      // Its errors are those of the form as a whole.
+      // Its errors are reported for the whole form.
       stream.on('error', () => {});
       if (name !== 'file' || form.file) {
         stream.resume();
@@ -70,7 +70,7 @@ export async function readForm(request: IncomingMessage, makeDraft: MakeDraft): 
   } catch (error) {
     stop.abort();
     parser.destroy();
-    // What waits for more of the file would wait for ever.
+    // Otherwise readers of the file would wait forever.
     (incoming as Readable | null)?.destroy();
     await saving.catch(() => {});
     if (form.file?.path) await rm(form.file.path, { force: true });
@@ -79,7 +79,7 @@ export async function readForm(request: IncomingMessage, makeDraft: MakeDraft): 
   }
 }
 
-/** By hand rather than by a pipe: a pipe that fails takes the connection with it, and the answer could not be sent. */
+/** Not a pipe: a pipe that fails destroys the connection, and the answer could not be sent. */
 async function feed(request: IncomingMessage, parser: BusboyInstance, signal: AbortSignal): Promise<void> {
   let size = 0;
   for await (const chunk of readChunks(request)) {
@@ -109,7 +109,7 @@ function openParser(request: IncomingMessage): BusboyInstance {
   }
 }
 
-/** The whole body of a request as a file. */
+/** Saves the whole body of a request to a file. */
 export async function saveBody(request: IncomingMessage, filename: string, makeDraft: MakeDraft): Promise<SentFile> {
   if (Number(request.headers['content-length'] ?? 0) > fileLimit) throw fileTooLarge();
   const file: SentFile = { path: '', filename, size: 0, sha256: '' };

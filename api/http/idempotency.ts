@@ -8,10 +8,10 @@ import type { AnyReply } from './call.ts';
 
 const keptMs = 24 * 3_600_000;
 
-/** A mutating request that carries an Idempotency-Key. */
+/** A mutating request with an Idempotency-Key. */
 export interface Repeatable {
   key: string;
-  /** Null until it is known who asks, for requests without a credential. */
+  /** Null until the caller is known, for requests without a credential. */
   scope: string | null;
   requestHash: Buffer;
 }
@@ -33,10 +33,10 @@ function answerKey(repeatable: Repeatable): AnswerKey {
   return { scope: repeatable.scope, keyHash: sha256('idempotency key\n', repeatable.key) };
 }
 
-/** Bodies are encrypted under the key itself, of which only a hash is kept: an answer may carry a secret. */
+/** Answers may hold secrets, so they are encrypted with the key itself, of which only a hash is stored. */
 const bodyKey = (repeatable: Repeatable) => deriveKey(repeatable.key, 'idempotent answer');
 
-/** The answer that was given to the same request before, or the job whose answer it will be, if there was one. */
+/** The stored answer to the same request, or the job that will give it; null if there is neither. */
 export async function replayAnswer(orm: Orm, repeatable: Repeatable): Promise<AnyReply | { jobId: string } | null> {
   const stored = await findAnswer(orm, answerKey(repeatable));
   return stored && readAnswer(repeatable, stored);
@@ -63,7 +63,7 @@ function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply | { 
   };
 }
 
-/** Inside the transaction: makes sure that nobody else is doing, or has done, the same. */
+/** Runs inside the transaction: makes sure that nobody else runs, or has run, the same request. */
 export async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<AnyReply | { jobId: string } | null> {
   if (!(await claimKey(tx, answerKey(repeatable)))) {
     throw new DomainError(
@@ -82,7 +82,7 @@ export interface FrozenAnswer {
   body: Buffer | null;
 }
 
-/** Inside the transaction: keeps the answer, so that it exists exactly if the effect does. */
+/** Runs inside the transaction: stores the answer, so that it exists exactly if the effect does. */
 export async function keepAnswer(tx: Tx, repeatable: Repeatable, answer: FrozenAnswer): Promise<void> {
   await saveAnswer(tx, {
     ...answerKey(repeatable),
@@ -93,7 +93,7 @@ export async function keepAnswer(tx: Tx, repeatable: Repeatable, answer: FrozenA
   });
 }
 
-/** Inside the transaction that begins a job: whoever repeats the request waits for the same job. */
+/** Runs inside the transaction that begins a job: a repeated request waits for the same job. */
 export async function keepJob(tx: Tx, repeatable: Repeatable, jobId: string): Promise<void> {
   await saveAnswer(tx, {
     ...answerKey(repeatable),
@@ -106,7 +106,7 @@ export async function keepJob(tx: Tx, repeatable: Repeatable, jobId: string): Pr
   });
 }
 
-/** The answer of a job, as it is about to be given for the first time. Returns the one that was given, should another have been quicker. */
+/** Stores the first answer of a job. If another request was quicker, returns that answer instead. */
 export async function settleAnswer(orm: Orm, repeatable: Repeatable, answer: FrozenAnswer): Promise<AnyReply | null> {
   if (await answerJob(orm, answerKey(repeatable), sealAnswer(repeatable, answer))) return null;
   const before = await replayAnswer(orm, repeatable);

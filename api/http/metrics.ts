@@ -8,7 +8,7 @@ export interface Metrics {
   observe(operation: string, status: number, seconds: number): void;
 }
 
-/** Numbers for operators, by operation and status; no label ever holds a name or a value of a customer. */
+/** Metrics for operators, by operation and status. Labels never hold names or values of customers. */
 export function makeMetrics(services: Services): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
@@ -42,7 +42,7 @@ export function makeMetrics(services: Services): Metrics {
     help: 'Audit chains of workbooks and accounts that were found not to be whole',
     registers: [registry],
     async collect() {
-      // Without the database it stays at what it was: the other numbers are needed then.
+      // Without the database this keeps its last value, as the other metrics are needed then.
       await acrossAccounts(() => countBrokenChains(services.db.pool)).then(
         (broken) => this.set(broken),
         () => {},

@@ -41,18 +41,18 @@ export interface ApiParts {
   contract: Contract;
   takeRequest: TakeRequest;
   counter: RequestCounter;
-  /** Operations that are still to be built. */
+  /** Operations that are not built yet. */
   pending: ReadonlySet<OperationId>;
 }
 
-/** What the renderer needs to know of a request beside its answer. */
+/** What the renderer needs to know about a request besides its answer. */
 export interface Trace {
   requestId: string;
   principal: Principal | null;
   headers: Record<string, string>;
 }
 
-/** A request as a straight line: who, how often, may they, what, is it well-formed, was it answered before, do it. */
+/** The steps of a request: authenticate, rate limit, authorise, read, validate, replay, handle. */
 export async function runOperation<Id extends OperationId>(
   parts: ApiParts,
   operation: Operation,
@@ -70,7 +70,7 @@ export async function runOperation<Id extends OperationId>(
   return inAccounts(principal?.accountIds ?? [], () => serve(parts, operation, handler, ctx, trace));
 }
 
-/** From here on no statement sees a row of another account than those of who asks; without a principal it sees none at all. */
+/** From here on statements see only rows of the principal's accounts; without a principal, none. */
 async function serve<Id extends OperationId>(
   parts: ApiParts,
   operation: Operation,
@@ -78,19 +78,19 @@ async function serve<Id extends OperationId>(
   ctx: Context,
   trace: Trace,
 ): Promise<AnyReply> {
-  // What is still to be built says so to whoever may ask, before it reads a body that nobody could take.
+  // Operations that are not built yet answer before reading a body.
   if (parts.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
   const body = await closeUnread(ctx, trace, readWanted(parts, operation, ctx, trace.principal));
   const sent = body?.file ? [body.file] : [];
   try {
     return await answerRequest(parts, operation, handler, ctx, trace, { body, sent });
   } finally {
-    // Whoever wanted a file has taken it over by now.
+    // Files that the handler wanted have been taken by now.
     for (const file of sent) await rm(file.path, { force: true });
   }
 }
 
-/** The body. A form may bring a large file: who may put none into the workbook is told so before it is read. */
+/** Reads the body. A form may bring a large file, so callers who may not write to the workbook are refused before. */
 async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, principal: Principal | null): Promise<ReadBody | undefined> {
   const { workbook_id: workbookId } = ctx.params as { workbook_id?: string };
   if (principal && workbookId !== undefined && operation.bodyTypes.includes(formType)) {
@@ -104,7 +104,7 @@ async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, p
   return readBody(ctx.req, operation, () => parts.services.blobs.draft());
 }
 
-/** What is left of a body that was refused half-way cannot be told from the next request: the connection ends with the answer. */
+/** The rest of a refused body cannot be told from the next request, so the connection is closed after the answer. */
 async function closeUnread<T>(ctx: Context, trace: Trace, reading: Promise<T>): Promise<T> {
   try {
     return await reading;
@@ -146,7 +146,7 @@ async function answerRequest<Id extends OperationId>(
   }
 }
 
-/** A refusal may be the effect of the same request, sent twice at once: the other one moved the version, or deleted the table. */
+/** A refusal may be caused by the same request, sent twice at once: the other one changed the version or deleted the table. */
 async function replayOwnEffect(parts: ApiParts, repeatable: Repeatable): Promise<AnyReply | null> {
   try {
     const answer = await replayAnswer(parts.services.db.orm, repeatable);
@@ -185,14 +185,14 @@ function requireScopes(principal: Principal, operation: Operation): void {
   );
 }
 
-/** The same request was answered while this one was on its way. */
+/** The same request was answered meanwhile. */
 class AnsweredBefore extends Error {
   constructor(readonly answer: AnyReply) {
     super('answered before');
   }
 }
 
-/** The same request began this job before. */
+/** The same request has begun this job already. */
 class BegunBefore extends Error {
   constructor(readonly jobId: string) {
     super('begun before');
@@ -308,7 +308,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
   return call as unknown as Call<Id>;
 }
 
-/** Inside the transaction: what a repeated request will get is kept; the first one gets the same bytes. */
+/** Runs inside the transaction: stores the answer for repeated requests; the first one gets the same bytes. */
 async function keep(tx: Tx, repeatable: Repeatable | null, reply: AnyReply): Promise<AnyReply> {
   if (!repeatable) return reply;
   const answer = freezeReply(reply);
@@ -320,7 +320,7 @@ async function keep(tx: Tx, repeatable: Repeatable | null, reply: AnyReply): Pro
   };
 }
 
-/** The answer as bytes: what is kept for a repeated request is exactly what the first one gets. */
+/** The answer as bytes, so that repeated requests get exactly the same. */
 function freezeReply(reply: AnyReply): FrozenAnswer {
   if (reply.raw) throw new Error('answers that are kept for repetition must be JSON');
   return {

@@ -1,7 +1,7 @@
 import { DomainError, problems } from '../../core/errors.ts';
 import type { AnyReply } from './call.ts';
 
-/** The one place that turns a refusal into a problem document. Anything unknown becomes an opaque 500. */
+/** The only place that turns a refusal into a problem document. Unknown errors become an opaque 500. */
 export function renderProblem(error: unknown, requestId: string): AnyReply {
   const refusal =
     error instanceof DomainError

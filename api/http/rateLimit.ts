@@ -7,7 +7,7 @@ import type { Services } from '../../store/services.ts';
 interface Share {
   minute: number;
   left: number;
-  /** What the other processes may still take, as of the last lease. */
+  /** What other processes may still take, as of the last lease. */
   remaining: number;
   leasing: Promise<void> | null;
 }
@@ -15,8 +15,8 @@ interface Share {
 export type TakeRequest = (principal: Principal) => Promise<Record<string, string>>;
 
 /**
- * Counts requests per credential and clock minute. Each process leases a small share of the minute's allowance from one
- * row, so that the limit holds over all processes and most requests cost no query.
+ * Counts requests per credential and clock minute. Each process leases a share of the minute's allowance from one row, so that
+ * the limit holds across processes and most requests need no query.
  */
 export function makeRateLimiter(services: Services): TakeRequest {
   if (!services.config.rateLimits) return async () => ({});
@@ -32,7 +32,7 @@ export function makeRateLimiter(services: Services): TakeRequest {
 
   return async (principal) => {
     const limit = principal.rateLimitPerMinute;
-    // A user's sessions share one allowance: logging in again gives no new one.
+    // The sessions of a user share one allowance, so logging in again gives no new one.
     const subject = principal.kind === 'session' ? principal.userId : principal.credentialId;
     const seconds = Date.now() / 1000;
     const minute = Math.floor(seconds / 60);

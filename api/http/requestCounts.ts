@@ -6,14 +6,14 @@ import type { Services } from '../../store/services.ts';
 
 export interface RequestCounter {
   count(principal: Principal): void;
-  /** Writes what was counted so far; readers of usage call it first, so that they see their own requests. */
+  /** Writes the counts. Readers of usage call it first, to see their own requests. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const flushEveryMs = 1_000;
 
-/** The token audit log: requests per credential, gathered for a second and then added as rows. */
+/** The token audit log: requests per credential, collected for a second and then added as rows. */
 export function makeRequestCounter(services: Services): RequestCounter {
   let counts = new Map<string, { principal: Principal; requests: number }>();
   const flush = async () => {
@@ -32,7 +32,7 @@ export function makeRequestCounter(services: Services): RequestCounter {
       }));
       await acrossAccounts(() => insertRequestCounts(services.db.orm, rows));
     } catch (error) {
-      // Put back, so that a short absence of the database loses no counts.
+      // Put back, so that a short outage of the database loses no counts.
       for (const [key, { principal, requests }] of taken)
         counts.set(key, { principal, requests: requests + (counts.get(key)?.requests ?? 0) });
       services.log.warn(describeErrorForLog(error), 'request counts could not be written');

@@ -11,28 +11,27 @@ const mostErrors = 50;
 export interface Unvalidated {
   params: Record<string, string>;
   query: Record<string, string | string[]>;
-  /** As it stands in the address. */
+  /** As in the URL. */
   querystring: string;
   headers: Record<string, string | string[]>;
   body: unknown;
   bodySize: number;
 }
 
-/** Checks parameters, headers and body against the contract; returns the query with numbers and booleans as such. */
+/** Checks parameters, headers and body against the contract. Returns the query with numbers and booleans converted. */
 export function validateRequest(contract: Contract, operation: Operation, request: Unvalidated): Record<string, unknown> {
   refuseForeignBytes(request.querystring);
   refuseBadText(request.query, '/query');
-  // By hand as well: a name such as __proto__ gets lost when parameters become an object.
+  // Checked by hand too: a name such as __proto__ is lost when parameters become an object.
   const unknown = [...new URLSearchParams(request.querystring).keys()].filter((name) => !operation.queryNames.has(name));
   if (unknown.length > 0)
     throw refuse(
       unknown.slice(0, mostErrors).map((name) => ({ pointer: `/query/${name}`, detail: 'is not known here; check the spelling' })),
     );
-  // Bytes of any kind are left to the handler.
+  // Operations that take any bytes leave them to the handler.
   if (operation.bodyRequired && request.body === undefined && !operation.bodyTypes.includes('*/*'))
     throw refuse([{ pointer: '', detail: operation.bodyTypes.includes(formType) ? 'a form is required' : 'a JSON body is required' }]);
-  // The compiled schemas are called as they are: taking a request apart is done already, and again would cost more than all
-  // of the checks.
+  // Calls the compiled schemas directly: letting the library parse the request again would cost more than all checks.
   const check = (backend: OpenAPIBackend) => {
     const input = describeInput(operation, request);
     const wrong = backend.validator
@@ -47,20 +46,20 @@ export function validateRequest(contract: Contract, operation: Operation, reques
   throw refuse(withoutBranches(errors).slice(0, mostErrors).map(explain));
 }
 
-/** Where one of several fields is to be chosen, what each choice lacks is beside the point. */
+/** If one of several fields must be chosen, leaves out what each choice lacks. */
 function withoutBranches(errors: ErrorObject[]): ErrorObject[] {
   const choices = errors.filter((error) => listChoices(error) !== null);
   return errors.filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(`${choice.schemaPath}/`)));
 }
 
-/** The fields of a `oneOf` that asks for one field or another. */
+/** The fields of a `oneOf` that requires one field or another. */
 function listChoices({ keyword, schema }: ErrorObject): string[] | null {
   if (keyword !== 'oneOf' || !Array.isArray(schema)) return null;
   const names = schema.map(({ required }: { required?: string[] }) => (required?.length === 1 ? required[0] : undefined));
   return names.every((name) => name !== undefined) ? names : null;
 }
 
-/** A percent sign may stand alone, but bytes of another encoding would be read as anything. */
+/** A single percent sign is allowed, but bytes that are not UTF-8 would be misread. */
 function refuseForeignBytes(querystring: string): void {
   try {
     for (const bytes of querystring.match(/(?:%[0-9a-f]{2})+/gi) ?? []) decodeURIComponent(bytes);
@@ -69,7 +68,7 @@ function refuseForeignBytes(querystring: string): void {
   }
 }
 
-/** Copies, where the schemas turn texts into numbers. */
+/** Copies, because the schemas convert texts to numbers in place. */
 function describeInput(operation: Operation, request: Unvalidated) {
   const query: Record<string, unknown> = { ...request.query };
   for (const [name, { list }] of operation.queryNames) if (list && typeof query[name] === 'string') query[name] = [query[name]];

@@ -1,6 +1,6 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
 
-/** A stream with text before and after it. Whoever ends the one ends the other, so that nothing stays open behind it. */
+/** Adds text before and after a stream. Ending either stream ends the other, so that nothing stays open. */
 export function wrapStream(before: string, inner: Readable, after: string): Readable {
   const whole = new Transform({
     construct(done) {
@@ -13,7 +13,7 @@ export function wrapStream(before: string, inner: Readable, after: string): Read
       done();
     },
   });
-  // What goes wrong is seen by whoever reads.
+  // The reader of the stream sees the errors.
   pipeline(inner, whole, () => {});
   return whole;
 }

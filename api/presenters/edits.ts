@@ -5,7 +5,7 @@ import type { components } from '../../schema/contract.ts';
 
 type Schemas = components['schemas'];
 
-/** What the answers to all edits have in common. */
+/** Common to the answers of all edits. */
 export function presentOutcome({ editVersion, opId, stale }: EditOutcome) {
   return { edit_version: editVersion, op_id: opId, stale };
 }
@@ -19,7 +19,7 @@ export function presentUpsert({ plan, rowIds }: PreparedEdit, outcome: EditOutco
   };
 }
 
-/** Nothing breaks by a change of columns yet: nothing is derived from them. */
+/** A change of columns breaks nothing yet, as nothing is derived from them. */
 export function presentColumnChange({ at, column, type }: PreparedColumnChange, outcome: EditOutcome): Schemas['ColumnChange'] {
   return { name: at.table.name, column, type, ...presentOutcome(outcome), broken: [] };
 }

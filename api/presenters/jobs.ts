@@ -6,17 +6,16 @@ import { presentSource, presentSpec, presentUpload } from './sources.ts';
 
 type Schemas = components['schemas'];
 
-/** What jobs have made, as the caller may see it. */
+/** What jobs made, as the caller may see it. */
 export interface ShownParts extends Pick<ResultParts, 'sources'> {
   tables: Map<string, Schemas['TableSummary']>;
 }
 
-/** A job that has succeeded. */
 type Done<Kind extends JobKind> = JobRecord<Kind> & { result: NonNullable<JobRecord<Kind>['result']> };
 
 /**
- * The result of each kind of job: the same body as the synchronous form. Null when what it made is gone. Kinds are the
- * contract's: one that only the contract or only `core/jobs/kinds.ts` knows does not compile.
+ * The result of each job kind: the same body as the synchronous form, or null if what it made is gone. A kind that only the
+ * contract or only `core/jobs/kinds.ts` knows does not compile.
  */
 const presentResult: { [Kind in Schemas['Job']['kind']]: (job: Done<Kind>, parts: ShownParts) => object | null } = {
   ingest({ input, result }, { sources, tables }) {
@@ -52,7 +51,7 @@ function presentAsKept({ result }: { result: object }): object {
   return result;
 }
 
-/** Null while there is no result, or when what it made is gone. */
+/** Null: there is no result yet, or what it made is gone. */
 export function presentJobResult(job: JobRecord, parts: ShownParts): object | null {
   if (job.status !== 'succeeded' || job.result === null) return null;
   return (presentResult[job.kind] as (job: JobRecord, parts: ShownParts) => object | null)(job, parts);

@@ -5,7 +5,7 @@ type Schemas = components['schemas'];
 
 const kinds: Record<string, Schemas['OpCredential']['kind']> = { tok: 'access_token', key: 'account_key', ses: 'session' };
 
-/** The kind of a credential shows in its id; any other id is the session of an OIDC issuer. */
+/** The id shows the kind of credential; any other id is a session of an OIDC issuer. */
 export function presentCredential(id: string): Schemas['OpCredential'] {
   if (id === 'setup' || id === 'none') return { kind: 'system', id: null };
   return { kind: kinds[id.split('_')[0] ?? ''] ?? 'session', id };

@@ -3,7 +3,7 @@ import type { components } from '../../schema/contract.ts';
 
 type Schemas = components['schemas'];
 
-/** Sources, the ranges of their sheets, and tables. */
+/** Nodes for sources, the ranges of their sheets, and tables. */
 export function presentLineage(name: string, { tables, sources, landings, edges }: LineageGraph): Schemas['TableLineage'] {
   const regions = landings.filter(({ role, range }) => role !== 'raw' && range !== null);
   const regionId = ({ sourceId, sheet, range }: LineageGraph['landings'][number]) => `${sourceId}/${sheet}!${range}`;

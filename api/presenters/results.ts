@@ -2,7 +2,7 @@ import type { components } from '../../schema/contract.ts';
 import type { ResultRecord } from '../../store/pg/results.ts';
 import { encodeNames } from './formats.ts';
 
-/** All of a result but its rows, which are written as text beside it. */
+/** A result without its rows, which are written as text beside it. */
 export function presentResultHead(
   result: ResultRecord,
   page: { limit: number; offset: number },
@@ -20,7 +20,7 @@ export function presentResultHead(
   };
 }
 
-/** The manifest of a result for formats that have no place for it in the body. */
+/** The head of a result, for formats that have no place for it in the body. */
 export function presentResultHeaders(result: ResultRecord): Record<string, string> {
   return {
     'X-SVC-Result-Id': result.id,

@@ -5,7 +5,7 @@ import type { EditingSnapshot, SnapshotRecord, SnapshotTable } from '../../store
 
 type Schemas = components['schemas'];
 
-/** Archived tables are kept in a snapshot too; shown are those that its names can be asked for. */
+/** Shows only active tables: archived ones are in the snapshot too, but cannot be read by name. */
 function presentTables(tables: Pick<SnapshotTable, 'name' | 'state' | 'editVersion'>[]): Schemas['ReadTable'][] {
   return tables.filter((table) => table.state === 'active').map((table) => ({ name: table.name, edit_version: table.editVersion }));
 }

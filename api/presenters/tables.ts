@@ -71,7 +71,7 @@ const jsonTypes: Record<string, Record<string, unknown>> = {
   DOUBLE: { type: ['number', 'null'] },
   BOOLEAN: { type: ['boolean', 'null'] },
   DATE: { type: ['string', 'null'], format: 'date' },
-  // The formats `date-time` and `time` of JSON Schema want a zone, and these have none.
+  // JSON Schema's `date-time` and `time` require a time zone, which these types lack.
   TIMESTAMP: {
     type: ['string', 'null'],
     pattern: `^${dayPattern}([T ]${timePattern}(Z|[+-][0-9]{2}:?[0-9]{2})?)?$`,
@@ -81,7 +81,7 @@ const jsonTypes: Record<string, Record<string, unknown>> = {
   JSON: {},
 };
 
-/** A JSON Schema of one row, as the caller may write it: denied columns absent, every cell nullable. */
+/** A JSON Schema of one row as the caller may write it: without denied columns, every cell nullable. */
 export function presentRowSchema(table: TableRecord, { columns }: VisibleColumns): Record<string, unknown> {
   const decimal = { type: ['string', 'number', 'null'], pattern: '^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)$' };
   const properties = Object.fromEntries(
