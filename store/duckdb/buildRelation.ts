@@ -6,7 +6,7 @@ import { quoteName, quoteText, type Relation, type Tail } from './relation.ts';
 export const opColumn = '__svc_op';
 export const layerColumn = '__svc_layer';
 
-/** Parquet field ids: columns have their own id, these are the service's. */
+/** Parquet field ids of the service's own columns; user columns have their column id. */
 export const fieldIds = {
   rowId: 0,
   op: 1_000_001,
@@ -17,10 +17,10 @@ export const fieldIds = {
   layer: 1_000_006,
 } as const;
 
-/** The name of a column inside files and tails: by id, never by the user's name. */
+/** The name of a column inside files and log tables: made from its id, so that renames do not matter. */
 export const innerName = (columnId: number) => `c${columnId}`;
 
-/** What the log layers of a version say: in a local file, as `readNewestEntries` gives it, or both, the latter being newer. */
+/** The newest log entries of a version: in a local file, as JSON from `readNewestEntries`, or both, the JSON being newer. */
 export interface LogTail {
   file: string | null;
   json: string | null;
@@ -28,10 +28,7 @@ export interface LogTail {
 
 export const noTail: LogTail = { file: null, json: null };
 
-/**
- * The relation of a table at a version. `log` are the newest entries of its log layers; `selection`, if given, limits it to
- * some row ids and with it the files that are read.
- */
+/** The relation of a table at a version. `selection` limits the rows, and so the files that are read. */
 export function buildRelation({ at, columns, effects }: VisibleTable, log: LogTail, selection: RowSelection | null): Relation {
   const stored = columns.filter(({ masked }) => !masked);
   const segments = at.layers
@@ -58,7 +55,7 @@ export function buildRelation({ at, columns, effects }: VisibleTable, log: LogTa
       const files = (keys: string[], extra: [number, string, string][]) =>
         readFiles(keys.map(pathOf), [[fieldIds.rowId, rowIdColumn, 'BIGINT'], ...extra], stored);
       const changed = [...(log.file === null ? [] : [{ key: log.file, index: null }]), ...deltas];
-      // The file of a tail knows the layer of each row, a delta is one; all of them are read in one go.
+      // All files are read in one call. The log's file stores the layer of each row; a delta file is one layer.
       const layer = `coalesce(${layerColumn}, [${changed.map(({ index }) => index ?? 'NULL').join(', ')}][CAST(file_index AS BIGINT) + 1])`;
       const keys = changed.map(({ key }) => key);
       const changes = [
@@ -67,7 +64,7 @@ export function buildRelation({ at, columns, effects }: VisibleTable, log: LogTa
           ? []
           : [`SELECT ${rowIdColumn}, ${opColumn}, ${layer} AS ${layerColumn}${listed} FROM ${files(keys, [opField, layerField])}${limit}`]),
       ];
-      // One change alone holds a row but once.
+      // A single source of changes has each row once, so no newest entry must be chosen.
       const isOne = keys.length + (tail ? 1 : 0) === 1;
       const base = segments.length === 0 ? null : `SELECT ${rowIdColumn}${listed} FROM ${files(segments, [])}${limit}`;
       return finish(columns, combine(base, changes, isOne, stored, listed));
@@ -103,7 +100,7 @@ export function makeTail(columns: ColumnRecord[], json: string): Tail {
   };
 }
 
-/** Without the cells of hidden columns: what a reader may not see does not go where his SQL runs, in no form. */
+/** Removes the cells of hidden columns, so that they never reach the process that runs the reader's SQL. */
 function keepOnly(columns: ColumnRecord[], log: string): string {
   type Entry = [rowId: number, op: string, layer: number, cells: Record<string, string | null> | null];
   const kept = (JSON.parse(log) as Entry[]).map(([rowId, op, layer, cells]): Entry => {
@@ -113,7 +110,7 @@ function keepOnly(columns: ColumnRecord[], log: string): string {
   return JSON.stringify(kept);
 }
 
-/** Files are read by field id: renames cost nothing, and an old file gives a later column's default. */
+/** Files are read by field id. For columns newer than the file, the column's default is returned. */
 function readFiles(paths: string[], service: [number, string, string][], columns: ColumnRecord[]): string {
   const entries = [
     ...service.map(([id, name, type]) => `${id}: {name: ${quoteText(name)}, type: ${quoteText(type)}, default_value: NULL::VARCHAR}`),
@@ -135,13 +132,13 @@ function combine(base: string | null, changes: string[], isOne: boolean, stored:
   return `WITH changes AS MATERIALIZED (${newest}) ${kept}SELECT ${rowIdColumn}${listed} FROM changes WHERE ${opColumn} <> 'D'`;
 }
 
-/** No rows, of the right types all the same. */
+/** No rows, with the right column types. */
 function selectNothing(stored: ColumnRecord[]): string {
   const nulls = stored.map(({ id, type }) => `, CAST(NULL AS ${type}) AS ${innerName(id)}`);
   return `SELECT CAST(NULL AS BIGINT) AS ${rowIdColumn}${nulls.join('')} WHERE false`;
 }
 
-/** User's names on the outside; what is masked was never read. */
+/** Renames columns to the user's names; masked ones are NULL and were not read. */
 function finish(columns: VisibleColumn[], inner: string): string {
   const outer = columns.map((column) => {
     const value = column.masked

@@ -1,6 +1,6 @@
 /**
- * SQL for the text of a value, as cells are kept (core/cells/castValue.ts). Of a decimal whose digits all stand after the
- * point the engine leaves out the zero before it, which JSON does not know as a number.
+ * SQL for the text of a value, as cells are stored (core/cells/castValue.ts). DuckDB writes a decimal without integer digits
+ * as `.5`, which is not valid JSON; this adds the zero.
  */
 export function cellText(sql: string, typeName: string): string {
   const text = `CAST(${sql} AS VARCHAR)`;

@@ -4,8 +4,8 @@ import { cellText } from './cellText.ts';
 import { jsonExpression } from './json.ts';
 
 /**
- * SQL that casts a value from one column type to another, and SQL that says whether the cast is clean: no digit, no time
- * of day and no meaning is lost. The engine alone would round 1.5 to 2 and cut the time off a date.
+ * SQL that casts a value from one column type to another, and SQL that tells whether something would be lost. A plain cast
+ * would round 1.5 to 2 and drop the time from a timestamp.
  */
 export interface CleanCast {
   /** The value in the new type; NULL where it cannot be cast. */
@@ -21,14 +21,14 @@ const timely = new Set<ColumnType['kind']>(['DATE', 'TIMESTAMP', 'TIME']);
 export function cleanCast(sql: string, from: ColumnType, to: ColumnType): CleanCast {
   const target = formatColumnType(to);
   if (from.kind === 'VARCHAR') return castText(sql, to);
-  // Times become the text that rows showed all along.
+  // Times become the same text that rows show.
   const text = timely.has(from.kind) ? jsonExpression(sql, from.kind) : cellText(sql, formatColumnType(from));
   if (to.kind === 'VARCHAR') return always(text);
-  // By way of the text, so that a decimal keeps its digits.
+  // Via text, so that a decimal keeps its digits.
   if (to.kind === 'JSON') return always(numeric.has(from.kind) || from.kind === 'BOOLEAN' ? `CAST(${text} AS JSON)` : `to_json(${text})`);
   if (numeric.has(to.kind)) {
     if (from.kind === 'BOOLEAN') return checked(sql, `TRY_CAST(${sql} AS ${target})`);
-    // By way of the text: the engine would fill a decimal up with digits that a double does not have.
+    // Via text, because a direct cast would add digits that the double does not have.
     if (from.kind === 'DOUBLE' && to.kind === 'DECIMAL') return roundTrip(sql, from, target, `CAST(${sql} AS VARCHAR)`);
     if (numeric.has(from.kind)) return roundTrip(sql, from, target);
   }
@@ -45,7 +45,7 @@ function checked(sql: string, value: string, also = 'false'): CleanCast {
   return { value, unclean: `(${sql} IS NOT NULL AND (${value} IS NULL OR ${also}))` };
 }
 
-/** Clean when the way back gives the same value. */
+/** Clean if casting back gives the same value. */
 function roundTrip(sql: string, from: ColumnType, target: string, read = sql): CleanCast {
   const value = `TRY_CAST(${read} AS ${target})`;
   return checked(sql, value, `TRY_CAST(${value} AS ${formatColumnType(from)}) IS DISTINCT FROM ${sql}`);
@@ -76,7 +76,7 @@ function castText(sql: string, to: ColumnType): CleanCast {
     case 'TIME':
       return checked(sql, value, unlike(String.raw`([01]?\d|2[0-3]):\d{2}(:\d{2}(\.\d{1,6})?)?`));
     case 'TIMESTAMP': {
-      // With an offset it is an instant, kept in UTC as everywhere; a plain cast would drop the offset.
+      // A timestamp with an offset is converted to UTC; a plain cast would drop the offset.
       const zoned = String.raw`regexp_matches(${sql}, ':\d{2}(\.\d+)?\s*([+-]\d{2}(:?\d{2})?)\s*$')`;
       const instant = `CASE WHEN ${zoned} THEN make_timestamp(epoch_us(TRY_CAST(${sql} AS TIMESTAMPTZ))) ELSE ${value} END`;
       const offset = String.raw`(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)`;
@@ -91,8 +91,8 @@ function castText(sql: string, to: ColumnType): CleanCast {
 }
 
 /**
- * Whether a number has digits that a double does not keep. Up to fifteen it keeps; of more it may be the shortest text, or the
- * one of seventeen digits that many programs write.
+ * Whether a double would lose digits of a number. It keeps up to fifteen. Longer texts are fine if they are the double's
+ * shortest form or its form with seventeen digits, which many programs write.
  */
 function losesDigits(text: string, double: string): string {
   const digits = (sql: string) => `trim(regexp_replace(regexp_replace(${sql}, '[eE].*', ''), '[^0-9]', '', 'g'), '0')`;
@@ -100,12 +100,12 @@ function losesDigits(text: string, double: string): string {
   return `(length(${digits(text)}) > ${sureDigits} AND ${digits(text)} NOT IN (${written.join(', ')}))`;
 }
 
-/** What may be written is what may come about. */
+/** Years that cells cannot hold. */
 function beyondCalendar(sql: string): string {
   return `year(${sql}) NOT BETWEEN 1 AND 9999`;
 }
 
-/** In the form in which rows show it, without blanks. The engine takes NaN, Infinity and commas at the end; JSON does not. */
+/** Without blanks, as rows show it. Refuses NaN, Infinity and trailing commas, which DuckDB accepts but JSON does not. */
 function castJson(sql: string): CleanCast {
   const value = `CASE WHEN json_valid(${sql}) THEN json(${sql}) END`;
   const outside = String.raw`regexp_replace(${sql}, '"(?:[^"\\]|\\.)*"', '""', 'g')`;

@@ -7,16 +7,16 @@ import { type RowFormat, startRows } from './formats/streamRows.ts';
 import { openRelations } from './openRelations.ts';
 import type { Relation } from './relation.ts';
 
-/** The engine for the service's own reads and writes. Nobody's SQL runs here: that is what the sandbox is for. */
+/** DuckDB for the service's own reads and writes. SQL of users never runs here, but in the sandbox. */
 export interface Engine {
   use<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
-  /** The same for work that lasts as long as somebody else likes: readers who take their time must not hold up the others. */
-  lend<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
+  /** The same with separate connections, for streams: slow clients must not block others. */
+  useForStream<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** Bodies that are being read at a time; each holds a few chunks in memory. */
-const lentConnections = 16;
+/** How many streams may be open at a time; each holds a few chunks in memory. */
+const streamConnections = 16;
 
 export async function openEngine(options: { connections: number; memoryLimitMb: number }): Promise<Engine> {
   const instance = await DuckDBInstance.create(':memory:', {
@@ -27,21 +27,20 @@ export async function openEngine(options: { connections: number; memoryLimitMb: 
     preserve_insertion_order: 'true',
   });
   const used = await openConnections(instance, options.connections);
-  const lent = await openConnections(instance, lentConnections);
-  // Files never change, so their footers need to be read only once.
+  const streaming = await openConnections(instance, streamConnections);
+  // Files never change, so their footers can be cached.
   await used.use((connection) => connection.run('SET GLOBAL parquet_metadata_cache = true'));
   return {
     use: used.use,
-    lend: lent.use,
+    useForStream: streaming.use,
     async close() {
       used.close();
-      lent.close();
+      streaming.close();
       instance.closeSync();
     },
   };
 }
 
-/** Some connections, each used by one at a time. */
 async function openConnections(instance: DuckDBInstance, count: number) {
   const free: DuckDBConnection[] = [];
   for (let i = 0; i < count; i += 1) free.push(await instance.connect());
@@ -63,7 +62,7 @@ async function openConnections(instance: DuckDBInstance, count: number) {
   };
 }
 
-/** The engine has one limit of memory for all that is read at once, and a text has one of its own. */
+/** Turns the memory limit of DuckDB and the length limit of strings into 503; returns other errors unchanged. */
 export function explainMemoryError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DomainError) return error;
   if (!/^Out of Memory Error|Invalid string length|Cannot create a string longer/.test(error.message)) return error;
@@ -75,7 +74,7 @@ export function explainMemoryError(error: unknown): unknown {
   );
 }
 
-/** Runs `work` with SQL that stands for each of the relations; their files are pinned and their tails are there for as long. */
+/** Runs `work` with a FROM expression for each relation; their files and log tables exist until it ends. */
 export async function withRelations<T>(
   engine: Engine,
   blobs: BlobStore,
@@ -101,7 +100,7 @@ export async function withRelation<T>(
   return withRelations(engine, blobs, [relation], (connection, [from]) => work(connection, from as string));
 }
 
-/** The rows of a SELECT over a relation as a stream; connection, files and tail are given back when it closes. */
+/** The rows of a SELECT over a relation as a stream. Connection, files and log table are released when it closes. */
 export function streamRelation(
   engine: Engine,
   blobs: BlobStore,
@@ -115,7 +114,7 @@ export function streamRelation(
   });
 }
 
-/** The rows of a SELECT over one file as a stream; the file is given back when it closes. */
+/** The rows of a SELECT over one file as a stream. The file is released when it closes. */
 export function streamFile(
   engine: Engine,
   format: RowFormat,
@@ -128,14 +127,14 @@ export function streamFile(
   });
 }
 
-/** Fails before the first byte when the query cannot start; holds the connection until the stream has closed. */
+/** Rejects if the query cannot start; holds the connection until the stream closes. */
 function streamOn(
   engine: Engine,
   format: RowFormat,
   open: (connection: DuckDBConnection) => Promise<{ sql: string; release(): Promise<void> }>,
 ): Promise<Readable> {
   return new Promise((resolve, reject) => {
-    const use = engine.lend(async (connection) => {
+    const use = engine.useForStream(async (connection) => {
       const { sql, release } = await open(connection);
       try {
         const { body } = await startRows(connection, sql, undefined, format);
@@ -150,7 +149,7 @@ function streamOn(
   });
 }
 
-/** All rows of a small result, values as the API gives them. */
+/** All rows of a small result, as values of DuckDB's API. */
 export async function readAll(connection: DuckDBConnection, sql: string, params?: DuckDBValue[]): Promise<DuckDBValue[][]> {
   const reader = await connection.runAndReadAll(sql, params);
   return reader.getRows();

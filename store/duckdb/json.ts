@@ -11,7 +11,7 @@ import { quoteName, quoteText } from './relation.ts';
 import { parseTypeName } from './typeNames.ts';
 
 /**
- * The one rule by which values become JSON, as SQL, so that DuckDB itself writes the text.
+ * How values become JSON everywhere in the API, as SQL, so that DuckDB writes the text.
  *
  * - Whole numbers outside ±(2^53−1) and DECIMAL are strings with every digit; NaN and infinities are null.
  * - DATE `YYYY-MM-DD`; TIMESTAMP `YYYY-MM-DDTHH:MM:SS[.ffffff]`; TIMESTAMPTZ the same in UTC with `Z`; TIME
@@ -19,18 +19,18 @@ import { parseTypeName } from './typeNames.ts';
  * - JSON is embedded; LIST, ARRAY, STRUCT and MAP are nested by the same rules; BLOB is base64; all else is its text.
  */
 
-/** A type as DuckDB's API gives it, or DuckDB's name of it. */
+/** A type of DuckDB's API, or its name. */
 export type TypeLike = DuckDBType | string;
 
 export interface JsonColumn {
   /** The key in the JSON object. */
   name: string;
   type: TypeLike;
-  /** SQL that gives the value; the quoted name unless told. */
+  /** SQL for the value; the quoted name by default. */
   sql?: string;
 }
 
-/** SQL for one value: give it to `json_object`, `json_array` or `to_json`, which then write it by the rules above. */
+/** SQL for one value, as an argument for `json_object`, `json_array` or `to_json`. */
 export function jsonExpression(columnSql: string, type: TypeLike): string {
   return writeValue(columnSql, typeof type === 'string' ? parseTypeName(type) : type, 0);
 }
@@ -42,7 +42,7 @@ export function rowJson(columns: JsonColumn[]): string {
 
 const largestExact = '9007199254740991';
 
-/** `depth` keeps the names of nested lambdas' parameters apart. */
+/** `depth` makes the parameter names of nested lambdas unique. */
 function writeValue(sql: string, type: DuckDBType, depth: number): string {
   switch (type.typeId) {
     case Id.BOOLEAN:
@@ -77,7 +77,7 @@ function writeValue(sql: string, type: DuckDBType, depth: number): string {
   }
 }
 
-/** SQL for a value's text: what JSON holds as a string, and what Arrow holds where it has no type of its own. */
+/** SQL for a value's text, as used in JSON strings and for types that Arrow does not have. */
 export function textExpression(sql: string, type: DuckDBType): string {
   switch (type.typeId) {
     case Id.DATE:
@@ -90,7 +90,7 @@ export function textExpression(sql: string, type: DuckDBType): string {
     case Id.TIMESTAMP_NS:
       return `CASE WHEN epoch_ns(${sql}) % 1000000000 = 0 THEN strftime(${sql}, '%Y-%m-%dT%H:%M:%S') ELSE strftime(${sql}, '%Y-%m-%dT%H:%M:%S.%n') END`;
     case Id.TIMESTAMP_TZ:
-      // Through the microseconds since 1970: a plain cast would use the time zone of the session.
+      // Via microseconds since 1970, because a plain cast would use the time zone of the session.
       return `CASE WHEN isfinite(${sql}) THEN ${writeTimestamp(`make_timestamp(epoch_us(${sql}))`)} || 'Z' ELSE CAST(${sql} AS VARCHAR) END`;
     case Id.TIME:
       return padFraction(sql, 6);
@@ -105,7 +105,7 @@ export function textExpression(sql: string, type: DuckDBType): string {
   }
 }
 
-/** The fraction has six digits or is left out: readers that know only those two forms are common. */
+/** The fraction has six digits or is left out, because many parsers accept only these two forms. */
 function writeTimestamp(sql: string): string {
   const day = `CASE WHEN ${sql} < TIMESTAMP '0001-01-01' AND isfinite(${sql}) THEN ${earlyDay(sql)} || strftime(${sql}, 'T%H:%M:%S')`;
   const fraction = `CASE WHEN microsecond(${sql}) % 1000000 <> 0 THEN strftime(${sql}, '.%f') ELSE '' END`;
@@ -122,7 +122,7 @@ function padFraction(sql: string, digits: number): string {
   return `CASE WHEN strlen(${text}) = 8 THEN ${text} ELSE rpad(${text}, ${9 + digits}, '0') END`;
 }
 
-/** DuckDB's JSON allows NaN and Infinity, which JSON does not: outside of strings they become null. */
+/** DuckDB accepts NaN and Infinity in JSON; outside of strings they become null. */
 function writeJson(sql: string): string {
   const token = '[-+]?(?i:nan|inf(?:inity)?)';
   const pieces = String.raw`"(?:[^"\\]|\\.)*"|[^"]+`;
@@ -137,7 +137,7 @@ function writeList(sql: string, type: DuckDBListType | DuckDBArrayType, depth: n
   return written === item ? sql : `list_transform(${sql}, lambda ${item}: ${written})`;
 }
 
-/** Entries are taken by position: their names may be odd, and those of `row(…)` are empty, which gives an array. */
+/** Entries are read by position, because names can be anything. A `row(…)` has no names and becomes an array. */
 function writeStruct(sql: string, type: DuckDBStructType, depth: number): string {
   const values = type.entryTypes.map((entry, i) => writeValue(`struct_extract_at(${sql}, ${i + 1})`, entry, depth));
   const named = type.entryNames.every((name) => name !== '');

@@ -2,7 +2,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import type { BlobStore } from '../blobs/blobStore.ts';
 import { createTailTable, openFiles, quoteName, type Relation } from './relation.ts';
 
-/** SQL that stands for each of some relations on a connection, and how to clear away what they needed. */
+/** A FROM expression for each relation. `release` drops their log tables and releases their files. */
 export interface OpenedRelations {
   froms: string[];
   release(): Promise<void>;
@@ -10,7 +10,7 @@ export interface OpenedRelations {
 
 let tails = 0;
 
-/** Pins the files of the relations and makes the tables that hold their tails. */
+/** Opens the files of the relations and creates temporary tables for their logs. */
 export async function openRelations(connection: DuckDBConnection, blobs: BlobStore, relations: Relation[]): Promise<OpenedRelations> {
   const opened = await openFiles(blobs, relations);
   const made: string[] = [];

@@ -15,16 +15,16 @@ export interface LogFileQuery {
   upTo: number;
   rows?: RowSelection | null;
   limit?: number;
-  /** False where only rows and columns are asked for: the cells are not read then. */
+  /** False: cells are not read, only which rows and columns changed. */
   withCells: boolean;
 }
 
-/** Files of wide tables have the list as its text. */
+/** In files of wide tables the list is stored as text. */
 const changedSql = (type: string) => (type === 'VARCHAR' ? '__svc_changed' : 'CAST(to_json(__svc_changed) AS VARCHAR)');
 
 const cellColumn = /^c(\d+)$/;
 
-/** Entries of the log that are a file, oldest first. The file names its own columns, by column id. */
+/** The log entries in a file, oldest first. */
 export async function readLogFile(storage: Storage, file: LogFile, query: LogFileQuery): Promise<LogRow[]> {
   const opened = await storage.blobs.open([file.key]);
   try {
@@ -35,7 +35,7 @@ export async function readLogFile(storage: Storage, file: LogFile, query: LogFil
       const ids = names.flatMap((name) => cellColumn.exec(name)?.[1] ?? []);
       const textOf = (name: string) => cellText(quoteName(name), types.get(name) ?? '');
       const isDelta = names.includes('__svc_op');
-      // As an expression: a bare number would be a column's position to ORDER BY.
+      // With a cast, because ORDER BY takes a bare number for a column's position.
       const version = names.includes('__svc_version') ? '__svc_version' : `CAST(${file.upTo} AS BIGINT)`;
       const isSplit = query.withCells && isWide(ids);
       const cells = names.includes('__svc_cells')
@@ -66,7 +66,7 @@ export async function readLogFile(storage: Storage, file: LogFile, query: LogFil
           editVersion: editVersion as number,
           rowId: rowId as number,
           op: op as LogRow['op'],
-          // An ordinary segment does not say what was given: what is not null, was.
+          // A segment does not record which cells were given; those that are not null are taken as given.
           changed:
             changed === null ? ids.map(Number).filter((id) => !row || row[id] !== null) : (JSON.parse(changed as string) as number[]),
           cells: row,
@@ -79,7 +79,7 @@ export async function readLogFile(storage: Storage, file: LogFile, query: LogFil
   }
 }
 
-/** The cells of a file with very many columns, by row id: as one JSON text they would be too much for an engine. */
+/** The cells of a file with very many columns, by row id; DuckDB would need too much memory to build them as JSON. */
 async function readWideCells(path: string, columnIds: string[], rowIds: number[]): Promise<Map<number, NonNullable<LogRow['cells']>>> {
   const file = openFileRows(path, { ids: rowIds.toSorted((a, b) => a - b) });
   try {
@@ -87,7 +87,7 @@ async function readWideCells(path: string, columnIds: string[], rowIds: number[]
     for (const [i, id] of columnIds.entries()) {
       const texts = file.texts(Number(id)) ?? [];
       for (const [row, each] of cells.entries()) each[id] = texts[row] ?? null;
-      // Others have their turn in between.
+      // Lets other requests run in between.
       if (i % 256 === 255) await nextTurn();
     }
     return new Map(file.ids.map((id, row) => [id, cells[row] as NonNullable<LogRow['cells']>]));

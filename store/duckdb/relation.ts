@@ -2,27 +2,27 @@ import type { BlobStore, OpenedBlobs } from '../blobs/blobStore.ts';
 
 /**
  * A table's content at one version, as a principal may see it, in the form that DuckDB reads: files in the blob store,
- * changes that are not in files yet, and a SELECT over both. Made in one place; every reader takes it from there.
+ * log entries that are not in files yet, and a SELECT over both.
  */
 export interface Relation {
   /** The name that SQL uses for it. */
   name: string;
-  /** What the reader sees, in order; the last column is `__svc_row_id`. Denied columns are not in it. */
+  /** The visible columns in order; the last is `__svc_row_id`. Denied columns are left out. */
   columns: RelationColumn[];
   /** Keys of the blobs it reads. */
   files: string[];
-  /** The path of a local file that holds the older rows of the log; null when there is none. */
+  /** Path of a local file with the older log entries. Null: there is none. */
   tailFile: string | null;
-  /** Rows of the log that are not in files, as a JSON array. Null when there are none. */
+  /** Log entries that are not in files, as a JSON array. Null: there are none. */
   tail: Tail | null;
   /**
-   * The SELECT. `pathOf` gives the path of a blob, and of the tail's file by its own path; `tailName` is the table that holds `tail`. The result has
-   * exactly `columns`, masked ones already NULL.
+   * The SELECT. `pathOf` returns the path of a blob, and returns `tailFile` unchanged; `tailName` is the temporary table with
+   * `tail`. The result has exactly `columns`; masked ones are NULL.
    */
   select(pathOf: (key: string) => string, tailName: string): string;
-  /** True when columns are hidden from the reader: user SQL must then meet a loaded projection, never the files. */
+  /** True if columns are hidden from the reader. User SQL must then run on loaded data, never on the files. */
   governed: boolean;
-  /** Unique id of the version: what caches are keyed by. */
+  /** Unique id of the version; caches use it as key. */
   versionUid: string;
   editVersion: number;
   rowCount: number;
@@ -40,26 +40,26 @@ export interface Tail {
   json: string;
 }
 
-/** A column of the table that holds a tail, and where its text stands in an item of the JSON array. */
+/** A column of the temporary table with a tail, and where an item of the JSON array holds its text. */
 export interface TailColumn {
   name: string;
   type: string;
-  /** A JSON path; the column's own place in an array unless told. */
+  /** A JSON path; by default the column's position in the item. */
   path?: string;
-  /** The text for items that do not have the path; null stands for null. */
+  /** The text for items without the path; null: NULL. */
   absent?: string | null;
-  /** The column that readers know it as; without one it is always needed. */
+  /** The name of the column for readers. Unset: a column of the service, which is always needed. */
   shownAs?: string;
 }
 
-/** All files of some relations; `pathOf` is what their `select` wants. */
+/** Opens all files of relations; pass `pathOf` to their `select`. */
 export async function openFiles(blobs: BlobStore, relations: Relation[]): Promise<OpenedBlobs> {
   const local = new Set(relations.map((relation) => relation.tailFile));
   const { pathOf, release } = await blobs.open([...new Set(relations.flatMap((relation) => relation.files))]);
   return { pathOf: (key) => (local.has(key) ? key : pathOf(key)), release };
 }
 
-/** The one helper that quotes identifiers. */
+/** The only function that quotes identifiers. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
@@ -69,8 +69,8 @@ export function quoteText(text: string): string {
 }
 
 /**
- * SQL that makes the table which holds a tail; its one parameter `$1` is the tail's JSON. Every item is parsed once, and
- * what nobody is going to ask for is left NULL.
+ * SQL that creates the temporary table for a tail; its parameter `$1` is the tail's JSON. Each item is parsed once; columns
+ * that are not needed stay NULL.
  */
 export function createTailTable(tailName: string, columns: TailColumn[], isNeeded: (shownAs: string) => boolean = () => true): string {
   const paths: string[] = [];

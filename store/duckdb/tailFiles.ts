@@ -7,7 +7,7 @@ import type { Engine } from './engine.ts';
 import { createTailTable, quoteName, quoteText } from './relation.ts';
 import { fieldIdList } from './writeFile.ts';
 
-/** The log of a table up to a version, as a local file: what a relation reads instead of loading those entries again. */
+/** The log of a table up to a version as a local file, read by relations instead of loading the entries from the database. */
 export interface TailFile {
   path: string;
   editVersion: number;
@@ -15,35 +15,34 @@ export interface TailFile {
 }
 
 /**
- * Long tails are read over and over while a table is edited and queried, and to load one costs more than most queries. So
- * one that is read for the second time is written down, and later versions load only what came after it. A cache of this
- * process: it may lose any file at any time.
+ * A cache of long logs as local files. Loading a long log costs more than most queries, so one that is read for the second
+ * time is written to a file, and later versions load only newer entries. Any file may be lost at any time.
  */
 export interface TailFiles {
   limits: TailLimits;
-  /** The latest file over the same layers, of this version or an earlier one. */
+  /** The latest file for the same layers, at this version or an earlier one. */
   find(at: TableAt): TailFile | null;
-  /** A whole tail that was just loaded. Nobody has to wait for what is made of it. */
+  /** Called with a whole log that was just loaded; may write it to a file. Callers need not wait for it. */
   offer(at: TableAt, json: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** In letters of the JSON that is loaded otherwise. */
+/** Measured in characters of the log's JSON. */
 export interface TailLimits {
-  /** Shorter tails are loaded as quickly as a file is opened. */
+  /** Shorter logs are not written: loading them is as fast as opening a file. */
   worthwhile: number;
-  /** What came after a file may grow to this, then another file takes its place. */
+  /** If more than this was added since a file was written, a new file is written. */
   since: number;
 }
 
 const usualLimits: TailLimits = { worthwhile: 32_768, since: 32_768 };
 
-/** Far longer than any query may run: whoever was given a file has long opened it. */
+/** Unused files are deleted after this time, far longer than any query that was given the file may run. */
 const keptMs = 15 * 60_000;
 const mostKnown = 10_000;
 
 interface KeptFile extends TailFile {
-  /** How it was left. */
+  /** Size and time of change, to notice when it was overwritten. */
   mark: string;
 }
 
@@ -64,7 +63,7 @@ export function openTailFiles(
   let folder: string | null = null;
   let last: Promise<void> = Promise.resolve();
 
-  /** Files that are given to nobody any more. */
+  /** Files that `find` no longer returns; queries may still be reading them. */
   let retired: { path: string; usedMs: number }[] = [];
 
   const retire = ({ file, usedMs }: Entry): void => {
@@ -85,7 +84,7 @@ export function openTailFiles(
 
   const make = async (at: TableAt, json: string, entry: Entry): Promise<void> => {
     folder ??= await makeFolder();
-    // Somebody may have cleared it away.
+    // The folder may have been deleted by somebody.
     await mkdir(folder, { recursive: true, mode: 0o700 });
     made += 1;
     const path = join(folder, `${made}.parquet`);
@@ -100,7 +99,7 @@ export function openTailFiles(
     find(at) {
       const entry = entries.get(keyOf(at));
       if (!entry?.file || entry.file.editVersion > at.editVersion) return null;
-      // Somebody has cleared it away, or written over it.
+      // The file was deleted or overwritten by somebody.
       if (readMark(entry.file.path) !== entry.file.mark) entry.file = null;
       entry.usedMs = Date.now();
       return entry.file;
@@ -132,7 +131,7 @@ function readMark(path: string): string {
   return info ? `${info.size} ${info.mtimeMs}` : 'gone';
 }
 
-/** By the manifest, which says which layers a version has, and the columns that were asked for. */
+/** The manifest names the layers; files differ by the columns in them. */
 function keyOf(at: TableAt): string {
   return `${at.manifestId} ${at.columns.map((column) => column.id).join(' ')}`;
 }

@@ -1,9 +1,6 @@
 import * as duckdb from '@duckdb/node-api';
 
-/**
- * DuckDB's name of a type, read back into the type. Needed where only the name was kept (the catalog, a `Relation`);
- * a prepared statement gives its columns' types directly.
- */
+/** Parses DuckDB's name of a type, for places that store only the name (the catalog, a `Relation`). */
 export function parseTypeName(name: string): duckdb.DuckDBType {
   const reader = new TypeReader(name);
   const type = reader.readType();
@@ -45,7 +42,7 @@ const simpleTypes: Record<string, duckdb.DuckDBType> = {
   NULL: duckdb.SQLNULL,
 };
 
-/** Types that are only ever shown as their text; what is inside their parentheses does not matter then. */
+/** Types whose values are shown as text only; what is in their parentheses does not matter. */
 const opaqueTypes = new Set(['ENUM', 'UNION', 'GEOMETRY', 'VARIANT']);
 
 class TypeReader {

@@ -1,14 +1,18 @@
 /**
- * An engine holds two thousand values of every column that it reads or writes, and plans each of them: beyond so many columns
- * whole rows are read and written by their bytes instead, column by column.
+ * DuckDB plans each column and buffers about two thousand values of it. Beyond this many columns, files are therefore read and
+ * written without it, column by column.
  */
-export const mostAtOnce = 500;
+export const mostColumnsAtOnce = 500;
 
-export const isWide = (columns: readonly unknown[]): boolean => columns.length > mostAtOnce;
+export const isWide = (columns: readonly unknown[]): boolean => columns.length > mostColumnsAtOnce;
 
-/** Rows of a group in a file: one is found without decoding the file, and what is held in memory at once is not too much. */
-export function groupRowsOf(columns: number): number {
-  return columns <= mostAtOnce ? 20_480 : Math.max(1, Math.floor(mostCells / columns));
+/** How many rows a row group has: few enough to find a row quickly and to hold a group in memory. */
+export function chooseGroupRows(columns: number): number {
+  return columns <= mostColumnsAtOnce ? groupRows : Math.max(1, Math.floor(mostCells / columns));
 }
 
+/** Rows per group of files that are not wide. */
+export const groupRows = 20_480;
+
+/** Cells per group of wide files. */
 const mostCells = 2_000_000;

@@ -13,7 +13,7 @@ import { storeType } from '../parquet/storedTypes.ts';
 import { fieldIds, innerName } from './buildRelation.ts';
 import type { Engine } from './engine.ts';
 import { quoteName, quoteText } from './relation.ts';
-import { groupRowsOf, isWide } from './wide.ts';
+import { chooseGroupRows, groupRows, isWide } from './wide.ts';
 
 export interface Storage {
   engine: Engine;
@@ -25,11 +25,9 @@ export interface WrittenFile {
   bytes: number;
 }
 
-const groupRows = 20_480;
-
 /**
- * Row groups are small, so that one row is found without decoding the file; no compression, because decoding is what costs.
- * A mark of its own makes every file, and so its key, unlike all others: one that is dropped is never somebody else's too.
+ * Row groups are small and uncompressed, so that a row can be read quickly. Keys are content hashes; a random marker makes
+ * each unique, so deletion is safe.
  */
 const parquetOptions = () =>
   `FORMAT parquet, ROW_GROUP_SIZE ${groupRows}, COMPRESSION uncompressed, KV_METADATA {svc_file: '${randomUUID()}'}`;
@@ -40,13 +38,13 @@ export interface FileColumn {
   type: string;
 }
 
-/** Rows that no earlier layer holds, in the order of their ids. */
+/** Writes rows that no earlier layer has; `rows` must be in order of ids. */
 export async function writeSegment(storage: Storage, prefix: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<WrittenFile> {
-  return keepDraft(storage, prefix, (path) => writeColumns(path, columns, rows));
+  return storeFile(storage, prefix, (path) => writeColumns(path, columns, rows));
 }
 
-/** A file that is written without an engine. */
-export async function keepDraft(storage: Storage, prefix: string, write: (path: string) => Promise<void>): Promise<WrittenFile> {
+/** Writes a temporary file by `write` and moves it to the blob store. */
+export async function storeFile(storage: Storage, prefix: string, write: (path: string) => Promise<void>): Promise<WrittenFile> {
   const draft = await storage.blobs.draft();
   try {
     await write(draft);
@@ -57,10 +55,10 @@ export async function keepDraft(storage: Storage, prefix: string, write: (path: 
   }
 }
 
-/** Without an engine: what comes as text is laid down in its bytes at once. `service` are columns of ours before the others. */
+/** Writes Parquet without DuckDB, directly from the cells' texts. `service` are columns of the service, before the others. */
 async function writeColumns(path: string, columns: ColumnRecord[], rows: LogEntry[], service: TextColumn[] = []): Promise<void> {
   const stored = columns.map(({ id, type }) => ({ id, type: storeType(parseColumnType(type) as ColumnType) }));
-  const size = groupRowsOf(columns.length);
+  const size = chooseGroupRows(columns.length);
   const file = await ParquetFile.create(path);
   try {
     for (let first = 0; first < rows.length; first += size) {
@@ -81,7 +79,7 @@ async function writeColumns(path: string, columns: ColumnRecord[], rows: LogEntr
           const text = cells?.[column.fieldId];
           if (text != null) values.putString(i, text);
         }
-        // Others have their turn in between.
+        // Lets other requests run in between.
         if (i % 256 === 255) await nextTurn();
       }
       await file.writeGroup(group.length, [rowId, ...before, ...written]);
@@ -93,13 +91,13 @@ async function writeColumns(path: string, columns: ColumnRecord[], rows: LogEntr
   }
 }
 
-/** Whole rows after a change, with what changed and what it was before, in the order of their ids. */
+/** Writes whole rows after a change, with the changed columns and old values; `rows` must be in order of ids. */
 export async function writeDelta(storage: Storage, prefix: string, columns: ColumnRecord[], rows: LogEntry[]): Promise<WrittenFile> {
-  if (isWide(columns)) return keepDraft(storage, prefix, (path) => writeColumns(path, columns, rows, changeText));
+  if (isWide(columns)) return storeFile(storage, prefix, (path) => writeColumns(path, columns, rows, changeText));
   return writeRows(storage, prefix, [rowIdText, ...changeText, ...columns.map(asTextColumn)], rows);
 }
 
-/** Entries of the log as they are: with their versions, and the cells as one text, so that an absent one stays absent. */
+/** Writes log entries with their versions. The cells are one JSON text, because absent cells must stay absent. */
 export async function writeLog(storage: Storage, prefix: string, entries: LogRow[]): Promise<WrittenFile> {
   const version: TextColumn<LogRow> = {
     id: fieldIds.version,
@@ -116,7 +114,6 @@ export async function writeLog(storage: Storage, prefix: string, entries: LogRow
   return writeRows(storage, prefix, [rowIdText, version, ...changeText, cells], entries);
 }
 
-/** A column of a file, and the text of a row's value in it. */
 interface TextColumn<Row = LogEntry> extends FileColumn {
   textOf(row: Row): string | null;
 }
@@ -133,7 +130,7 @@ function asTextColumn({ id, type }: ColumnRecord): TextColumn {
   return { id, name: innerName(id), type, textOf: (row) => row.cells?.[id] ?? null };
 }
 
-/** Any SELECT whose columns have the inner names, as a file. The caller sees to the order of rows. */
+/** Writes the result of a SELECT whose columns have the inner names. The SELECT must sort the rows. */
 export async function writeSelect(
   storage: Storage,
   prefix: string,
@@ -148,7 +145,7 @@ export async function writeSelect(
 }
 
 export function fieldIdList(columns: FileColumn[]): string {
-  // A list column has an element of its own, which wants an id too.
+  // The element of a list column needs a field id too.
   const ids = columns.map(
     (column) =>
       `${quoteName(column.name)}: ${column.type.endsWith('[]') ? `{__duckdb_field_id: ${column.id}, element: ${column.id + 1000}}` : column.id}`,
@@ -172,16 +169,16 @@ async function writeRows<Row>(storage: Storage, prefix: string, columns: TextCol
   return writeLines(storage, prefix, columns, lines());
 }
 
-/** What may hold any character; numbers, dates and times hold none that would need quotes. */
+/** Types whose values may need quotes in CSV. */
 const isText = ({ type }: { type: string }) => type === 'VARCHAR' || type === 'JSON' || type.endsWith('[]');
 
-/** A value as `writeLines` wants it; numbers, dates and the like may stand in a line as they are. */
+/** A field of a line for `writeLines`; only text needs it. */
 export function csvField(text: string | null): string {
   if (text === null) return '\\N';
   return text.includes('"') ? `"${text.replaceAll('"', '""')}"` : `"${text}"`;
 }
 
-/** What stands in the lines, where that is not the columns of the file themselves, and the SELECT that makes these of it. */
+/** The columns of the lines, if they are not those of the file, and the SELECT that turns them into the file's columns. */
 export interface LineForm {
   columns: { name: string; type: string }[];
   select(source: string): string;
@@ -193,9 +190,8 @@ function selectTyped(columns: FileColumn[], source: string): string {
 }
 
 /**
- * Lines of text become typed columns by way of a CSV file, which DuckDB reads many times faster than values that are
- * handed over one by one. The rows are in the order of the lines, or as `form` has it. Whoever makes the lines may stop the
- * work by an exception: nothing is left of it.
+ * Writes lines of CSV as Parquet. DuckDB reads a CSV file many times faster than values passed one by one. Rows keep the
+ * order of the lines unless `form` sorts them. If `lines` throws, nothing is left behind.
  */
 export async function writeLines(
   storage: Storage,
@@ -219,10 +215,10 @@ export async function writeLines(
   }
 }
 
-/** Letters that go to the file at once. */
+/** Characters per write. */
 const writtenLength = 262_144;
 
-/** Returns the bytes of the longest line: the reader wants to know ahead. */
+/** Returns an upper bound of the longest line in bytes, which DuckDB's CSV reader must be told. */
 async function writeCsv(path: string, lines: Iterable<string>): Promise<number> {
   const out = createWriteStream(path);
   let longest = 0;

@@ -16,7 +16,7 @@ export type VisiblePair = ColumnPair<VisibleColumn>;
 
 let comparisons = 0;
 
-/** What differs between two versions in the selected rows, or in any; at most `limit` rows of each kind are listed. */
+/** The differences between two versions in the selected rows, or in all; lists at most `limit` rows of each kind. */
 export async function compareVersions(
   storage: TableStorage,
   from: VisibleTable,
@@ -44,7 +44,7 @@ export async function compareVersions(
     try {
       const counted = await readAll(connection, `SELECT kind, CAST(count(*) AS DOUBLE) FROM ${found} GROUP BY kind`);
       const counts = new Map(counted.map(([kind, rows]) => [kind as string, rows as number]));
-      // Under the name of the row id: no column of the table can be called so.
+      // Named like the row id, because no column of a user can have that name.
       const some = (kind: string) => `(SELECT id AS ${rowIdColumn} FROM ${found} WHERE kind = '${kind}' ORDER BY id LIMIT ${limit})`;
       return {
         inserted: await readRows(connection, r, right, some('I')),
@@ -67,7 +67,7 @@ async function readRows(connection: DuckDBConnection, side: string, { columns }:
   return rows.map(([id, json]) => ({ id: id as number, json: json as string }));
 }
 
-/** The cells of a row come as one text, a list of pair and values: that is many times quicker to hand over than value by value. */
+/** The cells of a row are read as one JSON text, which is many times faster than value by value. */
 async function readUpdated(connection: DuckDBConnection, l: string, r: string, pairs: VisiblePair[], some: string): Promise<UpdatedRow[]> {
   const names = pairs.map(({ left, right }) => right?.name ?? left?.name ?? '');
   const rows = await readAll(
@@ -95,11 +95,11 @@ const sideText = (alias: 'l' | 'r', column: VisibleColumn | null) =>
 
 function differ(left: VisibleColumn | null, right: VisibleColumn | null): string {
   if (!left || !right || left.type === right.type) return `(${sideSql('l', left)} IS DISTINCT FROM ${sideSql('r', right)})`;
-  // Of two types: by what the caller gets to see.
+  // Values of different types are compared as the caller sees them.
   return `(${seenSql('l', left)} IS DISTINCT FROM ${seenSql('r', right)})`;
 }
 
-/** A value as it is seen: the engine writes a whole DOUBLE as 5.0, which is the number 5 to whoever reads it. */
+/** DuckDB writes a whole DOUBLE as 5.0, which must equal the 5 of an integer. */
 function seenSql(alias: 'l' | 'r', column: VisibleColumn): string {
   const text = sideText(alias, column);
   return column.type === 'DOUBLE' ? `regexp_replace(${text}, '\\.0$', '')` : text;

@@ -4,12 +4,12 @@ import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.t
 import { pairColumns } from '../../core/table/pairColumns.ts';
 import type { RowSelection } from '../../core/table/table.ts';
 import { rowIdField, type VisibleColumn, type VisibleTable } from '../../core/table/visibleTable.ts';
-import { inTurns, type StoredColumns, withStoredColumns } from './storedColumns.ts';
+import { eachYielding, type StoredColumns, withStoredColumns } from './storedColumns.ts';
 import { type ChangedCell, noRow, type TableDiff, type UpdatedRow } from './tableDiff.ts';
 import type { TableStorage } from './tableStorage.ts';
 import { readWideRows } from './wideRows.ts';
 
-/** A column on one side: how its cells are told, and where they lie unless they are hidden. */
+/** A column of one version; `column` is null if it is masked. */
 interface Side {
   typeName: string;
   type: ColumnType;
@@ -22,7 +22,7 @@ interface Pair {
   right: Side | null;
 }
 
-/** The differences of a table with very many columns, one column after the other. Null: only an engine can read its files. */
+/** Compares a table with very many columns, column by column. Null: only DuckDB can read its files. */
 export async function compareWide(
   storage: TableStorage,
   from: VisibleTable,
@@ -60,7 +60,7 @@ function describeSide(column: VisibleColumn | null): Side | null {
   return column && { typeName: column.type, type: parseColumnType(column.type) as ColumnType, column: column.masked ? null : column };
 }
 
-/** The cells of some rows that differ, in the order of the ids. */
+/** The changed cells of some rows, in order of ids. */
 async function readUpdated(
   storage: TableStorage,
   from: VisibleTable,
@@ -90,7 +90,7 @@ async function withBoth<T>(
   );
 }
 
-/** Calls `tell` for every cell that differs in rows that are on both sides. */
+/** Calls `tell` for every changed cell of rows that both versions have. */
 async function eachDifference(
   left: StoredColumns,
   right: StoredColumns,
@@ -101,7 +101,7 @@ async function eachDifference(
   const common = right.ids.flatMap((id, place) => (placeOf.has(id) ? [{ id, place, before: placeOf.get(id) as number }] : []));
   if (common.length === 0) return;
   const read = (rows: StoredColumns, side: Side | null) => (side?.column ? rows.texts(side.column) : []);
-  await inTurns(pairs, (pair) => {
+  await eachYielding(pairs, (pair) => {
     const [old, now] = [read(left, pair.left), read(right, pair.right)];
     for (const { id, place, before } of common) {
       const [a, b] = [old[before] ?? null, now[place] ?? null];
@@ -112,7 +112,7 @@ async function eachDifference(
 
 function isSame({ left, right }: Pair, old: string | null, now: string | null): boolean {
   if (old === null || now === null || !left || !right) return old === now;
-  // Of two types: by what the caller gets to see.
+  // Values of different types are compared as the caller sees them.
   if (left.typeName !== right.typeName) return cellJson(left.type, old) === cellJson(right.type, now);
   return sameValue(right.type, old, now);
 }

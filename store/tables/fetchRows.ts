@@ -5,7 +5,7 @@ import { withRelation } from '../duckdb/engine.ts';
 import { rowJson } from '../duckdb/json.ts';
 import type { Relation } from '../duckdb/relation.ts';
 import { openRelation } from './openRelation.ts';
-import { requireModest } from './pageSize.ts';
+import { requireSmallPage } from './pageSize.ts';
 import { keepNamed, type Projection } from './projection.ts';
 import type { TableStorage } from './tableStorage.ts';
 
@@ -15,12 +15,12 @@ export interface PageRow {
   json: string;
 }
 
-/** What an engine is asked for at a time. */
+/** How much is read at a time. */
 export const windowBytes = 64 * 1024 * 1024;
 
 export const countBytes = (rows: PageRow[]) => rows.reduce((sum, { json }) => sum + json.length, 0);
 
-/** The relation of a projection: of a wide table only what is asked of it. `others` are names of more columns that are needed. */
+/** The relation of a projection. Of wide tables it has only the projected columns and `others`. */
 export function openProjection(
   storage: TableStorage,
   { visible, columns }: Projection,
@@ -30,7 +30,7 @@ export function openProjection(
   return openRelation(storage, keepNamed(visible, [...columns.map(({ name }) => name), ...others]), selection);
 }
 
-/** `rest` follows the FROM clause. */
+/** `rest` is SQL that follows the FROM clause. */
 export async function selectFrom(storage: TableStorage, relation: Relation, columns: VisibleColumn[], rest: string): Promise<PageRow[]> {
   return withRelation(storage.engine, storage.blobs, relation, async (connection, from) => {
     const reader = await connection.runAndReadAll(
@@ -40,12 +40,12 @@ export async function selectFrom(storage: TableStorage, relation: Relation, colu
   });
 }
 
-/** Rows of a selection by the engine; in any order, unless `rest` says one. */
+/** Rows of a selection, read by DuckDB; in any order unless `rest` sorts them. */
 export async function selectRows(storage: TableStorage, projection: Projection, selection: RowSelection, rest = ''): Promise<PageRow[]> {
   return selectFrom(storage, await openProjection(storage, projection, selection), projection.columns, rest);
 }
 
-/** Rows by their ids, by the engine, in that order. Long rows are fetched in several parts. */
+/** Rows by ids, in that order, read by DuckDB. Long rows are read in several parts. */
 export async function fetchRows(storage: TableStorage, projection: Projection, ids: number[]): Promise<PageRow[]> {
   const rows: PageRow[] = [];
   let size = Math.max(1, Math.floor(windowBytes / estimateRowBytes(projection.visible.at)));
@@ -54,7 +54,7 @@ export async function fetchRows(storage: TableStorage, projection: Projection, i
     const found = await selectRows(storage, projection, { ids: part });
     const byId = new Map(found.map((row) => [row.id, row]));
     rows.push(...part.map((id) => byId.get(id) as PageRow));
-    requireModest(countBytes(rows));
+    requireSmallPage(countBytes(rows));
     size = Math.ceil((windowBytes * found.length) / countBytes(found));
   }
   return rows;
@@ -63,8 +63,8 @@ export async function fetchRows(storage: TableStorage, projection: Projection, i
 const firstWindow = 2_000;
 
 /**
- * The rows after a place in row order by the engine, one more than asked for if there are: a window above the place holds
- * them, and only its files are read. Long rows are read in several windows.
+ * Up to `limit + 1` rows with ids above `start`, read by DuckDB. Reads windows of row ids, so that only their files are
+ * opened; long rows need several windows.
  */
 export async function scanRows(storage: TableStorage, projection: Projection, limit: number, start: number): Promise<PageRow[]> {
   const { at } = projection.visible;
@@ -76,8 +76,8 @@ export async function scanRows(storage: TableStorage, projection: Projection, li
     const window: RowSelection = { min: after + 1, max: Math.min(last, after + Math.min(width, widest)) };
     const found = await selectRows(storage, projection, window, `ORDER BY ${rowIdColumn} LIMIT ${limit + 1 - rows.length}`);
     rows.push(...found);
-    requireModest(countBytes(rows));
-    // By what the columns that were asked for hold; or over a gap.
+    requireSmallPage(countBytes(rows));
+    // Adapts to the size of the rows read; grows quickly over gaps in the ids.
     widest = found.length === 0 ? widest * 8 : Math.ceil((windowBytes * found.length) / countBytes(found));
     after = window.max;
   }

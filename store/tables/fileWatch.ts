@@ -1,6 +1,6 @@
-/** Keeps account of the files that a long piece of work writes. */
+/** Keeps track of the files that a long task writes. */
 export interface FileWatch {
-  /** Before each file: says that the work is alive, stops it when it is cancelled. */
+  /** Called before each file: sends a heartbeat; throws if the task was cancelled. */
   step(): void;
   wrote(key: string): void;
   dropAll(): Promise<void>;

@@ -1,9 +1,9 @@
 import { quoteName } from '../duckdb/relation.ts';
 import { type OrderTerm, orderSql } from './readPage.ts';
 
-/** The statements around a filter, which is a stranger's SQL: all of them go to the sandbox. */
+/** Statements around a user's filter. They contain the user's SQL, so they must run in the sandbox. */
 export interface FilterSql {
-  /** Is refused unless the filter is one expression; nothing is run. */
+  /** Only parsed and bound: it fails unless the filter is a single expression. */
   probe: string;
   count: string;
   page(columns: string[], order: OrderTerm[], limit: number, offset: number): string;
@@ -13,8 +13,8 @@ export function wrapFilter(tableName: string, filter: string): FilterSql {
   const table = quoteName(tableName);
   const where = `FROM ${table} WHERE (\n${filter}\n)`;
   return {
-    // Text that is well-formed in both places can only be one expression: here no bracket is open that it could close, there
-    // no CASE that it could go on with, and after AND no subquery can stand without brackets of its own.
+    // Text that is valid both here and in parentheses must be a single expression: here it cannot close a parenthesis, there it
+    // cannot continue the CASE, and after AND a subquery needs parentheses of its own.
     probe: `SELECT CASE WHEN true AND\n${filter}\nTHEN 1 END FROM ${table}`,
     count: `SELECT count(*) AS n ${where}`,
     page: (columns, order, limit, offset) =>

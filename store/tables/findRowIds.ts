@@ -5,7 +5,7 @@ import { queryRowIds } from './openRelation.ts';
 import { withStoredColumns } from './storedColumns.ts';
 import type { TableStorage } from './tableStorage.ts';
 
-/** The ids of the rows at some positions, in row order. The ids alone are read, whatever the rows hold. */
+/** The ids of the rows at some positions, in row order. Reads only the ids. */
 export async function findRowIds(storage: TableStorage, at: TableVersion, offset: number, count: number): Promise<number[]> {
   if (count <= 0 || offset >= at.rowCount) return [];
   return queryRowIds(storage, at, null, (connection, from) =>
@@ -13,20 +13,19 @@ export async function findRowIds(storage: TableStorage, at: TableVersion, offset
   );
 }
 
-/** Which of some rows are there. */
+/** Which of the given rows exist. */
 export async function findExistingRows(storage: TableStorage, at: TableVersion, rowIds: number[]): Promise<Set<number>> {
   const ids = [...new Set(rowIds)].filter((id) => id > 0 && id < at.table.nextRowId);
   if (ids.length === 0) return new Set();
   return new Set(await queryRowIds(storage, at, { ids }, readIds));
 }
 
-/** Whether a row is there. */
 export async function hasRow(storage: TableStorage, at: TableVersion, rowId: number): Promise<boolean> {
   const ids = await withStoredColumns(storage, at, { ids: [rowId] }, async (rows) => rows.ids);
   return ids ? ids.length > 0 : (await findExistingRows(storage, at, [rowId])).has(rowId);
 }
 
-/** The ids of the rows after a place, in row order: dense or nearly so, and where they are not, the next look sees further. */
+/** Up to `count` row ids above `start`, in order. Ids are usually dense; over gaps, the range that is read grows. */
 export async function listIdsAfter(storage: TableStorage, at: TableVersion, start: number, count: number): Promise<number[]> {
   const last = at.table.nextRowId - 1;
   const ids: number[] = [];
@@ -45,7 +44,7 @@ async function listByEngine(storage: TableStorage, at: TableVersion, start: numb
   return queryRowIds(storage, at, rest, (connection, from) => readIds(connection, `${from} ORDER BY ${rowIdColumn} LIMIT ${count}`));
 }
 
-/** The row ids of a FROM clause and what follows it. */
+/** The row ids of a FROM clause; `from` may include what follows it. */
 export async function readIds(connection: DuckDBConnection, from: string): Promise<number[]> {
   const rows = await readAll(connection, `SELECT CAST(${rowIdColumn} AS DOUBLE) FROM ${from}`);
   return rows.map(([id]) => id as number);

@@ -2,20 +2,20 @@ import { fillDefaults } from '../../core/table/cells.ts';
 import { mayHold, settleRows } from '../../core/table/layers.ts';
 import { estimateRowBytes } from '../../core/table/rowBytes.ts';
 import type { Cells, ColumnRecord, TableVersion } from '../../core/table/table.ts';
-import { findRowRange } from '../duckdb/fileRows.ts';
+import { findFileRowRange } from '../duckdb/fileRows.ts';
 import type { PageRow } from './fetchRows.ts';
 import { describeCells, type Projection } from './projection.ts';
 import { readLogLayers } from './readLogLayers.ts';
 import type { TableStorage } from './tableStorage.ts';
 
-/** What is more than this is left to an engine, which works in the background. */
+/** Larger pages are left to DuckDB, which works in other threads. */
 const few = { cells: 5_000, bytes: 1_000_000 };
-/** Row ids are dense or nearly so: the first look mostly has the page. Where it has not, an engine soon sees further. */
+/** Row ids are usually dense, so one or two reads give a page. Over large gaps DuckDB is faster. */
 const mostLooks = 3;
 
 /**
- * The rows after a place in row order, one more than asked for if there are, and how far was looked. Their bytes are looked up
- * where they lie: for one page, an engine takes longer to plan than to read.
+ * Up to `limit + 1` rows with ids above `start`, and the id up to which was read. Reads the files without DuckDB, which
+ * would take longer to plan a page than to read it.
  */
 export async function lookUpRows(
   storage: TableStorage,
@@ -48,13 +48,10 @@ interface StoredRow {
   cells: Cells;
 }
 
-/** So many files are looked into one after the other; beyond that an engine is quicker. */
+/** With more files than this DuckDB is faster. */
 const mostFiles = 24;
 
-/**
- * The rows whose ids lie in a range, in order, with some of their columns, looked up without an engine. Null when that takes
- * one.
- */
+/** The rows in a range of ids, in order, with some of their columns, read without DuckDB. Null: only DuckDB can read them. */
 async function readSpan(
   storage: TableStorage,
   at: TableVersion,
@@ -68,7 +65,7 @@ async function readSpan(
   const files = await storage.blobs.open(keys);
   try {
     const settled = await settleRows(at.layers, entries, (layer) =>
-      mayHold(layer, span) ? findRowRange(files.pathOf(layer.key), span, ids) : new Map(),
+      mayHold(layer, span) ? findFileRowRange(files.pathOf(layer.key), span, ids) : new Map(),
     );
     if (!settled) return null;
     return [...settled].flatMap(([id, cells]) => (cells ? [{ id, cells: fillDefaults(columns, cells) }] : [])).sort((a, b) => a.id - b.id);

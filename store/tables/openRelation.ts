@@ -7,12 +7,12 @@ import type { Relation } from '../duckdb/relation.ts';
 import { readTail } from './readLogLayers.ts';
 import type { TableStorage } from './tableStorage.ts';
 
-/** The rows of a table, or some of them, for an engine. */
+/** The relation of a table, or of some of its rows. */
 export async function openRelation(storage: TableStorage, visible: VisibleTable, selection: RowSelection | null = null): Promise<Relation> {
   return buildRelation(visible, await readTail(storage, visible, selection), selection);
 }
 
-/** Runs `work` over the rows of a table with SQL that stands for them. */
+/** Runs `work` with a FROM expression for the rows of a table. */
 export async function queryTable<T>(
   storage: TableStorage,
   visible: VisibleTable,
@@ -22,7 +22,7 @@ export async function queryTable<T>(
   return withRelation(storage.engine, storage.blobs, await openRelation(storage, visible, selection), work);
 }
 
-/** The same with no column but the row id: cheap, whatever the rows hold. */
+/** The same with the row id as the only column, which is cheap even for long rows. */
 export async function queryRowIds<T>(
   storage: TableStorage,
   at: TableVersion,

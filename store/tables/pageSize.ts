@@ -3,8 +3,8 @@ import { DomainError } from '../../core/errors.ts';
 export const mostPageBytes = 256 * 1024 * 1024;
 export const smallerPage = 'Ask for fewer rows or columns at a time.';
 
-/** Called while a page is put together: it must not fill the memory before somebody looks at its size. */
-export function requireModest(bytes: number): void {
+/** Called while a page is built, so that a huge one is refused before it fills the memory. */
+export function requireSmallPage(bytes: number): void {
   if (bytes <= mostPageBytes) return;
   throw new DomainError('query-too-large', `The page would hold more than ${mostPageBytes / 1024 ** 2} MiB.`, smallerPage);
 }

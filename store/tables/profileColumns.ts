@@ -24,7 +24,7 @@ const exactDistinctUpTo = 100_000;
 const numeric = /^(BIGINT|DOUBLE|DECIMAL)/;
 const temporal = /^(DATE|TIMESTAMP)/;
 
-/** Figures of columns; of a masked one only name and type. */
+/** Statistics of columns; masked ones have only name and type. */
 export async function profileColumns(storage: TableStorage, visible: VisibleTable): Promise<ColumnProfile[]> {
   return queryTable(storage, visible, null, async (connection, from) => {
     try {
@@ -68,7 +68,7 @@ function emptyProfile({ name, type, masked }: VisibleColumn): ColumnProfile {
 
 const longestText = 1_000;
 
-/** As rows show it, but for long texts: of those the beginning tells enough. */
+/** As rows show it, but long texts are cut. */
 function shownValue(sql: string, type: string): string {
   const shown = jsonExpression(sql, type);
   if (type !== 'VARCHAR' && type !== 'JSON') return shown;
@@ -76,7 +76,7 @@ function shownValue(sql: string, type: string): string {
   return `CASE WHEN length(${text}) > ${longestText} THEN to_json(left(${text}, ${longestText}) || '…') ELSE to_json(${shown}) END`;
 }
 
-/** The figures as one JSON text, written by the engine by the same rules as rows. */
+/** SQL for the statistics as one JSON text, with values written as in rows. */
 function figuresSql(column: VisibleColumn, rowCount: number): string {
   const value = (sql: string) => shownValue(sql, column.type);
   const distinct = rowCount > exactDistinctUpTo ? 'approx_count_distinct(v)' : 'count(DISTINCT v)';
@@ -95,11 +95,11 @@ async function readTopValues(connection: DuckDBConnection, column: VisibleColumn
   return reader.getRows().map(([text]) => JSON.parse(text as string) as { value: unknown; count: number });
 }
 
-/** Equal bins between the least and the greatest value, of numbers and times; one bin where they are the same. */
+/** Equal bins between minimum and maximum, for numbers and times; one bin if both are the same. */
 async function readHistogram(connection: DuckDBConnection, { type }: VisibleColumn): Promise<ColumnProfile['histogram']> {
   const scale = chooseScale(type);
   if (!scale) return [];
-  // The distance between two doubles may be more than a double holds; that of their halves is not.
+  // The difference of two doubles can overflow; that of their halves cannot.
   const reader = await connection.runAndReadAll(
     `WITH points AS (SELECT ${scale.sql} AS x FROM svc_profile WHERE v IS NOT NULL), ends AS (SELECT min(x) AS lo, max(x) AS hi FROM points WHERE isfinite(x)),
        shares AS (SELECT lo, hi, CASE WHEN hi = lo THEN 0 WHEN isfinite(hi - lo) THEN (x - lo) / (hi - lo) ELSE (x / 2 - lo / 2) / (hi / 2 - lo / 2) END AS share
@@ -116,7 +116,7 @@ async function readHistogram(connection: DuckDBConnection, { type }: VisibleColu
   return Array.from({ length: bins }, (_, i) => ({ from: edge(i), to: edge(i + 1), count: counts.get(i) ?? 0 }));
 }
 
-/** How values of a type lie on a line, and how a place on it is shown; null for those that do not. */
+/** SQL that turns values into numbers, and how such a number is shown. Null: the type has no histogram. */
 function chooseScale(type: string): { sql: string; show(x: number): number | string } | null {
   if (numeric.test(type)) return { sql: 'CAST(v AS DOUBLE)', show: (x) => x };
   if (type === 'TIME') return { sql: 'CAST(epoch_us(v) AS DOUBLE)', show: (us) => showInstant(us).slice('1970-01-01T'.length) };
@@ -124,10 +124,10 @@ function chooseScale(type: string): { sql: string; show(x: number): number | str
   return null;
 }
 
-/** The last microsecond of 9999 that a double can be: the next one lies in a year of five digits. */
+/** The last microsecond before the year 10000 that a double can represent. */
 const lastInstant = Date.UTC(10_000, 0, 1) * 1000 - 32;
 
-/** Microseconds since 1970, as timestamps are shown everywhere. */
+/** `us` are microseconds since 1970. */
 function showInstant(us: number): string {
   const whole = Math.min(Math.round(us), lastInstant);
   const seconds = Math.floor(whole / 1e6);

@@ -3,32 +3,32 @@ import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.t
 import { rowIdField, type VisibleColumn, type VisibleTable } from '../../core/table/visibleTable.ts';
 import { isWide } from '../duckdb/wide.ts';
 
-/** Columns of a table in the order in which somebody wants them; the row's id may be among them. */
+/** Columns of a table in the requested order; the row id may be among them. */
 export interface Projection {
   visible: VisibleTable;
   columns: VisibleColumn[];
 }
 
-/** Of a wide table only the columns with these names, of others all: what an engine is not asked for, it need not plan. */
+/** Limits wide tables to the columns with these names, so that DuckDB need not plan the others. */
 export function keepNamed(visible: VisibleTable, names: Iterable<string>): VisibleTable {
   if (!isWide(visible.columns)) return visible;
   const kept = new Set([...names].map((name) => name.toLowerCase()));
   return { ...visible, columns: visible.columns.filter(({ name }) => kept.has(name.toLowerCase())) };
 }
 
-/** A cell of every row of a projection, and how it is written where rows are read without an engine. */
+/** How the cells of a column are written when rows are read without DuckDB. */
 export interface ShownCell {
   column: VisibleColumn;
-  /** The name as a key of JSON. */
+  /** The name as a JSON string. */
   key: string;
-  /** Null where nothing is read: a masked column, or the row's id. */
+  /** Null: nothing is read, for a masked column or the row id. */
   type: ColumnType | null;
   isRowId: boolean;
-  /** As the engine writes it. */
+  /** Must give the same text as DuckDB's JSON. */
   write(text: string | null): string;
 }
 
-/** The cells, and those of their columns that are read from storage. */
+/** `stored` are the columns that must be read from storage. */
 export function describeCells(columns: VisibleColumn[]): { cells: ShownCell[]; stored: VisibleColumn[] } {
   const cells = columns.map((column): ShownCell => {
     const isRowId = column.id === rowIdField.id;

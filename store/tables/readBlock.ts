@@ -12,7 +12,7 @@ import { describeCells, keepNamed, type Projection } from './projection.ts';
 import { eachColumn, withStoredColumns } from './storedColumns.ts';
 import type { TableStorage } from './tableStorage.ts';
 
-/** The cells of the rows at some positions. First the ids there are looked up, then the rows between them. */
+/** The cells of the rows at some positions. */
 export async function readBlock(storage: TableStorage, projection: Projection, offset: number, count: number): Promise<Scalar[][]> {
   const { visible, columns } = projection;
   const ids = await findRowIds(storage, visible.at, offset, count);
@@ -31,12 +31,12 @@ export async function readBlock(storage: TableStorage, projection: Projection, o
   });
 }
 
-/** A cell holds one value: JSON stands in it as its text. */
+/** Cells of a block are scalars, so JSON is returned as text. */
 function cellSql({ name, type }: VisibleColumn): string {
   return type === 'JSON' ? `CAST(${quoteName(name)} AS VARCHAR)` : jsonExpression(quoteName(name), type);
 }
 
-/** Column by column; null when only an engine can read the files. */
+/** Reads column by column. Null: only DuckDB can read the files. */
 async function readWideBlock(storage: TableStorage, { visible, columns }: Projection, ids: number[]): Promise<Scalar[][] | null> {
   const shown = describeCells(columns).cells.flatMap(({ column, type }, place) => (type ? [{ column, type, place }] : []));
   return withStoredColumns(storage, visible.at, { ids }, async (rows) => {

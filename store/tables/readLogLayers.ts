@@ -9,7 +9,7 @@ import { listLogFiles } from '../pg/logFiles.ts';
 import { listNewestEntries, readNewestEntries } from '../pg/rowLog.ts';
 import type { TableStorage } from './tableStorage.ts';
 
-/** What the log layers of a version say of the rows, in the form that a relation takes. */
+/** The newest log entries of a version, in the form that `buildRelation` takes. */
 export async function readTail(storage: TableStorage, { at, columns }: VisibleTable, selection: RowSelection | null): Promise<LogTail> {
   const ranges = listLogRanges(at);
   if (ranges.length === 0) return noTail;
@@ -23,10 +23,10 @@ export async function readTail(storage: TableStorage, { at, columns }: VisibleTa
   return { file: null, json };
 }
 
-/** What the open log says since the version of a file; null when that is not known any more. */
+/** The entries since the version of a cached file. Null: the file cannot be used, because the entries after it are no longer in the database. */
 async function readSince(storage: TableStorage, at: TableVersion, kept: TailFile): Promise<{ json: string | null } | null> {
   if (kept.versionUid === at.versionUid) return { json: null };
-  // Above the layer that is open, which is the last.
+  // These entries are newer than all layers, so they get an index above the last.
   const range = { layer: at.layers.length, after: kept.editVersion, upTo: at.editVersion };
   const { movedUpTo, uid, json } = await readNewestEntries(storage.db.keyed, at.table.id, [range], null);
   return uid === kept.versionUid && movedUpTo <= kept.editVersion ? { json } : null;
@@ -45,8 +45,8 @@ async function readLogText(
 }
 
 /**
- * The newest entry of each row over all log layers of a version, a later layer winning, in row order. Layers of the table
- * as it is lie in the database; those of older versions, and what a restore brought back from them, may lie in files.
+ * The newest entry of each row over all log layers of a version, in row order; later layers win. Layers of the current
+ * version are in the database; those of older versions, also after a restore, may be in files.
  */
 export async function readLogLayers(storage: TableStorage, at: TableVersion, selection: RowSelection | null): Promise<LayeredEntry[]> {
   const ranges = listLogRanges(at);

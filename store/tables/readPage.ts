@@ -8,7 +8,7 @@ import { isWide } from '../duckdb/wide.ts';
 import { countBytes, fetchRows, openProjection, type PageRow, scanRows, selectFrom, windowBytes } from './fetchRows.ts';
 import { listIdsAfter, readIds } from './findRowIds.ts';
 import { lookUpRows } from './lookUpRows.ts';
-import { requireModest } from './pageSize.ts';
+import { requireSmallPage } from './pageSize.ts';
 import type { Projection } from './projection.ts';
 import type { TableStorage } from './tableStorage.ts';
 import { readWideRows, streamWideRows } from './wideRows.ts';
@@ -19,13 +19,13 @@ export interface OrderTerm {
   descending: boolean;
 }
 
-/** In that order, and among equal values in row order: a page's end is a definite place. */
+/** Ties are broken by row id, so that pages never overlap. */
 export function orderSql(order: OrderTerm[]): string {
   const terms = order.map(({ name, descending }) => `${quoteName(name)} ${descending ? 'DESC' : 'ASC'} NULLS LAST`);
   return `ORDER BY ${[...terms, rowIdColumn].join(', ')}`;
 }
 
-/** The rows after a place in row order, one more than asked for if there are. */
+/** Up to `limit + 1` rows with ids above `after`. */
 export async function readRowsAfter(storage: TableStorage, projection: Projection, limit: number, after: number): Promise<PageRow[]> {
   if (isWide(projection.columns))
     return readWideRows(storage, projection, await listIdsAfter(storage, projection.visible.at, after, limit + 1));
@@ -34,7 +34,7 @@ export async function readRowsAfter(storage: TableStorage, projection: Projectio
   return [...few.rows, ...(await scanRows(storage, projection, limit - few.rows.length, few.after))];
 }
 
-/** The rows of a page in row order again, typed, for formats that are not text. */
+/** Streams the rows of a page in a binary format, in row order. */
 export async function streamRowsBetween(
   storage: TableStorage,
   projection: Projection,
@@ -47,9 +47,9 @@ export async function streamRowsBetween(
 }
 
 export interface SortedRows {
-  /** One more than asked for if there are. */
+  /** Up to `limit + 1` rows. */
   rows: PageRow[];
-  /** Those that were asked for again, typed. */
+  /** Streams the page, without the extra row, in a binary format. */
   stream(format: RowFormat): Promise<Readable>;
 }
 
@@ -63,12 +63,12 @@ export async function readSortedRows(
   const wide = isWide(projection.columns);
   const sortedBy = order.map(({ name }) => name);
   const relation = await openProjection(storage, wide ? { ...projection, columns: [] } : projection, null, sortedBy);
-  // Long rows are not taken along while they are sorted.
+  // Only the ids of long rows are sorted; the rows are read afterwards.
   const isLong = wide || estimateRowBytes(projection.visible.at) * limit > windowBytes;
   const rows = isLong
     ? await readByIds(storage, projection, await selectIds(storage, relation, page(limit + 1)))
     : await selectFrom(storage, relation, projection.columns, page(limit + 1));
-  requireModest(countBytes(rows));
+  requireSmallPage(countBytes(rows));
   return {
     rows,
     async stream(format) {

@@ -11,10 +11,10 @@ import { readLogLayers } from './readLogLayers.ts';
 import { eachColumn, withStoredColumns } from './storedColumns.ts';
 import type { TableStorage } from './tableStorage.ts';
 
-/** So many files are asked one after the other; beyond that one statement over all of them is faster. */
+/** With more files than this, one statement over all of them is faster. */
 const fewFiles = 4;
 
-/** Whole rows by id, as canonical text by column id. Rows that do not exist are not in the answer. */
+/** Whole rows by id, as canonical text by column id. Rows that do not exist are left out. */
 export async function readStoredRows(storage: TableStorage, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
   if (rowIds.length === 0) return new Map();
   const wide = isWide(at.columns) ? await askByColumn(storage, at, rowIds) : null;
@@ -23,7 +23,7 @@ export async function readStoredRows(storage: TableStorage, at: TableAt, rowIds:
   return files.length <= fewFiles ? askInTurn(storage, at, rowIds) : askAtOnce(storage, at, rowIds);
 }
 
-/** File by file, and only for rows that are not settled yet: most edited rows are edited again soon. */
+/** Reads newer layers first, and older files only for rows not found yet: rows edited before are often edited again. */
 async function askInTurn(storage: TableStorage, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
   const settled = await settleRows(at.layers, await readLogLayers(storage, at, { ids: rowIds }), async (layer, known) => {
     const asked = rowIds.filter((id) => !known.has(id));
@@ -38,7 +38,7 @@ async function askInTurn(storage: TableStorage, at: TableAt, rowIds: number[]): 
   return new Map([...(settled ?? [])].flatMap(([id, cells]) => (cells ? [[id, fillDefaults(at.columns, cells)] as const] : [])));
 }
 
-/** Null: only an engine can read the files. */
+/** Null: only DuckDB can read the files. */
 async function askByColumn(storage: TableStorage, at: TableAt, rowIds: number[]): Promise<Map<number, Cells> | null> {
   return withStoredColumns(storage, at, { ids: rowIds }, async (rows) => {
     const cells = rows.ids.map((): Cells => ({}));

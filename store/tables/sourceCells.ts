@@ -4,8 +4,8 @@ import { quoteText } from '../duckdb/relation.ts';
 import type { FileColumn, LineForm, Storage } from '../duckdb/writeFile.ts';
 
 /**
- * Two files beside a table that came from a sheet. The provenance file says which cells each row came from; a raw table needs
- * none. The kept file has what the values do not tell: formulas, and stored values that differ from what is shown.
+ * Two files belong to a table that came from a sheet. The provenance file says which cells each row came from; raw tables need
+ * none. The kept file has the formulas, and stored values that differ from the shown ones.
  */
 
 export const provenanceColumns: FileColumn[] = [
@@ -15,7 +15,7 @@ export const provenanceColumns: FileColumn[] = [
   { id: 4, name: 'sheet_column', type: 'INTEGER' },
 ];
 
-/** Neighbouring cells that filled neighbouring columns, which is most of them, are given as one line with their number. */
+/** Most cells have neighbours that filled neighbouring columns, so they are passed as runs with a length. */
 export const provenanceRuns: LineForm = {
   columns: [...provenanceColumns, { name: 'length', type: 'INTEGER' }],
   select: (source) =>
@@ -30,13 +30,13 @@ export const keptColumns = [
   { id: 4, name: 'formula', type: 'VARCHAR' },
 ] as const satisfies FileColumn[];
 
-/** Cells of a sheet that stand side by side, and the columns of the row they filled. */
+/** Neighbouring cells of a sheet, and the columns that they filled. */
 export interface RowCells {
   range: string;
   columnIds: number[];
 }
 
-/** The cells that a structured row came from, by its number among the rows that landed with it. At most `limit` ranges. */
+/** The cells that a structured row came from, in at most `limit` ranges. `rowNumber` counts the rows that landed together. */
 export async function readRowCells(storage: Storage, provenanceKey: string, rowNumber: number, limit: number): Promise<RowCells[]> {
   const rows = await readFile(
     storage,
@@ -49,7 +49,7 @@ export async function readRowCells(storage: Storage, provenanceKey: string, rowN
   return joinRanges(cells, limit);
 }
 
-/** The same for a raw table: its row ids are `rowBase` and the number of the row, its columns those of the sheet. */
+/** The same for a raw table: a row's id is `rowBase` plus its row in the sheet, and columns are those of the sheet. */
 export async function readRawCells(storage: Storage, layers: Layer[], rowBase: number, rowId: number, limit: number): Promise<RowCells[]> {
   for (const layer of layers) {
     if (layer.kind !== 'segment' || rowId < layer.minRow || rowId > layer.maxRow) continue;

@@ -7,7 +7,7 @@ import { Unreadable } from '../parquet/textDecoders.ts';
 import { readLogLayers } from './readLogLayers.ts';
 import type { TableStorage } from './tableStorage.ts';
 
-/** Some rows of a version, to be read column by column. */
+/** Rows of a version, read column by column. */
 export interface StoredColumns {
   /** Ascending. */
   ids: number[];
@@ -15,21 +15,21 @@ export interface StoredColumns {
   texts(column: ColumnRecord): (string | null)[];
 }
 
-/** Where the final word on a row stands: in a file at a place, or in an entry of the log. */
+/** A file or log layer that has the newest content of some rows. */
 interface Source {
-  /** Indexes into `ids`, and the places of these rows in the source. */
+  /** Indexes into `ids`, and the positions of these rows in the source. */
   rows: number[];
   places: number[];
   texts(column: ColumnRecord): (string | null)[];
 }
 
-/** Without a source: the row is removed. */
+/** Source null: the row was removed. */
 interface PlacedRow {
   source: Source | null;
   place: number;
 }
 
-/** Calls `work` with the rows of a selection. Null: their files are in a form that only an engine can read. */
+/** Calls `work` with the rows of a selection. Null: only DuckDB can read their files. */
 export async function withStoredColumns<T>(
   storage: TableStorage,
   at: TableVersion,
@@ -104,19 +104,19 @@ function orderRows(settled: Map<number, PlacedRow>): StoredColumns {
   };
 }
 
-/** So much is done before others have their turn. */
+/** How long to work before other requests may run. */
 const turnMs = 10;
 
-/** Calls `take` with the texts of one column after the other, and lets others have their turn in between. */
+/** Calls `take` with the texts of each column, letting other requests run in between. */
 export function eachColumn(
   rows: StoredColumns,
   columns: ColumnRecord[],
   take: (texts: (string | null)[], index: number) => void,
 ): Promise<void> {
-  return inTurns(columns, (column, index) => take(rows.texts(column), index));
+  return eachYielding(columns, (column, index) => take(rows.texts(column), index));
 }
 
-export async function inTurns<T>(items: T[], work: (item: T, index: number) => void): Promise<void> {
+export async function eachYielding<T>(items: T[], work: (item: T, index: number) => void): Promise<void> {
   let began = performance.now();
   for (const [index, item] of items.entries()) {
     work(item, index);

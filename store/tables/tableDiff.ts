@@ -2,7 +2,7 @@ import type { PageRow } from './fetchRows.ts';
 
 export interface ChangedCell {
   column: string;
-  /** The texts of JSON values. */
+  /** JSON texts. */
   oldJson: string;
   newJson: string;
 }
@@ -17,9 +17,9 @@ export interface TableDiff {
   inserted: PageRow[];
   updated: UpdatedRow[];
   deleted: PageRow[];
-  /** Of all that differ, however many are listed. */
+  /** Counts all differences, also those that are not listed. */
   counts: { inserted: number; updated: number; deleted: number };
 }
 
-/** Row ids count from 1: this one stands for "none". */
+/** No row has this id: row ids count from 1. */
 export const noRow = 0;

@@ -2,17 +2,17 @@ import type { Readable } from 'node:stream';
 import { DomainError } from '../../core/errors.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import { writeArrow } from '../duckdb/formats/arrowTexts.ts';
-import { mostAtOnce } from '../duckdb/wide.ts';
+import { mostColumnsAtOnce } from '../duckdb/wide.ts';
 import { type PageRow, selectRows } from './fetchRows.ts';
-import { requireModest } from './pageSize.ts';
+import { requireSmallPage } from './pageSize.ts';
 import { describeCells, type Projection, type ShownCell } from './projection.ts';
 import { eachColumn, withStoredColumns } from './storedColumns.ts';
 import type { TableStorage } from './tableStorage.ts';
 
-/** Texts of so many columns are put together at a time. */
+/** How many columns are written at a time. */
 const joined = 64;
 
-/** Rows of many columns by their ids, in that order. */
+/** Rows with very many columns by ids, in that order. */
 export async function readWideRows(storage: TableStorage, projection: Projection, ids: number[]): Promise<PageRow[]> {
   const { stored, cells } = describeCells(projection.columns);
   const restOf = (from: number) => cells.slice(from).reduce((sum, { key }) => sum + key.length + 3, 0);
@@ -30,10 +30,10 @@ export async function readWideRows(storage: TableStorage, projection: Projection
         texts[row] += parts.join('');
         length += (texts[row] as string).length;
       }
-      // What is still to come has its names at least.
-      requireModest(length + restOf(to) * texts.length);
+      // The remaining columns will add at least their names.
+      requireSmallPage(length + restOf(to) * texts.length);
     };
-    requireModest(restOf(0) * texts.length);
+    requireSmallPage(restOf(0) * texts.length);
     const idTexts = rows.ids.map(String);
     let waiting: (string | null)[][] = [];
     let next = 0;
@@ -59,19 +59,19 @@ export async function readWideRows(storage: TableStorage, projection: Projection
   return ids.flatMap((id) => (written.has(id) ? [{ id, json: written.get(id) as string }] : []));
 }
 
-/** By the engine, some columns at a time: for files that only it can read. */
+/** Reads some columns at a time with DuckDB, for files that only it can read. */
 async function readInSlices(storage: TableStorage, { visible, columns }: Projection, ids: number[]): Promise<PageRow[]> {
   const texts = new Map<number, string>();
-  for (let first = 0; first < columns.length; first += mostAtOnce) {
-    const part = { visible, columns: columns.slice(first, first + mostAtOnce) };
+  for (let first = 0; first < columns.length; first += mostColumnsAtOnce) {
+    const part = { visible, columns: columns.slice(first, first + mostColumnsAtOnce) };
     for (const { id, json } of await selectRows(storage, part, { ids }))
       texts.set(id, first === 0 ? json : `${texts.get(id)?.slice(0, -1)},${json.slice(1)}`);
-    requireModest([...texts.values()].reduce((sum, text) => sum + text.length, 0));
+    requireSmallPage([...texts.values()].reduce((sum, text) => sum + text.length, 0));
   }
   return ids.flatMap((id) => (texts.has(id) ? [{ id, json: texts.get(id) as string }] : []));
 }
 
-/** The same rows as Arrow's stream. */
+/** The same rows as an Arrow stream. */
 export async function streamWideRows(storage: TableStorage, { visible, columns }: Projection, ids: number[]): Promise<Readable> {
   const { stored, cells } = describeCells(columns);
   const body = await withStoredColumns(storage, visible.at, { ids }, async (rows) => {
@@ -95,6 +95,6 @@ export async function streamWideRows(storage: TableStorage, { visible, columns }
   throw new DomainError(
     'query-too-large',
     `These rows cannot be given with ${columns.length} columns in this format.`,
-    `Name up to ${mostAtOnce} columns at a time with \`columns\`, or ask for JSON.`,
+    `Name up to ${mostColumnsAtOnce} columns at a time with \`columns\`, or ask for JSON.`,
   );
 }

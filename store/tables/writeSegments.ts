@@ -18,7 +18,7 @@ interface Span {
   rows: number;
 }
 
-/** The whole content at a version as segments sorted by row id. Nothing is changed by it but the blob store. */
+/** Writes the whole content of a version as segments sorted by row id. Changes nothing but the blob store. */
 export async function writeSegments(
   storage: TableStorage,
   at: TableAt,
@@ -30,7 +30,7 @@ export async function writeSegments(
     const fileRows = chooseFileRows(at.rowCount, rowBytes, limits);
     const spans = await cutSpans(storage, at, fileRows);
     const written = spans.reduce((sum, span) => sum + span.rows, 0);
-    // The count of a version is kept beside it; layers that give another are not understood, and must not be replaced.
+    // If the layers do not give the recorded number of rows, something is wrong, and they must not be replaced.
     if (written !== at.rowCount) throw new Error(`${at.table.id}@${at.editVersion} has ${at.rowCount} rows, its layers ${written}`);
     const layers: Layer[] = [];
     let tooLarge = 0;
@@ -38,7 +38,7 @@ export async function writeSegments(
       watch?.step();
       const file = await writeSpan(storage, at, columns, span);
       watch?.wrote(file.key);
-      // The estimate was too low: begin again with smaller files, while that is still possible.
+      // The estimate was too low: start again with smaller files, if that is possible.
       if (file.bytes > limits.fileBytes && chooseFileRows(at.rowCount, file.bytes / span.rows, limits) < fileRows) {
         tooLarge = file.bytes / span.rows;
         break;
@@ -51,7 +51,7 @@ export async function writeSegments(
   }
 }
 
-/** Ranges of row ids with so many rows each. Only the ids are read. */
+/** Ranges of row ids with `fileRows` rows each. Reads only the ids. */
 async function cutSpans(storage: TableStorage, at: TableAt, fileRows: number): Promise<Span[]> {
   return queryRowIds(storage, at, null, async (connection, from) => {
     const reader = await connection.runAndReadAll(

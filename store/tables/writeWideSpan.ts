@@ -6,8 +6,8 @@ import { tablePrefix } from '../blobs/keys.ts';
 import { fieldIds, innerName } from '../duckdb/buildRelation.ts';
 import { cellText } from '../duckdb/cellText.ts';
 import { readAll } from '../duckdb/engine.ts';
-import { groupRowsOf } from '../duckdb/wide.ts';
-import { keepDraft, type WrittenFile } from '../duckdb/writeFile.ts';
+import { chooseGroupRows } from '../duckdb/wide.ts';
+import { storeFile, type WrittenFile } from '../duckdb/writeFile.ts';
 import { type GroupColumn, openColumn, ParquetFile } from '../parquet/parquetFile.ts';
 import { storeType } from '../parquet/storedTypes.ts';
 import { queryTable } from './openRelation.ts';
@@ -15,7 +15,7 @@ import { eachColumn, type StoredColumns, withStoredColumns } from './storedColum
 import type { TableStorage } from './tableStorage.ts';
 import { isKept, type WrittenColumn } from './writtenColumns.ts';
 
-/** The rows of a span as a file, column by column. Null: only an engine can read them. */
+/** Writes the rows of a span, column by column. Null: only DuckDB can read them. */
 export async function writeWideSpan(
   storage: TableStorage,
   at: TableAt,
@@ -24,9 +24,9 @@ export async function writeWideSpan(
 ): Promise<WrittenFile | null> {
   const ids = await withStoredColumns(storage, at, { min: span.minRow, max: span.maxRow }, async (rows) => rows.ids);
   if (!ids) return null;
-  const size = groupRowsOf(columns.length);
+  const size = chooseGroupRows(columns.length);
   let isWhole = true;
-  const written = await keepDraft(storage, tablePrefix(at.table), async (path) => {
+  const written = await storeFile(storage, tablePrefix(at.table), async (path) => {
     const file = await ParquetFile.create(path);
     try {
       for (let first = 0; isWhole && first < ids.length; first += size) {
@@ -66,7 +66,7 @@ async function gatherGroup(storage: TableStorage, at: TableAt, columns: WrittenC
   return [ids, ...columns.map((column) => gathered.get(column) as GroupColumn)];
 }
 
-/** What is made of a column by SQL is the engine's work. */
+/** Computes the texts of a column that is changed by SQL, with DuckDB. */
 async function computeTexts(storage: TableStorage, at: TableAt, column: WrittenColumn, ids: number[]): Promise<(string | null)[]> {
   return queryTable(storage, seeEverything({ ...at, columns: [column.of] }), { ids }, async (connection, from) => {
     const texts = cellText(`(${column.sql})`, column.type);

@@ -8,29 +8,29 @@ import { queryTable } from './openRelation.ts';
 import { keepNamed } from './projection.ts';
 import type { TableStorage } from './tableStorage.ts';
 
-/** A column of rows that are written anew: its id and type, and SQL over the table's own column names. */
+/** A column of rewritten rows. `sql` is an expression over the table's current column names. */
 export interface WrittenColumn {
   id: number;
   type: string;
   sql: string;
-  /** The one column that the SQL is about. */
+  /** The only column that `sql` uses. */
   of: ColumnRecord;
 }
 
-/** All columns as they are. */
+/** All columns unchanged. */
 export function keepColumns(at: TableAt): WrittenColumn[] {
   return at.columns.map((column) => ({ id: column.id, type: column.type, sql: quoteName(column.name), of: column }));
 }
 
 export const isKept = ({ sql, of }: WrittenColumn) => sql === quoteName(of.name);
 
-/** All columns, one of them cast to another type, under another id. */
+/** All columns, one of them cast to another type with a new id. */
 export function castColumn(at: TableAt, column: ColumnRecord, to: { id: number; type: ColumnType }): WrittenColumn[] {
   const cast = { id: to.id, type: formatColumnType(to.type), sql: castOf(column, to.type).value, of: column };
   return keepColumns(at).map((each) => (each.id === column.id ? cast : each));
 }
 
-/** The first value that cannot be cast without losing something; null when all can. */
+/** The first value that cannot be cast without loss. Null: all can. */
 export async function findUncastable(
   storage: TableStorage,
   at: TableAt,

@@ -4,7 +4,7 @@ import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { patienceMs, rowFormats, startRows, streamRows } from '../../store/duckdb/formats/streamRows.ts';
+import { maxIdleMs, rowFormats, startRows, streamRows } from '../../store/duckdb/formats/streamRows.ts';
 import { collect, readRows } from './readBack.ts';
 
 let instance: DuckDBInstance;
@@ -119,7 +119,7 @@ it('gives up a reader who takes nothing any more', async () => {
   try {
     await once(body, 'readable');
     const failed = once(body, 'error');
-    vi.advanceTimersByTime(patienceMs);
+    vi.advanceTimersByTime(maxIdleMs);
     expect(String(await failed)).toContain('took nothing');
   } finally {
     vi.useRealTimers();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rowIdColumn } from '../../core/table/table.ts';
-import { scanRows } from '../../store/duckdb/fileRows.ts';
+import { scanFileRows } from '../../store/duckdb/fileRows.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
 import { findRange, findRows } from '../../store/parquet/findRows.ts';
 import { openColumn, ParquetFile } from '../../store/parquet/parquetFile.ts';
@@ -35,7 +35,7 @@ function spell(rows: Rows | null, doubles: string[]) {
 async function readBoth(path: string, ids: number[], doubles: string[] = []) {
   return {
     few: spell(findRows(path, ids, columns), doubles),
-    engine: spell(await engine.use((connection) => scanRows(connection, path, ids)), doubles),
+    engine: spell(await engine.use((connection) => scanFileRows(connection, path, ids)), doubles),
   };
 }
 
@@ -43,7 +43,7 @@ async function readRangeBoth(path: string, min: number, max: number, doubles: st
   const ids = Array.from({ length: max - min + 1 }, (_, i) => min + i);
   return {
     few: spell(findRange(path, { min, max }, columns, columns.isKnown), doubles),
-    engine: spell(await engine.use((connection) => scanRows(connection, path, ids)), doubles),
+    engine: spell(await engine.use((connection) => scanFileRows(connection, path, ids)), doubles),
   };
 }
 

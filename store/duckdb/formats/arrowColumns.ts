@@ -3,10 +3,10 @@ import * as arrow from 'apache-arrow';
 import { jsonExpression, textExpression } from '../json.ts';
 import { countNulls, isValid, type RawColumn, readText } from './rawChunk.ts';
 
-/** How a column of the engine becomes a column of Arrow. */
+/** How a column of DuckDB becomes a column of Arrow. */
 export interface ArrowColumn {
   type: arrow.DataType;
-  /** What is selected, given SQL for the column. */
+  /** The expression to select, given SQL for the column. */
   select(sql: string): string;
   read(column: RawColumn): arrow.Data;
 }
@@ -24,7 +24,7 @@ type Numbers =
   | Float64Array;
 type NumbersOf = new (buffer: ArrayBufferLike, byteOffset: number, length: number) => Numbers;
 
-/** Types that both have, bit for bit. What Arrow has no type for, and what is nested, is text: by the rules of JSON. */
+/** Types with the same bytes in both are copied. Nested types, and types that Arrow lacks, become text as in JSON. */
 export function planArrowColumn(type: DuckDBType): ArrowColumn {
   switch (type.typeId) {
     case Id.BOOLEAN:
@@ -52,7 +52,7 @@ export function planArrowColumn(type: DuckDBType): ArrowColumn {
     case Id.DECIMAL:
       return decimal(type.width, type.scale);
     case Id.HUGEINT:
-      // What sums of BIGINT are. DuckDB's own Arrow export does the same; the few values of 39 digits keep all of them.
+      // The type of sums of BIGINT. DuckDB's own Arrow export does the same; even values of 39 digits keep all of them.
       return decimal(38, 0);
     case Id.DATE:
       return fixed(new arrow.DateDay(), 4, Int32Array);
@@ -103,8 +103,8 @@ function buffersOf({ validity }: RawColumn, data: Numbers, offsets?: Int32Array)
 }
 
 /**
- * The values with zeros under the NULLs. The engine leaves there what the memory held before, which may be anything,
- * values the reader must not see included.
+ * The values with zeros in the place of NULLs. DuckDB leaves old memory there, which could contain values that the reader
+ * must not see.
  */
 function clearNulls({ validity, rowCount, data }: RawColumn, width: number): Uint8Array {
   const bytes = data(width);
@@ -129,7 +129,7 @@ function readBooleans(column: RawColumn): arrow.Data {
   return makeFixed(new arrow.Bool(), column, bits);
 }
 
-/** The engine keeps a decimal in as few bytes as its digits need; Arrow's has 16 always, so the sign is drawn out. */
+/** DuckDB stores decimals in 2 to 16 bytes, Arrow always in 16, so the sign must be extended. */
 function decimal(precision: number, scale: number): ArrowColumn {
   const type = new arrow.Decimal(scale, precision, 128);
   const width = precision <= 4 ? 2 : precision <= 9 ? 4 : precision <= 18 ? 8 : 16;

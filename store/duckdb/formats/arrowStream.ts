@@ -31,7 +31,7 @@ export function makeArrowWriter(columns: QueryColumn[]): RowWriter {
   };
 }
 
-/** Gives what was written at once, instead of through a queue of its own that knows no back-pressure. */
+/** Returns written bytes directly, because the base class queues them without back-pressure. */
 export class CollectingWriter extends arrow.RecordBatchStreamWriter {
   private pieces: Uint8Array[] = [];
 
@@ -40,7 +40,7 @@ export class CollectingWriter extends arrow.RecordBatchStreamWriter {
     return this;
   }
 
-  /** A copy: some pieces are the engine's memory. */
+  /** Copies, because some pieces are views of DuckDB's memory. */
   take(): Buffer {
     const bytes = Buffer.concat(this.pieces);
     this.pieces = [];

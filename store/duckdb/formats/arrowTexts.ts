@@ -15,7 +15,7 @@ export interface TextColumn {
   texts: (string | null)[];
 }
 
-/** Columns of texts as Arrow's stream, of the types that the engine gives to columns like them. */
+/** Columns of texts as an Arrow stream, with the same types as columns read by DuckDB. */
 export function writeArrow(columns: TextColumn[], rowCount: number): Readable {
   const fields = columns.map(({ name, type }) => new arrow.Field(name, planArrowColumn(parseTypeName(type)).type, true));
   const schema = new arrow.Schema(fields);
@@ -81,7 +81,7 @@ function setBit(bits: Uint8Array, at: number): void {
   bits[at >> 3] = (bits[at >> 3] as number) | (1 << (at & 7));
 }
 
-/** Whole numbers, days and times are the same bytes in both formats; Parquet leaves the nulls out. */
+/** Integers, dates and times have the same bytes in Parquet and Arrow, but Parquet leaves out nulls. */
 function readFixed(type: ColumnType, texts: (string | null)[]): Int32Array | BigInt64Array {
   const values = storeType(type).open();
   for (const [i, text] of texts.entries()) if (text !== null) values.putString(i, text);

@@ -3,11 +3,11 @@ import type { DuckDBConnection, DuckDBDataChunk, DuckDBResult } from '@duckdb/no
 const interruptMs = 50;
 
 /**
- * The chunks of a query, as the engine makes them, one ahead of the reader.
+ * The chunks of a query, read one ahead.
  *
- * To the API a query that fails on the way looks like one that has ended: the next chunk is empty, and the error is
- * kept from us. So the query runs in a transaction: a failure aborts it, which the statement after the last chunk finds.
- * Until `close` the connection belongs to the reader; it must not be in a transaction of the caller's.
+ * DuckDB's API does not report an error after the first chunk: the query just seems to end. So it runs in a transaction,
+ * which a failure aborts, and a statement after the last chunk notices that. Until `close` the connection belongs to the
+ * reader; the caller must not have a transaction on it.
  */
 export class ChunkReader {
   private coming: Promise<DuckDBDataChunk | null> | null = null;
@@ -18,7 +18,7 @@ export class ChunkReader {
     private readonly result: DuckDBResult,
   ) {}
 
-  /** `start` runs inside the transaction, so that what it learns of the tables is true for the query that it starts. */
+  /** `start` runs inside the transaction, so that it sees the same tables as the query. */
   static async open(connection: DuckDBConnection, start: () => Promise<DuckDBResult>): Promise<ChunkReader> {
     await connection.run('BEGIN');
     try {
@@ -29,7 +29,7 @@ export class ChunkReader {
     }
   }
 
-  /** Null at the end. The engine works on the chunk after this one while this one is used. */
+  /** Null at the end. DuckDB computes the next chunk while this one is used. */
   async next(): Promise<DuckDBDataChunk | null> {
     if (this.finished) return null;
     const chunk = await (this.coming ?? this.result.fetchChunk());
@@ -39,12 +39,12 @@ export class ChunkReader {
       return null;
     }
     this.coming = this.result.fetchChunk();
-    // A failure is seen when this chunk is asked for, which may be later: until then it is no unhandled one.
+    // A failure is reported when this chunk is requested; until then it must not count as an unhandled rejection.
     this.coming.catch(() => null);
     return chunk;
   }
 
-  /** Stops a query that has not ended, and waits until the engine has let go of the connection. `busy`: a call of `next`. */
+  /** Stops the query if it has not ended, and waits until the connection is free. `busy`: a pending call of `next`. */
   async close(busy?: Promise<unknown>): Promise<void> {
     if (this.finished) return;
     const stop = interruptUntilStopped(this.connection);
@@ -65,7 +65,7 @@ export class ChunkReader {
   }
 }
 
-/** Again and again: an interrupt that comes before a query has begun is forgotten when it begins. */
+/** Interrupts repeatedly, because an interrupt before the query has started has no effect. */
 export function interruptUntilStopped(connection: DuckDBConnection): () => void {
   connection.interrupt();
   const timer = setInterval(() => connection.interrupt(), interruptMs);

@@ -3,7 +3,7 @@ import type { QueryColumn } from './describeQuery.ts';
 import { readColumn, readText } from './rawChunk.ts';
 import type { RowWriter } from './rowWriter.ts';
 
-/** One JSON object a line. The line break is part of what the engine writes, so that its memory is the body as it is. */
+/** One JSON object per line. DuckDB writes the line breaks too, so that its memory can be sent unchanged. */
 export function makeNdjsonWriter(columns: QueryColumn[]): RowWriter {
   return {
     select: (sqlOf) => `${selectRow(columns, sqlOf)} || chr(10)`,

@@ -2,14 +2,14 @@ import type { DuckDBDataChunk } from '@duckdb/node-api';
 import bindings from '@duckdb/node-bindings';
 
 /**
- * A chunk's columns as they lie in the engine's memory, without an object per value. What is returned here are views
- * of that memory: they are to be copied before the next `await`, while the chunk is held.
+ * A chunk's columns in DuckDB's memory, without an object per value. What is returned are views of that memory: they must be
+ * copied before the next `await`, while the chunk is referenced.
  */
 export interface RawColumn {
   rowCount: number;
-  /** Bit i is 1 when value i is there, lowest bit first: Arrow's own layout. Null when all are there. */
+  /** Bit i is 1 if value i is not NULL, lowest bit first, as in Arrow. Null: no value is NULL. */
   validity: Uint8Array | null;
-  /** The values, `width` bytes each. What lies under a NULL is whatever was in that memory before. */
+  /** The values, `width` bytes each. The bytes of a NULL are undefined. */
   data(width: number): Uint8Array;
 }
 
@@ -20,7 +20,7 @@ export function readColumn(chunk: DuckDBDataChunk, index: number): RawColumn {
   return { rowCount, validity, data: (width) => bindings.vector_get_data(vector, rowCount * width) };
 }
 
-/** The one thing that the API keeps to itself and that is needed here; the version of the package is pinned. */
+/** Reads a private field of DuckDB's API; the version of the package is pinned. */
 function handleOf(chunk: DuckDBDataChunk): bindings.DataChunk {
   const { chunk: handle } = chunk as unknown as { chunk?: bindings.DataChunk };
   if (!handle) throw new Error('@duckdb/node-api has changed: a data chunk has no handle');
@@ -42,16 +42,16 @@ export function countNulls({ validity, rowCount }: RawColumn): number {
 
 const bitCounts = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length);
 
-/** A string of the engine: 4 bytes of length, then up to 12 bytes of text, or 4 of a prefix and 8 of an address. */
+/** A string in DuckDB: 4 bytes of length, then up to 12 bytes of text, or 4 of a prefix and 8 of an address. */
 const stringWidth = 16;
 const inlineBytes = 12;
-/** Addresses above 2^53 cannot be compared as numbers; none of the supported machines hands them out. */
+/** Addresses above 2^53 cannot be compared as numbers; supported machines do not use them. */
 const highestComparable = 0x200000;
 
 /**
- * The bytes of a text or binary column, in order, as few pieces. The engine lays the strings of a chunk end to end, so
- * neighbours that touch are read as one: one call per piece instead of one per value, which is what costs.
- * `offsets`, when given, gets where each value begins (and, last, where all end); a NULL is empty.
+ * The bytes of a text or binary column, in order, in few pieces. DuckDB usually stores the strings of a chunk end to end, so
+ * adjacent ones are read with one call instead of one per value. Fills `offsets` with the start of each value and the end of
+ * the last; a NULL is empty.
  */
 export function readText(column: RawColumn, offsets?: Int32Array): Uint8Array[] {
   const { rowCount, validity } = column;

@@ -1,11 +1,11 @@
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 
-/** One format: what it selects from the query, and the bytes it makes of what comes. */
+/** A format: what it selects from the query, and how it turns chunks into bytes. */
 export interface RowWriter {
-  /** The select list, given SQL for the columns by position. */
+  /** The select list; `sqlOf` gives SQL for a column by position. */
   select(sqlOf: (index: number) => string): string;
   begin(): Buffer;
-  /** Bytes that no longer need the chunk. */
+  /** The bytes must not refer to the chunk's memory. */
   write(chunk: DuckDBDataChunk): Buffer;
   end(): Buffer;
 }

@@ -15,16 +15,16 @@ const writers: Record<RowFormat, (columns: QueryColumn[]) => RowWriter> = {
   arrow: makeArrowWriter,
 };
 
-/** How much is handed on at once, and how much may wait for a slow reader. */
+/** How much is sent at once, and how much may wait for a slow reader. */
 const pieceBytes = 256 * 1024;
 
-/** A reader who takes nothing for so long is taken for gone: what he holds is wanted by others. */
-export const patienceMs = 60_000;
+/** A reader that reads nothing for so long is disconnected, because others need the connection. */
+export const maxIdleMs = 60_000;
 
 /**
- * The rows of a trusted SELECT as a response body. The engine is asked for more only when the reader has taken what was
- * there, so memory is bounded by a few chunks. The connection is the stream's own until `close`: a reader that goes away
- * (`destroy`) interrupts the query, and `close` comes only when the engine has let go.
+ * The rows of a trusted SELECT as a response body. More is read only when the reader has taken what was there, so memory is
+ * bounded by a few chunks. The connection belongs to the stream until `close`: `destroy` interrupts the query, and `close` is
+ * emitted when the connection is free.
  */
 export function streamRows(connection: DuckDBConnection, sql: string, params: QueryParams | undefined, format: RowFormat): Readable {
   return new RowStream(connection, () => openRows(connection, sql, params, format));
@@ -35,7 +35,7 @@ export interface StartedRows {
   body: Readable;
 }
 
-/** The same, begun: a query that cannot be planned or started fails here, before a header was sent. */
+/** The same, but rejects if the query cannot start, so that an error can be answered before headers are sent. */
 export async function startRows(
   connection: DuckDBConnection,
   sql: string,
@@ -76,7 +76,7 @@ async function openRows(
 
 class RowStream extends Readable {
   private opened: OpenedRows | null;
-  /** What has been written and not handed on. */
+  /** Written, but not yet pushed. */
   private ready: Buffer = Buffer.alloc(0);
   private begun = false;
   private written = false;
@@ -98,7 +98,7 @@ class RowStream extends Readable {
     else this.working ??= this.work();
   }
 
-  /** Waits for the engine, so that whoever sees `close` can use the connection again. */
+  /** Waits for DuckDB, so that the connection can be used again after `close`. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     clearTimeout(this.patience);
     const finish = () => done(error);
@@ -121,11 +121,11 @@ class RowStream extends Readable {
   }
 
   private handOver(piece: Buffer | null): void {
-    this.patience = setTimeout(() => this.destroy(new Error(`the reader took nothing for ${patienceMs} ms`)), patienceMs);
+    this.patience = setTimeout(() => this.destroy(new Error(`the reader took nothing for ${maxIdleMs} ms`)), maxIdleMs);
     this.push(piece);
   }
 
-  /** Never fails: what goes wrong ends the stream. */
+  /** Never rejects; errors destroy the stream. */
   private async work(): Promise<void> {
     try {
       this.ready = await this.writeMore();
@@ -136,7 +136,7 @@ class RowStream extends Readable {
     if (!this.destroyed) this._read();
   }
 
-  /** At least a piece, if there is as much. */
+  /** At least `pieceBytes`, unless the rows end before. */
   private async writeMore(): Promise<Buffer> {
     const pieces: Buffer[] = [];
     if (typeof this.rows === 'function') this.opened ??= await this.rows();

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 
 /** A query process's part of the file system. */
 export interface ChildFolders {
-  /** Where results that it leaves are put, which outlive it. */
+  /** Where its results are moved to, which outlive it. */
   workDir: string;
-  /** What it may read: `open` and, until it has been loaded, `governed`. */
+  /** What it may read: the folders `open` and, until tables are loaded, `governed`. */
   inDir: string;
   /** What it may write. */
   outDir: string;
@@ -14,7 +14,7 @@ export interface ChildFolders {
   remove(): Promise<void>;
 }
 
-/** Who a process runs as, when that is somebody else than us. */
+/** The user that a process runs as, if it is not our own. */
 export interface FileOwner {
   uid: number;
   gid: number;
@@ -29,7 +29,7 @@ export async function makeFolders(workDir: string, owner: FileOwner | null): Pro
   for (const part of parts) await mkdir(join(inDir, part), { recursive: true });
   await mkdir(outDir);
   if (owner) {
-    // That user, and no other process's, may go in and read; only `out` is his.
+    // Only this user may enter and read the folders; only `out` is writable.
     for (const each of [dir, inDir, ...parts.map((part) => join(inDir, part))]) {
       await chown(each, process.getuid?.() ?? 0, owner.gid);
       await chmod(each, 0o750);
@@ -39,7 +39,7 @@ export async function makeFolders(workDir: string, owner: FileOwner | null): Pro
   return { workDir, inDir, outDir, owner, remove: () => rm(dir, { recursive: true, force: true, maxRetries: 3 }) };
 }
 
-/** Somebody has cleared away what a process reads from or writes to: a fault of the process, whatever it was asked. */
+/** The folders of a process were deleted by somebody; not the fault of the query. */
 export class FoldersGone extends Error {
   override readonly name = 'FoldersGone';
 }
@@ -54,8 +54,8 @@ async function areThere(paths: string[]): Promise<boolean> {
 }
 
 /**
- * Gives a file to the process under a name of our choice. A hard link costs nothing and is read-only where the folder is
- * bound so; another file system, or a reader that may not open the original, needs a copy.
+ * Makes a file available to the process. A hard link costs nothing and is read-only if the folder is mounted so; a copy is
+ * needed on another file system, or if the process may not open the original.
  */
 export async function shareFile(path: string, target: string, owner: FileOwner | null): Promise<void> {
   const readable = owner === null || ((await stat(path)).mode & 0o004) !== 0;
@@ -76,7 +76,7 @@ export async function emptyFolder(dir: string): Promise<void> {
   for (const name of await readdir(dir)) await unlink(join(dir, name)).catch(() => rm(join(dir, name), { recursive: true, force: true }));
 }
 
-/** Takes a file that the process wrote. It could have put anything there, such as a link to a file of ours. */
+/** Moves a file that the process wrote. It is not trusted: it could have put a link to one of our files there. */
 export async function takeFile(path: string, target: string): Promise<void> {
   await rename(path, target);
   const info = await lstat(target);
@@ -91,7 +91,7 @@ export async function takeFile(path: string, target: string): Promise<void> {
 
 const workPrefix = 'queries-';
 
-/** A folder for one service's query processes. Those of services that ended without clearing up are removed. */
+/** Creates a folder for this service's query processes; deletes those of services that crashed. */
 export async function makeWorkDir(parent: string, mode: number): Promise<string> {
   await mkdir(parent, { recursive: true, mode: 0o700 });
   for (const name of await readdir(parent)) {
@@ -107,13 +107,13 @@ async function removeOurs(path: string): Promise<void> {
   if (await isOurs(path)) await rm(path, { recursive: true, force: true });
 }
 
-/** In a folder that everybody may write to, somebody else could have chosen the name. */
+/** In a world-writable folder, another user could have created it. */
 async function isOurs(path: string): Promise<boolean> {
   const info = await lstat(path);
   return info.isDirectory() && info.uid === process.getuid?.();
 }
 
-/** Whether nobody has cleared away a service's folder, or these files in it. */
+/** Whether a service's folder and these files in it still exist. */
 export async function isWhole(workDir: string, files: string[]): Promise<boolean> {
   return (await isOurs(workDir).catch(() => false)) && (await areThere(files));
 }

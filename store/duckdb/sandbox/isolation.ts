@@ -6,35 +6,35 @@ import { delimiter, dirname, join } from 'node:path';
 import type { ChildFolders, FileOwner } from './folders.ts';
 import type { ChildProgram } from './program.ts';
 
-/** The third wall: how a query process is shut in. */
+/** The third of the sandbox's walls: how a query process is isolated from the machine. */
 export interface Isolation {
   kind: 'bubblewrap' | 'user';
-  /** Copies of programs that it starts processes from. */
+  /** Paths of the programs' copies that processes are started from. */
   copies: string[];
-  /** Who the next process runs as; null when it reads files as we do. */
+  /** The user for the next process. Null: our own. */
   nextOwner(): Promise<FileOwner | null>;
   /** The folders as the process sees them. */
   seen(folders: ChildFolders): { inDir: string; outDir: string };
-  /** Its socket is the fourth of its standard streams. */
+  /** The socket is file descriptor 3. */
   spawn(folders: ChildFolders): ReturnType<typeof spawn>;
-  /** Ends what a killed process may have left behind. */
+  /** Ends processes that a killed process may have left behind. */
   sweep(folders: ChildFolders): void;
 }
 
-/** Of the operating system, for everything the process allocates; DuckDB's own limit lies below it. */
+/** Memory limit of the operating system for the process; DuckDB's own limit is lower. */
 const dataLimitBytes = 1_073_741_824;
-/** Of one file that it writes. */
+/** Size limit of a file that it writes. */
 const fileLimitBlocks = 4_194_304;
 
-/** Busy memory is taken from query processes first; limits are inherited by what is run then. */
+/** Shell code that sets limits for what it starts. When memory is short, the kernel kills query processes first. */
 const limits = `{ echo 800 > /proc/self/oom_score_adj; } 2>/dev/null
 ulimit -c 0; ulimit -f ${fileLimitBlocks}; ulimit -d ${dataLimitBytes / 1024} || exit 71
 exec "$@"`;
 
-/** Compiling and collecting in many threads would cost memory that the query needs. */
+/** One thread for compilation and garbage collection, because more would take memory that the query needs. */
 const nodeFlags = ['--v8-pool-size=1', '--max-old-space-size=256', '--disable-proto=delete', '--disallow-code-generation-from-strings'];
 
-/** The whole environment: nothing of ours is passed on. */
+/** The whole environment; our own variables are not passed on. */
 const env = { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' };
 
 function run(command: string[], owner: FileOwner | null) {
@@ -57,7 +57,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Nothing of the machine but what is listed, nothing writable but one folder, no network, nobody else's processes. */
+/** The process sees only the listed files, can write to one folder, and has no network and no view of other processes. */
 export function bubblewrapIsolation(bwrap: string, program: ChildProgram): Isolation {
   const bind = (from: string, to = from) => ['--ro-bind', from, to];
   const fixed = [
@@ -83,7 +83,7 @@ export function bubblewrapIsolation(bwrap: string, program: ChildProgram): Isola
     ...bind(program.nativeDir, '/app/native'),
     ...bind(program.node, '/app/node'),
     ...bind(program.bundle, '/app/child.mjs'),
-    // There is no loader's cache inside.
+    // The loader's cache is not visible inside.
     '--setenv',
     'LD_LIBRARY_PATH',
     [...new Set(program.libraries.map(dirname))].join(delimiter),
@@ -113,7 +113,7 @@ export function bubblewrapIsolation(bwrap: string, program: ChildProgram): Isola
       ];
       return run(command, null);
     },
-    // Everything inside has ended with it.
+    // Nothing to do: bubblewrap ends everything inside.
     sweep() {},
   };
 }
@@ -122,12 +122,12 @@ function hasOption(bwrap: string, option: string): boolean {
   return spawnSync(bwrap, ['--help'], { encoding: 'utf8' }).stdout.includes(option);
 }
 
-/** Ids that no distribution gives to anybody; each process has its own, so that they cannot touch each other. */
+/** User ids that no distribution uses; each process has its own, so that processes cannot affect each other. */
 const firstUserId = 60_706;
 const userIds = 478;
 let usersGiven = 0;
 
-/** No other service on this machine uses the id as long as we hold a name for it, which the kernel takes back when we are gone. */
+/** Claims a user id by an abstract socket, which the kernel removes when we end, so that other services do not use it. */
 async function claimUser(): Promise<{ id: number; claim: Server }> {
   for (let tries = 0; tries < userIds; tries += 1) {
     usersGiven = (usersGiven + 1) % userIds;
@@ -141,7 +141,7 @@ async function claimUser(): Promise<{ id: number; claim: Server }> {
   throw new Error('every user that a query process could run as is taken');
 }
 
-/** Without bubblewrap, as root: another user, who owns nothing and may write to one folder. `appDir` must be one he can enter. */
+/** Without bubblewrap, as root: runs as another user, who can write to one folder only. That user must be able to enter `appDir`. */
 export async function userIsolation(program: ChildProgram, appDir: string): Promise<Isolation> {
   await cp(program.nativeDir, join(appDir, 'native'), { recursive: true, dereference: true });
   await copyFile(program.bundle, join(appDir, 'child.mjs'));
@@ -159,7 +159,7 @@ export async function userIsolation(program: ChildProgram, appDir: string): Prom
     seen: ({ inDir, outDir }) => ({ inDir, outDir }),
     spawn: ({ inDir, outDir, owner }) => run([program.node, ...nodeFlags, join(appDir, 'child.mjs'), inDir, outDir], owner),
     sweep({ owner }) {
-      // As that user: everything he may send a signal to, which is what is his.
+      // As that user, `kill -1` reaches exactly the user's own processes.
       if (!owner) return;
       const sweeping = spawn('/bin/sh', ['-c', 'kill -9 -1'], { cwd: '/', env, stdio: 'ignore', ...owner });
       sweeping

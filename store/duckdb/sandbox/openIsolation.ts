@@ -16,16 +16,16 @@ const sandboxHelp = [
 
 export interface OpenedIsolation {
   kind: Isolation['kind'];
-  /** The process that showed it to work. */
+  /** The process that it was tested with. */
   first: QueryProcess;
   start(): Promise<QueryProcess>;
-  /** Removes its folder, when no process is left. */
+  /** Deletes its folder. Call it when no process is left. */
   remove(): Promise<void>;
 }
 
 type MakeIsolation = (workDir: string) => Isolation | Promise<Isolation>;
 
-/** The strongest isolation that works on this machine. Each is tried with a real query process, since only that tells. */
+/** The strongest isolation that works on this machine, tested with a real query process. */
 export async function openIsolation(dir: string, searchPath: string[], choice: IsolationChoice): Promise<OpenedIsolation> {
   const program = await findChildProgram();
   const reasons: string[] = [];
@@ -45,7 +45,7 @@ export async function openIsolation(dir: string, searchPath: string[], choice: I
     if (!bwrap) reasons.push('bubblewrap (the program bwrap) is not installed');
   }
   if (choice !== 'bubblewrap') {
-    // Another user must be able to go there, and the data folder is closed to everybody.
+    // Another user must be able to enter it, and nobody else may enter the data folder.
     const opened =
       process.getuid?.() === 0 ? await attempt(tmpdir(), 0o711, (workDir) => userIsolation(program, join(workDir, 'app'))) : null;
     if (opened) return opened;
@@ -75,8 +75,8 @@ interface Place {
 }
 
 /**
- * The folder that processes are started in, with what they need in it. Should somebody clear it away, as programs that tidy
- * temporary folders do, there is another from the next process on: under a new name, since the old one may be anybody's now.
+ * The folder that processes are started in. If it was deleted, as programs that clean temporary folders do, a new one is made
+ * for the next process, under a new name, because the old one may belong to somebody else by now.
  */
 function keepPlaces(parent: string, mode: number, make: MakeIsolation): { current(): Promise<Place>; remove(): Promise<void> } {
   const workDirs: string[] = [];
@@ -91,7 +91,7 @@ function keepPlaces(parent: string, mode: number, make: MakeIsolation): { curren
     return place && (await isWhole(place.workDir, place.isolation.copies)) ? place : makePlace();
   };
   return {
-    // One after the other: processes that are started together find the same place.
+    // Serialized, so that processes started together use the same folder.
     current: () => {
       making = renew(making);
       return making;

@@ -4,7 +4,7 @@ import type { TreeCheck } from '../../../core/sql/checkTree.ts';
 import { ProcessGone } from './process.ts';
 import type { ChildError } from './protocol.ts';
 
-/** How what happened in a query process is told to the caller. */
+/** Turns failures of query processes into errors for the caller. */
 
 const fixes = {
   'query-refused': 'Write one SELECT over the tables of the workbook.',
@@ -30,7 +30,7 @@ export function requireOk(analysis: Analysis): Omit<TreeCheck, 'refusals'> {
   throw sqlProblem(`query-${analysis.outcome}`, analysis.errors);
 }
 
-/** The reply's error as an exception: a refusal for the caller, or a fault of ours, whose text is for the log. */
+/** The error of a reply: a refusal for the caller, or a fault of the service, whose text only goes to the log. */
 export function childProblem(error: ChildError): Error {
   switch (error.kind) {
     case 'failed':
@@ -46,7 +46,7 @@ export function childProblem(error: ChildError): Error {
 
 const nowhere = { line: null, column: null };
 
-/** A process that had to be killed, or died, tells about the query that it ran. */
+/** Explains to the caller why the query's process was killed or died. */
 export function goneProblem(error: unknown): unknown {
   if (!(error instanceof ProcessGone)) return error;
   if (error.why === 'timeout') return sqlProblem('query-timeout', [{ message: 'The query took too long.', ...nowhere }], error);

@@ -3,12 +3,12 @@ import { DomainError, type ProblemItem } from '../../../core/errors.ts';
 import { escapePointer } from '../../../core/jsonPointer.ts';
 import type { Params, Scalar } from './protocol.ts';
 
-/** As a request gives them: by position or by name. */
+/** Parameters of a request, by position or by name. */
 export type GivenParams = unknown[] | Record<string, unknown>;
 
 const maxParams = 1_000;
 
-/** By name, `1`, `2` … for positions. Refuses what is no scalar and no list of scalars. */
+/** By name; positions are named `1`, `2`, …. Values must be scalars or lists of scalars. */
 export function readParams(given: GivenParams | undefined): Params {
   const entries: [string, unknown, string][] = Array.isArray(given)
     ? given.map((value, i) => [String(i + 1), value, String(i)])
@@ -17,7 +17,7 @@ export function readParams(given: GivenParams | undefined): Params {
   const problems: ProblemItem[] = [];
   const names = new Set<string>();
   for (const [name, value, key] of entries) {
-    // As the engine compares them.
+    // DuckDB ignores case too.
     const isTwice = names.size === names.add(name.toLowerCase()).size;
     const detail = isTwice ? `$${name} is given twice.` : findProblem(value);
     if (detail !== null) problems.push({ pointer: `/params/${escapePointer(key)}`, detail });
@@ -40,7 +40,7 @@ function findProblem(value: unknown): string | null {
   return value.isWellFormed() ? null : 'Text must not hold lone surrogates.';
 }
 
-/** From here on a number is written with an exponent, and nobody expects each of its digits to count. */
+/** From here on numbers are written with an exponent, so nobody expects every digit to be exact. */
 const roundFrom = 1e21;
 
 function findNumberProblem(value: number): string | null {
@@ -49,13 +49,13 @@ function findNumberProblem(value: number): string | null {
   return isExact ? null : 'The number is beyond 2^53 as a JSON number and may have lost digits; give it as a string.';
 }
 
-/** Every parameter of the query must be given, and nothing else. */
+/** Throws unless exactly the query's parameters are given. */
 export function matchParams(used: string[], params: Params): void {
   const problems = findParamProblems(used, params);
   if (problems.length > 0) throw invalid(problems.map((detail) => ({ pointer: '/params', detail })));
 }
 
-/** Without values only what is wrong with the query itself. */
+/** `params` null: only problems of the query itself. */
 export function findParamProblems(used: string[], params: Params | null): string[] {
   const gap = findGap(used);
   if (gap !== null) return [gap];
@@ -70,7 +70,7 @@ export function findParamProblems(used: string[], params: Params | null): string
   ];
 }
 
-/** The engine gives positions that are left out no place, and then cannot bind those after them. */
+/** DuckDB cannot bind positions after one that the query does not use. */
 export function findGap(used: string[]): string | null {
   const positions = used.filter((name) => /^\d+$/.test(name)).map(Number);
   const missing = Array.from({ length: positions.length }, (_, i) => i + 1).find((position) => !positions.includes(position));

@@ -3,9 +3,9 @@ import { FoldersGone } from './folders.ts';
 import { ProcessGone, type QueryProcess } from './process.ts';
 
 export interface PoolOptions {
-  /** Queries that run at the same time; one more process stands by. */
+  /** Queries that run at the same time; one more process is kept ready. */
   size: number;
-  /** Queries that wait; further ones are turned away. */
+  /** Queries that may wait; further ones are refused. */
   maxQueue: number;
   maxWaitMs: number;
   /** Requests after which a process is replaced. */
@@ -23,7 +23,7 @@ interface Waiting {
 
 const retryPauseMs = 1_000;
 
-/** Hands out query processes fairly and keeps enough of them ready. */
+/** Shares query processes fairly between accounts and keeps enough of them ready. */
 export class ProcessPool {
   private readonly idle: QueryProcess[] = [];
   private readonly alive = new Set<QueryProcess>();
@@ -34,7 +34,7 @@ export class ProcessPool {
   private starting = 0;
   private closed = false;
 
-  /** The first process has shown that it works here at all; the others follow. */
+  /** `first` is a process that was started to test the isolation. */
   constructor(
     private readonly options: PoolOptions,
     first: QueryProcess,
@@ -43,7 +43,7 @@ export class ProcessPool {
     this.refill();
   }
 
-  /** How many queries one account may run at once: others must get their turn. */
+  /** How many queries one account may run at once, so that others are not blocked. */
   get perAccount(): number {
     return Math.max(1, Math.floor(this.options.size / 2));
   }
@@ -53,9 +53,9 @@ export class ProcessPool {
   }
 
   /**
-   * Runs `work` with a process of its own. A process that is gone afterwards, or has served long enough, is replaced. Who
-   * leaves while he waits (`signal`) leaves the queue. One whose folders were cleared away is replaced too, and the work is
-   * done with another: queries change nothing. All that stand ready may have lost theirs.
+   * Runs `work` with a process of its own. A process that is gone afterwards, or has served `maxServed` requests, is replaced.
+   * `signal` leaves the queue. If the folders of a process were deleted, the work is repeated with another, which is safe
+   * because queries change nothing; all ready processes may have lost their folders.
    */
   async use<T>(accountId: string, work: (process: QueryProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
     for (let tries = 0; ; tries += 1) {
@@ -101,7 +101,7 @@ export class ProcessPool {
     return taken.finally(() => signal?.removeEventListener('abort', leave));
   }
 
-  /** The last that came of the account with the most in the queue: nobody fills it for all others. */
+  /** The newest query of the account with the most queries in the queue, so that no account fills it alone. */
   private findSurplus(): Waiting | undefined {
     const counts = new Map<string, number>();
     for (const { accountId } of this.queue) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
@@ -109,7 +109,7 @@ export class ProcessPool {
     return this.queue.findLast(({ accountId }) => counts.get(accountId) === most);
   }
 
-  /** In the order of arrival, passing over accounts that have their share. */
+  /** In order of arrival, skipping accounts that run as many queries as they may. */
   private dispatch(): void {
     while (this.busyCount < this.options.size && this.idle.length > 0) {
       const index = this.queue.findIndex(({ accountId }) => (this.busy.get(accountId) ?? 0) < this.perAccount);

@@ -3,7 +3,7 @@ import { type ChildFolders, makeFolders } from './folders.ts';
 import type { Isolation } from './isolation.ts';
 import { encodeFrame, FrameReader, type Replies, type Reply, type Request } from './protocol.ts';
 
-/** Why a query process is no more. */
+/** The process was killed or died. */
 export class ProcessGone extends Error {
   override readonly name = 'ProcessGone';
 
@@ -15,7 +15,6 @@ export class ProcessGone extends Error {
   }
 }
 
-/** One query process, as the service sees it. */
 export interface QueryProcess {
   readonly pid: number;
   readonly folders: ChildFolders;
@@ -32,7 +31,7 @@ export interface QueryProcess {
 }
 
 const readyTimeoutMs = 30_000;
-/** A reply larger than any page we ask for is an attack or a fault. */
+/** No reply to our requests is larger; a larger one is an attack or a fault. */
 const maxFrameBytes = 80 * 1024 * 1024;
 const stderrBytes = 4_000;
 
@@ -51,7 +50,7 @@ export async function startProcess(isolation: Isolation, workDir: string): Promi
   const end = (error: ProcessGone) => {
     if (gone) return;
     gone = error;
-    // bubblewrap takes everything inside with it.
+    // bubblewrap ends everything inside with it.
     child.kill('SIGKILL');
     socket.destroy();
     waiting?.reject(error);

@@ -6,7 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectDir } from '../../config.ts';
 
-/** Everything that a query process needs of this machine: little enough to be listed file by file. */
+/** All files of this machine that a query process needs. */
 export interface ChildProgram {
   node: string;
   /** One file with the child's code and DuckDB's JavaScript. */
@@ -15,7 +15,7 @@ export interface ChildProgram {
   nativeDir: string;
   /** Shared libraries that Node and DuckDB load, the loader among them. */
   libraries: string[];
-  /** Parts of Node that some distributions keep in files of their own. */
+  /** Parts of Node that some distributions install separately. */
   extraDirs: string[];
 }
 
@@ -28,11 +28,11 @@ export async function findChildProgram(): Promise<ChildProgram> {
   return { node: process.execPath, bundle, ...loaded, extraDirs: findExtraDirs() };
 }
 
-/** The child as one file, made when its sources have changed since: it starts in a fraction of the time. */
+/** Bundles the child into one file, which starts much faster; rebuilt when the sources have changed. */
 export async function prepareChildBundle(entry: string = childEntry): Promise<string> {
   const path = join(buildDir, `sandbox-${hashSources(entry)}.mjs`);
   if (existsSync(path)) return path;
-  // It comes with tsx, which runs the whole project.
+  // esbuild is a dependency of tsx, which the project runs with.
   const esbuild = createRequire(createRequire(import.meta.url).resolve('tsx'))('esbuild') as typeof import('esbuild');
   const { outputFiles } = await esbuild.build({
     entryPoints: [entry],
@@ -43,13 +43,13 @@ export async function prepareChildBundle(entry: string = childEntry): Promise<st
     target: 'node20',
     minify: true,
     keepNames: true,
-    // What DuckDB's own package does to find its binding looks at more of the machine than an isolation shows.
+    // DuckDB's package would search for its binding in places that are not visible inside the isolation.
     alias: { '@duckdb/node-bindings': './native/duckdb.node' },
     external: ['./native/duckdb.node'],
     banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },
   });
   mkdirSync(buildDir, { recursive: true });
-  // Written aside and renamed, so that a process which starts at the same time never reads half of it.
+  // Written under another name and renamed, so that a process starting at the same time never reads half of it.
   const draft = `${path}.${process.pid}`;
   writeFileSync(draft, outputFiles[0]?.contents ?? '');
   renameSync(draft, path);
@@ -67,7 +67,7 @@ function hashSources(entry: string): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Asked of a process that has loaded DuckDB: it works with glibc and musl, and wherever Node itself came from. */
+/** Asks a process that has loaded DuckDB, which works for glibc and musl and any installation of Node. */
 async function listLoaded(): Promise<Pick<ChildProgram, 'nativeDir' | 'libraries'>> {
   const binding = createRequire(createRequire(import.meta.url).resolve('@duckdb/node-api')).resolve('@duckdb/node-bindings');
   const report = 'process.report.excludeNetwork = true; console.log(JSON.stringify(process.report.getReport().sharedObjects))';

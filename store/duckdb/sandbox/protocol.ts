@@ -2,7 +2,7 @@ import type { Analysis } from '../../../core/sql/analyze.ts';
 import type { KnownTable } from '../../../core/sql/checkTree.ts';
 import type { Tail } from '../relation.ts';
 
-/** What the service and a query process say to each other, over one socket, a request and its reply at a time. */
+/** Messages between the service and a query process, over one socket, one request and reply at a time. */
 
 /** JSON's scalars, and lists of them. */
 export type Scalar = string | number | boolean | null;
@@ -17,9 +17,9 @@ export interface ResultColumn {
 export interface LoadedRelation {
   name: string;
   columns: string[];
-  /** The SELECT that makes it, over paths as the process sees them. */
+  /** The SELECT for its rows, with paths as the process sees them. */
   select: string;
-  /** Loaded before SQL of others runs, and its files are then taken away. */
+  /** Has hidden columns: it is copied before user SQL runs, and its files are then removed. */
   governed: boolean;
   tail: (Tail & { name: string }) | null;
 }
@@ -39,8 +39,8 @@ export interface ValidateRequest {
 }
 
 /**
- * Up to three steps in one go, each of them left out with null. A query that does not pass the check goes no further; a
- * stop after loading lets the service take files away before the rest.
+ * Up to three steps in one request; null skips a step. A query that fails the check goes no further. Loading in a request of
+ * its own lets the service remove files before the query runs.
  */
 export interface RunRequest {
   op: 'run';
@@ -48,7 +48,7 @@ export interface RunRequest {
   params: Params;
   /** The tables that the SQL may name. */
   check: KnownTable[] | null;
-  /** After a check, only what the query reads is loaded; where it reads a table that is not here, nothing is done. */
+  /** After a check, only tables that the query reads are loaded. If it reads one that is not listed, nothing is done. */
   load: LoadedRelation[] | null;
   execute: ExecuteStep | null;
   timeoutMs: number;
@@ -59,9 +59,9 @@ export interface ExecuteStep {
   maxPageBytes: number;
   maxRows: number;
   maxBytes: number;
-  /** Name of the file to write the whole result to; null: only the first page is wanted. */
+  /** File name for the whole result. Null: only the first page is wanted. */
   resultFile: string | null;
-  /** A file of no more than this comes with the reply instead. */
+  /** A result up to this size is sent with the reply instead. */
   inlineBytes: number;
 }
 
@@ -72,18 +72,18 @@ export interface Executed {
   rowCount: number;
   more: boolean;
   elapsedMs: number;
-  /** Of the result's file, if it comes with the reply; null if it lies where it was asked for. */
+  /** Size of the result in the reply. Null: it was written to `resultFile`. */
   contentBytes: number | null;
 }
 
 export interface Replies {
   check: { analysis: Analysis; normalised: string | null };
   validate: { analysis: Analysis; columns: ResultColumn[] };
-  /** The frame's body is the page, and behind it the result's file if that is small. */
+  /** The frame's body is the page, followed by the result if that is small. */
   run: { analysis: Analysis | null; executed: Executed | null };
 }
 
-/** `failed`: the query's own fault. `broken`: ours; its text goes to the log and nowhere else. */
+/** `failed`: the fault of the query. `broken`: ours; its text only goes to the log. */
 export interface ChildError {
   kind: 'failed' | 'too-large' | 'timeout' | 'broken';
   message: string;
@@ -98,7 +98,7 @@ export interface Frame {
   body: Buffer;
 }
 
-/** Between the rows of a page. JSON as the engine writes it has no line break of its own, so rows can be told apart by it. */
+/** Separates the rows of a page. DuckDB writes JSON without line breaks, so rows can be split by it. */
 export const pageSeparator = ',\n';
 
 const prefixBytes = 8;
@@ -112,7 +112,7 @@ export function encodeFrame(header: unknown, body: Buffer = Buffer.alloc(0)): Bu
   return Buffer.concat([prefix, text, body]);
 }
 
-/** Puts frames together again. Throws when one is larger than agreed: the other side is not to be trusted. */
+/** Reassembles frames. Throws if one is too large, because the other side is not trusted. */
 export class FrameReader {
   private chunks: Buffer[] = [];
   private size = 0;

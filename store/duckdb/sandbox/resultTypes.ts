@@ -4,11 +4,11 @@ import { parseTypeName } from '../typeNames.ts';
 import type { ResultColumn } from './protocol.ts';
 
 /**
- * Types of results. What a column is reported as is what JSON, NDJSON and Arrow show; what a Parquet file cannot hold
- * exactly lies in it as text and is cast back on reading.
+ * Types of results. The reported type of a column is what JSON, NDJSON and Arrow show. What Parquet cannot store exactly is
+ * stored as text and cast back on reading.
  */
 
-/** The name of the type that a result column gets; a few that only the engine understands become text or JSON. */
+/** The reported type of a result column; a few types that only DuckDB knows become text or JSON. */
 export function resultTypeName(type: DuckDBType): string {
   switch (type.typeId) {
     case Id.VARCHAR:
@@ -27,12 +27,12 @@ export function resultTypeName(type: DuckDBType): string {
   }
 }
 
-/** The same, where only the engine's name of the type is known. */
+/** The same for DuckDB's name of a type. */
 export function resultTypeOf(typeName: string): string {
   return /^(ENUM|UNION)\b/.test(typeName) ? 'VARCHAR' : resultTypeName(parseTypeName(typeName));
 }
 
-/** The type under which a column lies in the file. */
+/** The type of a column in the file. */
 function storedTypeName(type: DuckDBType): string {
   switch (type.typeId) {
     case Id.HUGEINT:
@@ -48,13 +48,13 @@ function storedTypeName(type: DuckDBType): string {
   }
 }
 
-/** SQL for a column on its way into the file; `sql` is where its value lies. */
+/** SQL that turns a value (`sql`) into the column of the file. */
 export function storeColumn({ name, type }: ResultColumn, sql: string): string {
   const stored = storedTypeName(parseTypeName(type));
   return `${stored === type ? sql : `CAST(${sql} AS ${stored})`} AS ${quoteName(name)}`;
 }
 
-/** A SELECT over a result file that gives the columns as they were. */
+/** A SELECT over a result file that restores the columns' types. */
 export function selectResult(path: string, columns: ResultColumn[]): string {
   const list = columns.map(({ name, type }) => `CAST(${quoteName(name)} AS ${type}) AS ${quoteName(name)}`);
   return `SELECT ${list.join(', ')} FROM read_parquet(${quoteText(path)})`;
@@ -69,7 +69,7 @@ function mapNested(type: DuckDBType, map: (inner: DuckDBType) => string): string
     case Id.MAP:
       return `MAP(${map(type.keyType)}, ${map(type.valueType)})`;
     case Id.STRUCT:
-      // Those of `row(…)` have no names, and a table cannot hold them so.
+      // Entries of `row(…)` have no names, but a table needs them.
       return `STRUCT(${type.entryTypes.map((entry, i) => `${quoteName(type.entryNames[i] || `v${i + 1}`)} ${map(entry)}`).join(', ')})`;
     default:
       return null;

@@ -14,14 +14,14 @@ import type { ExecuteStep, LoadedRelation, Params, Replies, ResultColumn, RunReq
 export interface PreparedQuery extends Pick<ExecuteStep, 'pageLimit' | 'maxRows' | 'maxBytes'> {
   sql: string;
   params: Params;
-  /** The tables that the SQL may name. Null: the SQL is not checked, which is for tests of the other walls. */
+  /** The tables that the SQL may name. Null: the SQL is not checked, for tests of the other walls. */
   check: KnownTable[] | null;
   relations: Relation[];
   pathOf(key: string): string;
   deadlineMs: number;
-  /** Where the caller finds the result; null when he wants none. */
+  /** Where to put the result. Null: none is wanted. */
   resultPath: string | null;
-  /** A result of no more bytes is handed over as such. */
+  /** A result up to this size is returned as bytes. */
   inlineBytes: number;
 }
 
@@ -40,20 +40,20 @@ export interface SandboxResult {
   more: boolean;
   /** The text of a JSON array of objects, a line each. */
   pageJson: string;
-  /** Parquet, the caller's from now on; read it by `selectResult`. Null without `keepResult`, and where it is `content`. */
+  /** A Parquet file, owned by the caller; read it with `selectResult`. Null without `keepResult`, or if `content` is set. */
   resultFile: string | null;
   content: Buffer | null;
   elapsedMs: number;
 }
 
-/** The query reads tables that were not given with it: nothing was done. */
+/** The query reads tables that were not given. Nothing was done. */
 export class TablesMissing extends Error {
   constructor(readonly tables: string[]) {
     super('tables are missing');
   }
 }
 
-/** Whatever happens, the process holds no file of this query afterwards. */
+/** Removes all files of the query from the process afterwards, also after errors. */
 export async function runInProcess(process: QueryProcess, query: PreparedQuery): Promise<SandboxResult> {
   const { pageLimit, maxRows, maxBytes, resultPath, inlineBytes } = query;
   const resultFile = resultPath === null ? null : resultName;
@@ -66,7 +66,7 @@ export async function runInProcess(process: QueryProcess, query: PreparedQuery):
     const tables = outcome.analysis?.outcome === 'ok' ? outcome.analysis.tables : relations.map(({ name }) => name);
     const given = new Set(relations.map(({ name }) => foldName(name)));
     if (!tables.every((name) => given.has(foldName(name)))) throw new TablesMissing(tables);
-    // What hides columns has been loaded without them: from here on its files cannot be reached by any means.
+    // Tables with hidden columns are loaded without these. Their files are removed before user SQL runs.
     await removeFiles(files, 'governed');
     if (governed) outcome = await ask(process, query, { check: null, load: null, execute });
     if (!outcome.executed) throw new Error('a query process did not execute what it was asked to');
@@ -77,17 +77,17 @@ export async function runInProcess(process: QueryProcess, query: PreparedQuery):
   } catch (error) {
     if (!process.gone && !(await hasFolders(process.folders)) && !process.gone)
       throw new FoldersGone('the folders of a query process are gone', { cause: error });
-    // After a refusal, or an error in the query, the process goes on; after anything else only a fresh one is a known state.
+    // After a refusal or an error of the query the process is reused; after other errors its state is unknown.
     if (!(error instanceof TablesMissing || (error instanceof DomainError && harmless.has(error.code)))) process.kill();
     else await emptyFolder(process.folders.outDir);
     throw error;
   } finally {
-    // A process that is gone takes its folders with it.
+    // The folders of a process that is gone are removed anyway.
     if (!process.gone) for (const part of ['open', 'governed'] as const) await removeFiles(files, part);
   }
 }
 
-/** The process is not to be trusted with its numbers either. */
+/** Checks the sizes, because the process is not trusted. */
 function splitBody(body: Buffer, contentBytes: number | null, inlineBytes: number): { page: Buffer; content: Buffer | null } {
   if (contentBytes === null) return { page: body, content: null };
   if (!(contentBytes >= 0 && contentBytes <= Math.min(body.length, inlineBytes))) throw new Error('a query process counted wrongly');
@@ -119,10 +119,10 @@ interface SharedFile {
   removed: boolean;
 }
 
-/** What the process is told of the tables, and the files it needs for them. */
+/** The tables as the process sees them, and the files that it needs. */
 function describeRelations(process: QueryProcess, query: PreparedQuery): { relations: LoadedRelation[]; files: SharedFile[] } {
   const files = new Map<string, SharedFile & { seen: string }>();
-  // Tables of the engine's session share their names with those of the workbook.
+  // Random, because tables of the session and of the workbook share a name space.
   const mark = randomBytes(6).toString('hex');
   const relations = query.relations.map((relation, i): LoadedRelation => {
     const part: InPart = relation.governed ? 'governed' : 'open';

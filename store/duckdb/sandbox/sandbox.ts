@@ -15,9 +15,9 @@ import type { QueryProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
 import { graceMs, runInProcess, type SandboxResult } from './runInProcess.ts';
 
-/** Runs the SQL of strangers. Three walls: the tree (core/sql), the instance (child/session.ts), the process (isolation.ts). */
+/** Runs SQL of users behind three walls: the syntax tree (core/sql), the instance (child/session.ts), the process (isolation.ts). */
 export interface Sandbox {
-  /** What a query would read, before anything is built for it. Refusals are thrown. */
+  /** Which tables a query would read, without opening any. Throws refusals. */
   analyze(query: { accountId: string; sql: string; tables: KnownTable[] }): Promise<QueryPlan>;
   run(query: SandboxQuery): Promise<SandboxResult>;
   /** Binds the query against the tables' columns; nothing is read or run. */
@@ -38,22 +38,22 @@ export interface SandboxQuery {
   accountId: string;
   sql: string;
   params?: GivenParams;
-  /** Those that SQL may name; only what the query reads is built. */
+  /** Tables that the SQL may name; only those that it reads are loaded. */
   relations: Relation[];
-  /** All that SQL may name, where `relations` are only those it seems to read; if it reads another, `TablesMissing` is thrown. */
+  /** All tables that the SQL may name, if `relations` is only a guess of those that it reads. `TablesMissing` is thrown if the guess was wrong. */
   known?: KnownTable[];
-  /** Local path of a blob. The files must stay until the query has ended. */
+  /** Local path of a blob. The files must exist until the query has ended. */
   pathOf(key: string): string;
   pageLimit: number;
   timeoutMs: number;
-  /** Ends the query, with its process. */
+  /** Ends the query by ending its process. */
   signal?: AbortSignal;
-  /** Of the whole result. */
+  /** Limit for the whole result. */
   maxRows: number;
   maxBytes: number;
-  /** False: only the page is wanted, and the query stops once it has it. */
+  /** False: only the page is wanted; the query stops after it. */
   keepResult: boolean;
-  /** A result that is kept and has no more bytes is `content`, not a file; none unless told. */
+  /** A kept result up to this size is returned as `content` instead of a file. Unset: always a file. */
   inlineBytes?: number;
 }
 
@@ -64,7 +64,7 @@ export interface Validation {
 }
 
 export interface SandboxOptions {
-  /** On the file system of the blobs, so that files are linked and not copied. */
+  /** Should be on the file system of the blobs, so that files can be linked instead of copied. */
   dir: string;
   searchPath: string[];
   /** Queries at a time; default one per core. */
@@ -81,14 +81,13 @@ export interface SandboxOptions {
 const parseTimeoutMs = 5_000;
 const bindTimeoutMs = 5_000;
 /**
- * What a process has handed on stays in its memory until its garbage is collected, which nothing hurries: after a result of
- * this size it is replaced, so that the next query has all the memory that one may use.
+ * After a result of this size the process is replaced: its memory may not be freed soon, and the next query needs it.
  */
 const largeResultBytes = 32 * 1024 * 1024;
-/** With more tables than this, it is worth asking first which of them the query reads. */
+/** With more tables than this, the query is analyzed first to open only those that it reads. */
 const maxUnchecked = 16;
 
-/** Fails with a text for people when queries cannot be shut in on this machine. */
+/** Throws an error with advice if no isolation works on this machine. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const isolation = await openIsolation(options.dir, options.searchPath, options.isolation ?? 'any');
   const pool = new ProcessPool(
@@ -103,7 +102,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     isolation.first,
   );
 
-  /** Checks the text and hands it to a process; what goes wrong there is told in the caller's words. */
+  /** Checks the text and passes it to a process; turns its failures into errors for the caller. */
   async function withProcess<T>(
     accountId: string,
     sql: string,
@@ -181,7 +180,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 const describeTables = (relations: Pick<Relation, 'name' | 'columns'>[]): KnownTable[] =>
   relations.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
 
-/** A query cannot be asked to stop as surely as its process can be ended. */
+/** On abort kills the process, because a query may not react to an interrupt. */
 async function untilAborted<T>(signal: AbortSignal | undefined, process: QueryProcess, work: () => Promise<T>): Promise<T> {
   if (signal?.aborted) throw givenUp();
   const stop = () => process.kill();
@@ -195,14 +194,14 @@ async function untilAborted<T>(signal: AbortSignal | undefined, process: QueryPr
   }
 }
 
-/** With the columns of those that are there: only then a word such as `user` can be told from a column. */
+/** With the columns of the relations, which are needed to tell words such as `user` from columns. */
 function describeKnown(known: KnownTable[] | undefined, relations: Relation[]): KnownTable[] {
   const described = describeTables(relations);
   const byName = new Map(described.map((table) => [foldName(table.name), table]));
   return known?.map((table) => byName.get(foldName(table.name)) ?? table) ?? described;
 }
 
-/** The parser, too, runs on text of strangers: in the process, and bounded. */
+/** Parses in the process too, with a time limit, because the text is not trusted. */
 async function check(process: QueryProcess, sql: string, tables: KnownTable[]): Promise<Replies['check']> {
   const { reply } = await process.ask({ op: 'check', sql, tables }, parseTimeoutMs);
   if (reply.ok) return reply.value;

@@ -4,7 +4,7 @@ import type { RowFormat } from '../formats/streamRows.ts';
 import type { ResultColumn } from './protocol.ts';
 import { selectResult } from './resultTypes.ts';
 
-/** The rows of a query's result, or a page of them, as a stream; the file is given back when it closes. */
+/** Streams the rows of a query's result, or a page of them. The file is released when the stream closes. */
 export function streamResultFile(
   engine: Engine,
   columns: ResultColumn[],

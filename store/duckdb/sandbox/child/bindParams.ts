@@ -12,7 +12,7 @@ import {
 } from '@duckdb/node-api';
 import type { Params, Scalar } from '../protocol.ts';
 
-/** Values come as JSON has them; each is bound with the narrowest type that holds it, as a literal would be. */
+/** Binds JSON values, each with the narrowest type that holds it, like a literal. */
 export function bindParams(statement: DuckDBPreparedStatement, params: Params): void {
   for (let index = 1; index <= statement.parameterCount; index += 1) {
     const value = findParam(params, statement.parameterName(index));
@@ -45,7 +45,7 @@ function typeOf(value: Exclude<Scalar, null>): DuckDBType {
   return Math.abs(value) < 2 ** 31 ? INTEGER : BIGINT;
 }
 
-/** Text holds everything; among numbers the widest wins. */
+/** The widest numeric type; text for mixed kinds. */
 function commonType(types: DuckDBType[]): DuckDBType {
   if (types.length === 0) return VARCHAR;
   const widest = [BOOLEAN, INTEGER, BIGINT, DOUBLE] as DuckDBType[];

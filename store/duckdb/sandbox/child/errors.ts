@@ -1,12 +1,12 @@
 import { locatePosition } from '../../../../core/sql/analyze.ts';
 import type { ChildError } from '../protocol.ts';
 
-/** A limit that we watch ourselves was passed. */
+/** A limit of the service, not of DuckDB, was exceeded. */
 export class TooLarge extends Error {}
 
 export class TimedOut extends Error {}
 
-/** The query is at fault, and the engine did not say how. */
+/** The query failed, and DuckDB gave no reason. */
 export class Failed extends Error {}
 
 interface EngineError {
@@ -17,7 +17,7 @@ interface EngineError {
   type?: string;
 }
 
-/** What the caller may know of an error: the engine's words without paths, settings and other tables' names. */
+/** What the caller may see of an error: DuckDB's message without paths, settings and names of other tables. */
 export function describeQueryError(error: unknown, sql: string): ChildError {
   if (error instanceof TooLarge) return { kind: 'too-large', message: error.message, line: null, column: null };
   if (error instanceof Failed) return { kind: 'failed', message: error.message, line: null, column: null };
@@ -30,7 +30,7 @@ export function describeQueryError(error: unknown, sql: string): ChildError {
   if (/^out of memory$/i.test(type) || isMemory(message))
     return { kind: 'too-large', message: 'The query needs more memory than one query may use.', ...where };
   if (/^interrupt$/i.test(type)) return { kind: 'timeout', message: 'The query took too long.', ...where };
-  // Files that cannot be read and faults of the engine are not the query's doing, as far as the caller is concerned.
+  // Unreadable files and internal errors of DuckDB are not the query's fault.
   if (/^(io|internal|fatal|serialization|permission)$/i.test(type) || brokenFile.test(message))
     return { kind: 'broken', message: `${type}: ${message}`, ...where };
   return { kind: 'failed', message: cleanMessage(message, engine), ...where };
@@ -58,7 +58,7 @@ function isMemory(text: string): boolean {
   return /bad_alloc|out of memory|failed to (re)?allocate|could not allocate|cannot allocate|allocation failure/i.test(text);
 }
 
-/** How the engine speaks of a file that is not what was written; no query can name one. */
+/** DuckDB's messages about damaged files. Queries cannot name files, so these are our fault. */
 const brokenFile =
   /^(TProtocolException|No magic bytes found|Invalid string encoding found in Parquet file|Failed to read Parquet file|Corrupt )/;
 
@@ -67,7 +67,7 @@ const maxMessageLength = 1000;
 function cleanMessage(message: string, engine: EngineError): string {
   const lines = message
     .split('\n')
-    // The engine's suggestions come from its own catalog, its advice is about settings nobody can change here.
+    // Suggestions may name tables of DuckDB's own catalog; advice is about settings that callers cannot change.
     .filter((line) => !(engine.error_subtype === 'MISSING_ENTRY' && /did you mean/i.test(line)))
     .filter((line) => !/\b(SET|PRAGMA|INSTALL|LOAD)\s+\w+/.test(line))
     .map((line) => line.replace(/(^|[\s'"(=])\/(?:[\w.-]+\/)+[\w.-]*/g, '$1…').trimEnd());

@@ -5,7 +5,7 @@ import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@d
 import { makeUnique } from '../../../../core/sql/identifiers.ts';
 import { rowJson } from '../../json.ts';
 import { quoteText } from '../../relation.ts';
-import { isWide, mostAtOnce } from '../../wide.ts';
+import { isWide, mostColumnsAtOnce } from '../../wide.ts';
 import { type Executed, type ExecuteStep, type Params, pageSeparator, type ResultColumn } from '../protocol.ts';
 import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
 import { bindParams } from './bindParams.ts';
@@ -19,17 +19,17 @@ export interface Deadline {
 }
 
 const resultTable = 'svc_result';
-/** Columns of the table that holds a result: by place, so that no name of the query's, such as `rowid`, means one of ours. */
+/** Columns of the result table are named by position, so that names of the query, such as `rowid`, cannot clash with ours. */
 const heldName = (place: number) => `v${place}`;
 
-/** The text itself is prepared, never put into other SQL: what was checked is what runs. */
+/** The text is never embedded in other SQL, so that exactly what was checked runs. */
 async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
   const statements = await connection.extractStatements(sql);
   if (statements.count !== 1) throw new Error(`one statement was checked, ${statements.count} came`);
   return statements.prepare(0);
 }
 
-/** Runs the query once; rows go into a table of ours, from which page and file are made. */
+/** Runs the query once into a temporary table, from which the page and the file are made. */
 export async function execute(
   session: Session,
   query: { sql: string; params: Params },
@@ -40,8 +40,8 @@ export async function execute(
   const began = performance.now();
   const statement = await prepare(session.user, query.sql);
   bindParams(statement, query.params);
-  // In a transaction, because a query that fails after its first rows looks to the API like one that has ended: the
-  // failure aborts the transaction, and that can be found out.
+  // In a transaction, because DuckDB's API does not report an error after the first rows; but it aborts the transaction,
+  // which can be checked.
   await session.user.run('BEGIN');
   const result = await statement.stream();
   const columns = describeColumns(result);
@@ -59,7 +59,7 @@ export async function execute(
   };
 }
 
-/** Binds, and runs nothing. */
+/** Binds the query without running it. */
 export async function bindQuery({ user }: Session, sql: string, params: Params): Promise<ResultColumn[]> {
   const statement = await prepare(user, sql);
   if (statement.parameterCount > 0) return describeWithParams(user, sql, params);
@@ -67,7 +67,7 @@ export async function bindQuery({ user }: Session, sql: string, params: Params):
   return makeUnique(names).map((name, i) => ({ name, type: resultTypeName(statement.columnType(i)) }));
 }
 
-/** Types that depend on parameters are known only with their values, and then only to DESCRIBE. */
+/** For types that depend on parameters: only DESCRIBE with their values knows them. */
 async function describeWithParams(user: DuckDBConnection, sql: string, params: Params): Promise<ResultColumn[]> {
   const statement = await prepare(user, `DESCRIBE\n${sql}`);
   bindParams(statement, params);
@@ -80,7 +80,7 @@ function describeColumns(result: DuckDBResult): ResultColumn[] {
   return makeUnique(result.columnNames()).map((name, i) => ({ name, type: resultTypeName(types[i] as (typeof types)[number]) }));
 }
 
-/** Chunks are handed on as they are. Without a file, one row past the page is enough to know that there are more. */
+/** Copies chunks to the result table. Without a file, stops one row after the page, to know whether there are more. */
 async function collect(
   { user, own }: Session,
   result: DuckDBResult,
@@ -111,7 +111,7 @@ async function collect(
   return { rowCount: Math.min(rowCount, enough), more: rowCount > step.pageLimit, ended };
 }
 
-/** Fails as the query failed, if it did; its message comes only from running it again, with all memory for it. */
+/** Throws if the query failed. Runs it again to get the error message, after freeing the memory of the result. */
 async function requireWhole({ user, own }: Session, statement: DuckDBPreparedStatement): Promise<void> {
   try {
     await user.run('SELECT 1');
@@ -138,12 +138,12 @@ async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageL
 const pageTooLarge = (maxPageBytes: number) =>
   new TooLarge(`The page is larger than ${maxPageBytes} bytes; ask for fewer rows or columns.`);
 
-/** Some columns at a time: the functions that write JSON take memory for each of them. */
+/** Writes some columns at a time, because DuckDB's JSON functions need memory for each column. */
 async function writeWidePage(own: DuckDBConnection, columns: ResultColumn[], pageLimit: number, maxPageBytes: number): Promise<Buffer> {
   const held = columns.map((column, i) => ({ ...column, sql: heldName(i) }));
   const rows: string[] = [];
-  for (let first = 0; first < held.length; first += mostAtOnce) {
-    const part = rowJson(held.slice(first, first + mostAtOnce));
+  for (let first = 0; first < held.length; first += mostColumnsAtOnce) {
+    const part = rowJson(held.slice(first, first + mostColumnsAtOnce));
     const reader = await own.runAndReadAll(`SELECT CAST(${part} AS VARCHAR) FROM ${resultTable} WHERE rowid < ${pageLimit} ORDER BY rowid`);
     for (const [i, [text]] of reader.getRows().entries())
       rows[i] = first === 0 ? (text as string) : `${rows[i]?.slice(0, -1)},${(text as string).slice(1)}`;
@@ -155,8 +155,8 @@ async function writeWidePage(own: DuckDBConnection, columns: ResultColumn[], pag
 }
 
 /**
- * A mark of its own makes the file unlike all others, also where another result has the same rows: none goes with another. What
- * is small is taken out of it at once: to hand over a file takes longer than most queries.
+ * Keys are content hashes; a random marker makes each unique, so deletion is safe. A small file is returned as bytes, because
+ * passing on a file takes longer than most queries.
  */
 async function writeFile(
   own: DuckDBConnection,

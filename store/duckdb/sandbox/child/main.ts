@@ -22,22 +22,22 @@ import { loadEmpty, loadRelations } from './load.ts';
 import { openSession, type Session } from './session.ts';
 
 /**
- * A query process: parses, checks and runs the SQL of others, one request at a time, each in a database of its own that was
- * made while nobody waited. It trusts the service; the service does not trust it.
+ * A query process: parses, checks and runs SQL of users, one request at a time, each in a new database that is prepared in
+ * advance. It trusts the service; the service does not trust it.
  */
 
 const [inDir = '/in', outDir = '/out'] = process.argv.slice(2);
 const folders = { openDir: join(inDir, 'open'), outDir };
 const niceness = 2;
 
-/** The one socket, handed over as file descriptor 3. */
+/** The service passes the socket as file descriptor 3. */
 const socket = new Socket({ fd: 3, readable: true, writable: true });
-// The service is gone. A running query would hold up a gentler ending.
+// The service is gone. SIGKILL, because a running query would delay a graceful end.
 for (const event of ['close', 'end', 'error']) socket.on(event, () => process.kill(process.pid, 'SIGKILL'));
 
 let session = openSession(folders);
 
-/** A session serves one query. Checking alone leaves it as it was. */
+/** A session serves one query; a mere check leaves it unused. */
 interface Answer {
   value: Replies[keyof Replies];
   body?: Buffer;
@@ -96,7 +96,7 @@ async function readText(own: DuckDBConnection, sql: string, param: string): Prom
   return String((await own.runAndReadAll(sql, [param])).getRows()[0]?.[0]);
 }
 
-/** An interrupt between two steps would be lost, so it is repeated until the work has stopped. */
+/** Interrupts repeatedly until the work has stopped, because an interrupt between two steps has no effect. */
 async function withDeadline<T>({ user, own }: Session, timeoutMs: number, work: (deadline: Deadline) => Promise<T>): Promise<T> {
   const deadline = { passed: false };
   let repeat: NodeJS.Timeout | undefined;
@@ -139,7 +139,7 @@ function reply(header: Reply, body?: Buffer): void {
 try {
   setPriority(niceness);
 } catch {
-  // Not allowed everywhere.
+  // Not permitted on some machines.
 }
 await session;
 const frames = new FrameReader(Number.POSITIVE_INFINITY);

@@ -1,21 +1,21 @@
 import type { DuckDBDataChunk, DuckDBResult } from '@duckdb/node-api';
 
 /**
- * A scan that finds little gives many small chunks, and to wait for each in turn would cost more than the scan. A chunk takes
- * its memory by the column, however few rows it has: of wide ones, fewer are asked for.
+ * How many chunks are requested in advance: a scan that finds little gives many small chunks, and waiting for each would take
+ * longer than the scan. Memory of a chunk depends on its columns, so fewer are requested for wide results.
  */
 const most = { chunks: 8, columns: 2_000 };
 
 /**
- * The chunks of a streaming result, some of them asked for in advance. They come in order because the process has one
- * thread for such work (isolation.ts gives it no more; with more, chunks would overtake each other). `stop` is called when the reader leaves early, and must make what is under way end.
+ * The chunks of a streaming result, some requested in advance. They arrive in order only because isolation.ts gives the process
+ * one thread for them. `stop` is called when the reader leaves early, and must end pending requests.
  */
 export async function* readChunks(result: DuckDBResult, stop: () => void): AsyncGenerator<DuckDBDataChunk> {
   const ahead = Math.max(1, Math.min(most.chunks, Math.floor(most.columns / result.columnCount)));
   const asked: Promise<DuckDBDataChunk | null>[] = [];
   const ask = () => {
     const chunk = result.fetchChunk();
-    // Whoever comes to it sees the error; the others must not end the process.
+    // The reader sees the first error; others must not count as unhandled rejections.
     chunk.catch(() => {});
     asked.push(chunk);
   };

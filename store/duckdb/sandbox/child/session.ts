@@ -1,7 +1,7 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { quoteText } from '../../relation.ts';
 
-/** What SQL may reach of the file system, as the process sees it. */
+/** Folders that SQL may access, as the process sees them. */
 export interface SessionFolders {
   /** Files of tables without hidden columns. */
   openDir: string;
@@ -9,24 +9,24 @@ export interface SessionFolders {
   outDir: string;
 }
 
-/** A database of its own for one request. Nothing of it outlives the request. */
+/** A database for one request, deleted after it. */
 export interface Session {
-  /** Runs the SQL of others, and holds the tables it may see. */
+  /** Runs user SQL; has the tables that it may see. */
   user: DuckDBConnection;
   /** Writes the result. */
   own: DuckDBConnection;
-  /** Shuts everything but what the query needs; nothing can be opened again. */
+  /** Forbids everything that the query does not need; cannot be undone. */
   lock(): Promise<void>;
   close(): void;
 }
 
-/** Of one process; the operating system's limit lies above it. */
+/** Limit of one process; that of the operating system is higher. */
 const memoryLimit = '640MB';
 
 const options: Record<string, string> = {
   threads: '1',
   memory_limit: memoryLimit,
-  // Without a folder, nothing is ever spilled to disk.
+  // Without a folder nothing is written to disk.
   temp_directory: '',
   max_temp_directory_size: '0B',
   autoinstall_known_extensions: 'false',
@@ -43,7 +43,7 @@ const perConnection = [
   'SET errors_as_json = true',
   "SET TimeZone = 'UTC'",
   "SET Calendar = 'gregorian'",
-  // Made for the view and used by the query over it; gone with the request.
+  // Filled when a view is created and used by the query over it.
   'SET parquet_metadata_cache = true',
 ];
 
