@@ -4,7 +4,7 @@ import type { Services } from '../../store/services.ts';
 import { requireWorkbook } from '../access.ts';
 import { requireTable } from './openTable.ts';
 
-/** The table of an address, in a workbook in which the principal has the role. */
+/** The table named in a path, in a workbook where the principal has at least this role. */
 export async function requireNamedTable(
   services: Services,
   principal: Principal,
