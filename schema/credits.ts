@@ -1,16 +1,15 @@
 import { sql } from 'drizzle-orm';
-import { check, foreignKey, index, integer, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
+import { check, foreignKey, index, integer, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { at } from './columnTypes.ts';
 
-const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
-
-/** Why credits moved. The key is what makes a retry change nothing: `grant:2026-11`, `reserve:<job>`, `close:<job>`. */
+/** Why credits moved. The unique key makes retries safe: `grant:2026-11`, `reserve:<job>`, `close:<job>`. */
 export const creditMovements = pgTable(
   'credit_movements',
   {
     accountId: text('account_id').notNull(),
     key: text('key').notNull(),
     kind: text('kind', { enum: ['grant', 'purchase', 'reserve', 'settle', 'release', 'expire'] }).notNull(),
-    /** The job or the payment it is about. */
+    /** The job or payment. */
     ref: text('ref'),
     workbookId: text('workbook_id'),
     at: at('at').notNull(),
@@ -22,9 +21,9 @@ export const creditMovements = pgTable(
 );
 
 /**
- * The books. Each movement takes from one bucket of a lot and puts into another, so that it sums to zero in every lot. A lot is
- * credits that came the same way and end with the same month. Rows are only ever added: triggers number
- * them and carry the balance on, refuse a movement that does not sum to zero, and refuse changes.
+ * The books. Each movement takes credits from one bucket of a lot and adds them to another, so its entries sum to zero in every
+ * lot. A lot is the credits of one source that expire with the same month. Triggers set number and balance, refuse movements
+ * that do not sum to zero, and refuse updates and deletes.
  */
 export const creditEntries = pgTable(
   'credit_entries',
@@ -32,12 +31,12 @@ export const creditEntries = pgTable(
     accountId: text('account_id').notNull(),
     key: text('key').notNull(),
     source: text('source', { enum: ['included', 'purchased'] }).notNull(),
-    /** The last month they can be spent in, as 202611; 999912 is never reached. */
+    /** The last month in which they can be spent, as 202611; 999912: they never expire. */
     ends: integer('ends').notNull(),
-    /** Where they stand. All credits come out of `issued`, which is as far below zero as the others are above it. */
+    /** All credits come from `issued`, whose balance is the negative sum of the others. */
     bucket: text('bucket', { enum: ['issued', 'available', 'reserved', 'spent', 'expired'] }).notNull(),
     amount: integer('amount').notNull(),
-    /** Counts the entries of one bucket of a lot. Unique: two writers that have seen the same balance cannot both go on. */
+    /** Number within a bucket of a lot. Unique, so that of two writers who read the same balance one fails. */
     seq: integer('seq').notNull(),
     /** The sum of the bucket's entries up to this one. */
     balance: integer('balance').notNull(),
@@ -51,7 +50,7 @@ export const creditEntries = pgTable(
       foreignColumns: [creditMovements.accountId, creditMovements.key],
     }),
     uniqueIndex('credit_entries_balance').on(t.accountId, t.bucket, t.source, t.ends, t.seq),
-    // What had been spent when a month began.
+    // For the credits spent before the current month.
     index('credit_entries_spent').on(t.accountId, t.source, t.ends, t.at, t.seq).where(sql`bucket = 'spent'`),
     check('credit_entries_source', sql`source in ('included', 'purchased')`),
     check('credit_entries_bucket', sql`bucket in ('issued', 'available', 'reserved', 'spent', 'expired')`),

@@ -1,21 +1,20 @@
 import { sql } from 'drizzle-orm';
-import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
-
-const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
+import { boolean, check, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { at } from './columnTypes.ts';
 
 export const users = pgTable(
   'users',
   {
     id: text('id').primaryKey(),
     email: text('email').notNull(),
-    /** An issuer has said that the address is this person's. One that was only typed in at sign-up proves nothing. */
+    /** Whether an OIDC issuer confirmed the address. One typed in at sign-up is unverified. */
     emailVerified: boolean('email_verified').notNull().default(false),
     name: text('name'),
-    /** scrypt; null for people who come through an OIDC issuer only. */
+    /** scrypt. Null: the user logs in through an OIDC issuer only. */
     passwordHash: text('password_hash'),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  // One who has typed an address in must not keep its owner from coming: the two are different users.
+  // Two unique indexes: somebody who signs up with another person's address must not lock out its verified owner.
   (t) => [
     uniqueIndex('users_login_email').on(sql`lower(${t.email})`).where(sql`password_hash IS NOT NULL`),
     uniqueIndex('users_verified_email').on(sql`lower(${t.email})`).where(sql`email_verified`),
@@ -23,7 +22,7 @@ export const users = pgTable(
   ],
 );
 
-/** Who an OIDC issuer says a user is. */
+/** Identities of users at OIDC issuers. */
 export const userIdentities = pgTable(
   'user_identities',
   {
@@ -37,7 +36,7 @@ export const userIdentities = pgTable(
   (t) => [primaryKey({ columns: [t.issuer, t.subject] })],
 );
 
-/** Sessions by `jti`. One from an OIDC issuer has a row only once it was logged out. */
+/** Sessions by `jti`. Those of OIDC issuers have a row only after log-out. */
 export const sessions = pgTable(
   'sessions',
   {
@@ -108,7 +107,7 @@ export const members = pgTable(
   (t) => [primaryKey({ columns: [t.workspaceId, t.userId] }), index('members_user').on(t.userId)],
 );
 
-/** Personal access tokens and account keys: the same thing but for who holds it. Only a hash of the secret is kept. */
+/** Personal access tokens and account keys. Only a hash of the secret is stored. */
 export const credentials = pgTable(
   'credentials',
   {
@@ -117,13 +116,13 @@ export const credentials = pgTable(
     accountId: text('account_id')
       .notNull()
       .references(() => accounts.id),
-    /** Whom it acts as. */
+    /** The user that it acts as. */
     userId: text('user_id')
       .notNull()
       .references(() => users.id),
     name: text('name'),
     secretHash: text('secret_hash').notNull(),
-    /** The first characters, to recognise it by. */
+    /** The first characters, for recognition by people. */
     prefix: text('prefix').notNull(),
     scopes: text('scopes').array().notNull(),
     /** `account`, `workspace:<id>` or `workbook:<id>`. */

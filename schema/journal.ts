@@ -1,13 +1,10 @@
 import { sql } from 'drizzle-orm';
-import { bigint, boolean, index, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
-import { bytea } from './bytea.ts';
-
-const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
-const count = (name: string) => bigint(name, { mode: 'number' });
+import { boolean, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { at, bytea, count } from './columnTypes.ts';
 
 /**
- * One row per workbook and per account. Its lock is the last one a change takes: it gives the next numbers of the
- * journal, so that they are gap-free and in commit order, and the end of the audit chain.
+ * One row per workbook and per account, with the last numbers of its journal and the end of its audit chain. A change locks it
+ * last, so that numbers have no gaps and follow the order of commits.
  */
 export const heads = pgTable('heads', {
   scope: text('scope').primaryKey(),
@@ -17,7 +14,7 @@ export const heads = pgTable('heads', {
   eventSeq: count('event_seq').notNull().default(0),
   /** Hash of the newest audit entry. */
   chainHash: bytea('chain_hash').notNull(),
-  /** Keyed seal over (scope, audit_seq, chain_hash): a shortened chain cannot be passed off as whole. */
+  /** HMAC over (scope, audit_seq, chain_hash), so that removing the newest entries is noticed. */
   seal: bytea('seal').notNull(),
 });
 
@@ -38,7 +35,7 @@ export const ops = pgTable(
     undoneBy: count('undone_by'),
     createdAt: at('created_at').notNull(),
   },
-  // By table: which op made a version, for history, diff and undo.
+  // The index finds the op that made a version, for history, diff and undo.
   (t) => [primaryKey({ columns: [t.scope, t.opId] }), index('ops_table').on(t.tableId, t.editVersion).where(sql`table_id IS NOT NULL`)],
 );
 
@@ -53,7 +50,7 @@ export const auditEntries = pgTable(
     credential: text('credential').notNull(),
     action: text('action').notNull(),
     target: text('target').notNull(),
-    /** Names, ids and versions; never a cell's value. */
+    /** Names, ids and versions; never values of cells. */
     detail: jsonb('detail').$type<Record<string, unknown>>().notNull(),
     requestId: text('request_id').notNull(),
     hash: bytea('hash').notNull(),
@@ -61,7 +58,7 @@ export const auditEntries = pgTable(
   (t) => [primaryKey({ columns: [t.scope, t.seq] })],
 );
 
-/** Events on their way to webhooks, in commit order per workbook. */
+/** Events to be sent to webhooks, per workbook in order of commits. */
 export const outbox = pgTable(
   'outbox',
   {
@@ -76,7 +73,7 @@ export const outbox = pgTable(
   (t) => [primaryKey({ columns: [t.scope, t.seq] })],
 );
 
-/** What was used, as rows that are summed later; no shared row is ever updated. */
+/** Usage, summed when read, so that requests need not update a shared row. */
 export const usageEntries = pgTable(
   'usage_entries',
   {
@@ -90,15 +87,15 @@ export const usageEntries = pgTable(
 );
 
 /**
- * How far each audit chain was anchored outside of the database, so that only those that have moved are looked at. Nothing
- * is believed because it stands here: the anchors themselves are in the blob store.
+ * How far each audit chain was anchored, so that only chains that have grown are read. Not trusted: the anchors themselves are
+ * in the blob store.
  */
 export const auditAnchors = pgTable(
   'audit_anchors',
   {
     scope: text('scope').primaryKey(),
     seq: count('seq').notNull(),
-    /** Since when the chain is known not to be whole. */
+    /** When the chain was found to be broken. */
     brokenAt: at('broken_at'),
   },
   (t) => [index('audit_anchors_broken').on(t.scope).where(sql`broken_at IS NOT NULL`)],

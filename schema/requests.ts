@@ -1,21 +1,19 @@
-import { boolean, index, integer, jsonb, pgTable, primaryKey, text, timestamp } from 'drizzle-orm/pg-core';
-import { bytea } from './bytea.ts';
+import { boolean, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { at, bytea } from './columnTypes.ts';
 
-const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
-
-/** Answers of mutating requests, written in the transaction of their effect. */
+/** Answers of mutating requests, written in the transaction that makes the change. */
 export const idempotency = pgTable(
   'idempotency',
   {
     /** Account and caller. */
     scope: text('scope').notNull(),
-    /** Hash of the key; the key itself decrypts the body and is not kept. */
+    /** Hash of the key. The key itself is not stored, because it decrypts the body. */
     keyHash: bytea('key_hash').notNull(),
     requestHash: bytea('request_hash').notNull(),
     status: integer('status').notNull(),
     headers: jsonb('headers').$type<Record<string, string>>().notNull(),
     body: bytea('body'),
-    /** Set while the answer is that of a job, which has not been given yet. */
+    /** Set until the job that gives the answer has ended. */
     jobId: text('job_id'),
     createdAt: at('created_at').notNull().defaultNow(),
     expiresAt: at('expires_at').notNull(),
@@ -23,7 +21,7 @@ export const idempotency = pgTable(
   (t) => [primaryKey({ columns: [t.scope, t.keyHash] }), index('idempotency_expiry').on(t.expiresAt)],
 );
 
-/** The token audit log: how many requests a credential made, in rows that each process adds every second or so. */
+/** How many requests a credential made; each process adds rows about every second. */
 export const requestCounts = pgTable(
   'request_counts',
   {
@@ -41,7 +39,7 @@ export const requestCounts = pgTable(
   ],
 );
 
-/** One row per credential: how much of this minute's allowance the processes have leased. Made unlogged by its migration. */
+/** How many of this minute's requests of a credential the processes have leased. Made unlogged by its migration. */
 export const rateWindows = pgTable('rate_windows', {
   subject: text('subject').primaryKey(),
   /** Minutes since 1970. */

@@ -1,10 +1,8 @@
-import { bigint, index, integer, jsonb, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
+import { index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { ParseSpec } from '../core/structuring/spec.ts';
+import { at, count } from './columnTypes.ts';
 import { tables } from './tables.ts';
 import { workbooks } from './workbooks.ts';
-
-const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
-const count = (name: string) => bigint(name, { mode: 'number' });
 
 /** Where the bytes of a source came from. */
 export interface SourceProvenance {
@@ -16,7 +14,7 @@ export interface SourceProvenance {
   link_id?: string;
 }
 
-/** How a sheet is used: what a parse spec can be held against without reading the file again. */
+/** The used part of a sheet, to validate a parse spec without reading the file again. */
 export interface SheetExtent {
   name: string;
   /** Last used row and column, 1-based. */
@@ -48,7 +46,7 @@ export const sources = pgTable(
     provenance: jsonb('provenance').$type<SourceProvenance>().notNull(),
     structuring: text('structuring', { enum: ['structured', 'skipped', 'deferred', 'raw_fallback', 'off'] }),
     structuringReason: text('structuring_reason'),
-    /** Short, for people; with status `failed`. */
+    /** A short message for people, if the status is `failed`. */
     error: text('error'),
     /** The job that works on it right now. */
     jobId: text('job_id'),
@@ -61,22 +59,22 @@ export const sources = pgTable(
   (t) => [uniqueIndex('sources_name').on(t.workbookId, t.name), index('sources_content').on(t.workbookId, t.sha256)],
 );
 
-/** Rows of a table that came from a source: one entry for each time some landed. */
+/** One row for each time that rows of a source were added to a table. */
 export const landings = pgTable(
   'landings',
   {
     tableId: text('table_id')
       .notNull()
       .references(() => tables.id),
-    /** The name it was built with; the table's own may be another, to be unique in the workbook. */
+    /** The name given by structuring; the table's name can differ, because it must be unique in the workbook. */
     builtName: text('built_name').notNull(),
-    /** The version that the rows came with. */
+    /** The version that added the rows. */
     editVersion: count('edit_version').notNull(),
     sourceId: text('source_id')
       .notNull()
       .references(() => sources.id),
     revision: integer('revision').notNull(),
-    /** `appended`: the rows went to a table that was there. */
+    /** `appended`: the rows were added to an existing table. */
     role: text('role', { enum: ['raw', 'data', 'level', 'computed', 'accounts', 'notes', 'appended'] }).notNull(),
     /** The order of tables within the source. */
     position: integer('position').notNull(),
@@ -86,18 +84,18 @@ export const landings = pgTable(
     range: text('range'),
     minRow: count('min_row').notNull(),
     maxRow: count('max_row').notNull(),
-    /** In a raw table a row's id less this is its row in the sheet. */
+    /** In a raw table, a row's id minus this is its row in the sheet. */
     rowBase: count('row_base').notNull(),
-    /** From each row back to its cells; a raw table needs none. */
+    /** The file with the source cells of each row; raw tables need none. */
     provenanceKey: text('provenance_key'),
-    /** Formulas, and stored values that differ from what is shown. */
+    /** The file with formulas, and with stored values that differ from the shown ones. */
     keptKey: text('kept_key'),
     keptFormulas: integer('kept_formulas').notNull().default(0),
   },
   (t) => [primaryKey({ columns: [t.tableId, t.editVersion, t.position] }), index('landings_source').on(t.sourceId, t.revision)],
 );
 
-/** What a table was made from. `structuring`: from the raw copy of its sheet. */
+/** The tables that a table was made from. `structuring`: from the raw table of its sheet. */
 export const tableInputs = pgTable(
   'table_inputs',
   {
@@ -112,7 +110,7 @@ export const tableInputs = pgTable(
   (t) => [primaryKey({ columns: [t.tableId, t.inputId] }), index('table_inputs_input').on(t.inputId)],
 );
 
-/** The structuring cache: content that an account has paid for, and content that is being structured right now. */
+/** Content that an account has paid to structure, or that is being structured now. */
 export const structurings = pgTable(
   'structurings',
   {
@@ -120,7 +118,7 @@ export const structurings = pgTable(
     contentHash: text('content_hash').notNull(),
     state: text('state', { enum: ['building', 'ready'] }).notNull(),
     jobId: text('job_id').notNull(),
-    /** The file name that the names in the spec were made for. */
+    /** The file name that the names in the spec were derived from. */
     filename: text('filename').notNull(),
     spec: jsonb('spec').$type<ParseSpec>(),
     updatedAt: at('updated_at').notNull(),
@@ -128,7 +126,7 @@ export const structurings = pgTable(
   (t) => [primaryKey({ columns: [t.accountId, t.contentHash] })],
 );
 
-/** What a job has prepared and not yet committed: files in the blob store, and what they will become. */
+/** What a job has prepared but not committed: files in the blob store and the tables to make of them. */
 export const jobDrafts = pgTable(
   'job_drafts',
   {
@@ -140,7 +138,7 @@ export const jobDrafts = pgTable(
   (t) => [primaryKey({ columns: [t.jobId, t.stage] })],
 );
 
-/** Slots that take the bytes of one file by a signed address. */
+/** Upload slots: a signed URL takes the bytes of one file. */
 export const uploads = pgTable(
   'uploads',
   {
@@ -150,7 +148,7 @@ export const uploads = pgTable(
       .references(() => workbooks.id),
     accountId: text('account_id').notNull(),
     userId: text('user_id').notNull(),
-    /** Who opened it: the ingest is written down for them. */
+    /** Who opened the slot; the journal names them as the actor of the ingest. */
     actorName: text('actor_name').notNull(),
     credential: text('credential').notNull(),
     filename: text('filename').notNull(),

@@ -1,11 +1,8 @@
 import { sql } from 'drizzle-orm';
-import { bigint, index, integer, json, jsonb, pgTable, primaryKey, text, timestamp, uniqueIndex } from 'drizzle-orm/pg-core';
+import { index, integer, json, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { Cells, Layer } from '../core/table/table.ts';
-import { bytea } from './bytea.ts';
+import { at, bytea, count } from './columnTypes.ts';
 import { workbooks } from './workbooks.ts';
-
-const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
-const count = (name: string) => bigint(name, { mode: 'number' });
 
 export const tables = pgTable(
   'tables',
@@ -16,7 +13,7 @@ export const tables = pgTable(
       .references(() => workbooks.id),
     accountId: text('account_id').notNull(),
     name: text('name').notNull(),
-    /** What names are compared by. Kept: behind the wall between accounts an index serves no statement that folds as it looks. */
+    /** For comparing names. Stored, because with row security PostgreSQL would not use an index on `lower(name)`. */
     nameKey: text('name_key').notNull().generatedAlwaysAs(sql`lower(name)`),
     type: text('type', { enum: ['table', 'view', 'report'] })
       .notNull()
@@ -27,7 +24,7 @@ export const tables = pgTable(
       .default('active'),
     description: text('description'),
     editVersion: count('edit_version').notNull(),
-    /** Unique over crashes: a version number may be issued again with other content, this never. */
+    /** Never reused. After a crash a version number may be given again to other content. */
     versionUid: text('version_uid').notNull(),
     manifestId: text('manifest_id').notNull(),
     /** The version at which the columns last changed. */
@@ -35,21 +32,21 @@ export const tables = pgTable(
     rowCount: count('row_count').notNull(),
     nextRowId: count('next_row_id').notNull(),
     nextColumnId: integer('next_column_id').notNull(),
-    /** Log entries that no file of the current manifest holds: what a compaction would fold. */
+    /** Number of log entries that are not in files of the current manifest; compaction reduces it. */
     tailCount: integer('tail_count').notNull().default(0),
     createdAt: at('created_at').notNull(),
     updatedAt: at('updated_at').notNull(),
     deletedAt: at('deleted_at'),
   },
   (t) => [
-    // SQL folds the case of names, so two tables cannot differ by it alone.
+    // SQL ignores the case of names, so two tables must not differ only by case.
     uniqueIndex('tables_name').on(t.workbookId, t.nameKey).where(sql`state = 'active' AND deleted_at IS NULL`),
     index('tables_name_key').on(t.workbookId, t.nameKey),
     index('tables_workbook').on(t.workbookId, t.id),
   ],
 );
 
-/** An ordered list of layers. Never changed once written: a version's content is the function of its manifest and number. */
+/** An ordered list of layers. Never changed: a version's content depends only on its manifest and number. */
 export const manifests = pgTable(
   'manifests',
   {
@@ -86,7 +83,7 @@ export const tableColumns = pgTable(
     tableId: text('table_id')
       .notNull()
       .references(() => tables.id),
-    /** The table's own: row security looks at every row, and a wide table has thousands. */
+    /** Copied from the table, because row security checks every row, and a wide table has thousands of columns. */
     accountId: text('account_id').notNull(),
     columnId: integer('column_id').notNull(),
     fromVersion: count('from_version').notNull(),
@@ -101,7 +98,10 @@ export const tableColumns = pgTable(
   (t) => [primaryKey({ columns: [t.tableId, t.columnId, t.fromVersion] })],
 );
 
-/** Edits not yet, or not only, in files, up to the last of `log_files` of the kind `log`: the whole row after the change, what changed, and what it was before. */
+/**
+ * Log of edits: the whole row after the change, the changed columns, and their values before. Old entries are moved to
+ * `log_files` of the kind `log`.
+ */
 export const rowLog = pgTable(
   'row_log',
   {
@@ -111,7 +111,7 @@ export const rowLog = pgTable(
     op: text('op', { enum: ['I', 'U', 'D'] }).notNull(),
     /** Column ids. */
     changed: integer('changed').array().notNull(),
-    /** Column id to canonical text or null; `json`, so that text stays as it was given. Null when the row was removed. */
+    /** Canonical text or null by column id. `json` keeps texts unchanged. Null: the row was removed. */
     cells: json('cells').$type<Cells>(),
     before: json('before').$type<Cells>(),
   },
@@ -119,10 +119,9 @@ export const rowLog = pgTable(
 );
 
 /**
- * Entries of the log that are files instead of rows of `row_log`: history must be able to read them for as long as the
- * table lives, whatever compaction does to the manifests. A large edit is a `delta`, with op, changed columns and values
- * before, or an `insert`, an ordinary segment, every row of which was new. `log`: entries that were in `row_log` and that
- * no layer of the table as it is reads any more, as they were there; up to the last of these files, none is left there.
+ * Log entries in files instead of `row_log`. They are kept as long as the table, because history reads them. `delta`: a large
+ * edit, with op, changed columns and values before. `insert`: a segment of new rows. `log`: entries moved from `row_log` because
+ * no layer of the current version needs them; `row_log` has no entries up to the last of these files.
  */
 export const logFiles = pgTable(
   'log_files',
@@ -171,16 +170,16 @@ export const snapshots = pgTable(
     eventType: text('event_type').notNull(),
     userId: text('user_id'),
     actor: text('actor').notNull(),
-    /** When it was opened: edits from then on lie in it. */
+    /** Edits from this time on belong to it. */
     openedAt: at('opened_at').notNull(),
     committedAt: at('committed_at').notNull(),
-    /** The id of the editing snapshot that follows; it gets its own row when it is committed. */
+    /** The id of the next snapshot, which gets its row when it is committed. */
     nextId: text('next_id').notNull(),
   },
   (t) => [index('snapshots_workbook').on(t.workbookId, t.id)],
 );
 
-/** What a snapshot holds: a version of each table, and the names and states of that moment. */
+/** The version, name and state of each table in a snapshot. */
 export const snapshotTables = pgTable(
   'snapshot_tables',
   {
@@ -199,7 +198,7 @@ export const snapshotTables = pgTable(
   (t) => [primaryKey({ columns: [t.snapshotId, t.tableId] }), index('snapshot_tables_table').on(t.tableId)],
 );
 
-/** A named, immutable label on a snapshot. */
+/** Immutable labels on snapshots. */
 export const namedVersions = pgTable(
   'named_versions',
   {
@@ -217,7 +216,7 @@ export const namedVersions = pgTable(
   (t) => [primaryKey({ columns: [t.workbookId, t.label] })],
 );
 
-/** Results of queries: kept for a day. */
+/** Results of queries, kept for a day. */
 export const results = pgTable(
   'results',
   {
@@ -227,14 +226,13 @@ export const results = pgTable(
       .notNull()
       .references(() => workbooks.id),
     userId: text('user_id').notNull(),
-    /** Its file: a blob or, for a small one, the bytes themselves. */
+    /** The result's file in the blob store; a small one is in `content` instead. */
     blobKey: text('blob_key'),
     content: bytea('content'),
     columns: jsonb('columns').$type<{ name: string; type: string }[]>().notNull(),
     rowCount: count('row_count').notNull(),
-    /** How long the query took. */
     elapsedMs: integer('elapsed_ms').notNull().default(0),
-    /** What was read: tables with their versions, and the columns that were masked. */
+    /** The tables that were read, with their versions. */
     tables: jsonb('tables').$type<{ id: string; name: string; edit_version: number; uid: string }[]>().notNull(),
     maskedColumns: jsonb('masked_columns').$type<string[]>().notNull(),
     createdAt: at('created_at').notNull(),
@@ -243,7 +241,7 @@ export const results = pgTable(
   (t) => [index('results_expiry').on(t.expiresAt)],
 );
 
-/** Blobs that nothing referred to when last looked at. They go when that is still so a day later. */
+/** Blobs that nothing referred to at the last check. They are deleted if that is still so a day later. */
 export const garbageBlobs = pgTable('garbage_blobs', {
   key: text('key').primaryKey(),
   seenAt: at('seen_at').notNull(),

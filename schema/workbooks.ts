@@ -1,10 +1,9 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, jsonb, pgTable, text, timestamp } from 'drizzle-orm/pg-core';
+import { index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import type { JobProblem } from '../core/jobs/endings.ts';
 import type { JobKind } from '../core/jobs/kinds.ts';
+import { at } from './columnTypes.ts';
 import { accounts, users, workspaces } from './identity.ts';
-
-const at = (name: string) => timestamp(name, { withTimezone: true, precision: 3, mode: 'date' });
 
 export const workbooks = pgTable(
   'workbooks',
@@ -23,7 +22,7 @@ export const workbooks = pgTable(
     visibility: text('visibility', { enum: ['workspace', 'private'] }).notNull(),
     createdAt: at('created_at').notNull().defaultNow(),
     updatedAt: at('updated_at').notNull().defaultNow(),
-    /** Gone for everyone at once; its rows are purged by `expireThings` after the retention time. */
+    /** Set: nobody sees the workbook any more; `expireThings` purges it after the retention time. */
     deletedAt: at('deleted_at'),
   },
   (t) => [
@@ -41,7 +40,7 @@ export interface JobActor {
   requestId: string;
 }
 
-/** Handles of asynchronous operations. The work itself is the workflow named here. */
+/** Asynchronous operations. The work is done by the workflow. */
 export const jobs = pgTable(
   'jobs',
   {
@@ -58,16 +57,16 @@ export const jobs = pgTable(
       .notNull()
       .references(() => users.id),
     workflowId: text('workflow_id').notNull(),
-    /** What the work is about: see `core/jobs/kinds.ts`. */
+    /** See `core/jobs/kinds.ts`. */
     input: jsonb('input').$type<object>().notNull().default({}),
-    /** Whom its changes are written down for. */
+    /** Who the journal names as the actor of its changes. */
     actor: jsonb('actor').$type<JobActor>(),
     stage: text('stage'),
     done: integer('done').notNull().default(0),
     total: integer('total'),
     result: jsonb('result').$type<object>(),
     error: text('error'),
-    /** The refusal as a problem, for those who wait for the answer. */
+    /** The problem to answer with, if the job was refused. */
     problem: jsonb('problem').$type<JobProblem>(),
     createdAt: at('created_at').notNull().defaultNow(),
     finishedAt: at('finished_at'),

@@ -48,7 +48,7 @@ export interface Config {
   publicUrl: string;
   trustProxy: boolean;
   dataDir: string;
-  /** null: made by the embedded set-up, kept in the data dir. */
+  /** null: the embedded set-up generates it and stores it in the data dir. */
   secret: string | null;
   signup: boolean;
   /** Whether uploads are structured; off: they land as they are. */
@@ -60,11 +60,11 @@ export interface Config {
   temporal: TemporalConfig;
   blobs: BlobConfig;
   oidc: { issuer: string; audience: string } | null;
-  /** What set-up needs to know of the machine. */
+  /** For set-up: the folder for downloads and the folders of PATH. */
   machine: { cacheDir: string; searchPath: string[] };
 }
 
-/** What the API and the workers run with: every address is known. */
+/** The configuration of the API and the workers, in which every address is set. */
 export type ServiceConfig = Config & { databaseUrl: string; secret: string; temporal: { address: string } };
 
 type Env = Record<string, string | undefined>;
@@ -323,7 +323,7 @@ class Reader {
   }
 }
 
-/** What docs/configuration.md says of each variable. */
+/** For docs/configuration.md. */
 export function describeVariables(): (Variable & { name: VariableName })[] {
   return variableNames.map((name) => ({ name, ...variables[name] }));
 }

@@ -1,4 +1,4 @@
-/** One holder per key at a time, within this process; those who wait get the lock in the order in which they came. */
+/** A lock per key within this process, granted in order of requests. */
 export class KeyedLock {
   private readonly last = new Map<string, Promise<void>>();
 

@@ -61,7 +61,7 @@ export function describeError(error: unknown): string {
   return error.message || error.name;
 }
 
-/** Kind and place, not the message: the database and the engine quote people's values in theirs. */
+/** Kind and place, but not the message: messages of PostgreSQL and DuckDB quote values. */
 function describeUnexpected(error: unknown): string {
   if (wantsStacks() || !(error instanceof Error)) return describeError(error);
   const code = (error as NodeJS.ErrnoException).code;

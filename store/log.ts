@@ -31,8 +31,8 @@ export function openLog(level: string, part: string): pino.Logger {
 }
 
 /**
- * What of an unexpected error may be logged: its kind, code and stack lines, not its message: messages of the database
- * and the engine quote values.
+ * The parts of an unexpected error that may be logged: kind, code and stack, but not the message, because messages of
+ * PostgreSQL and DuckDB quote values.
  */
 export function describeErrorForLog(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error };

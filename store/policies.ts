@@ -2,9 +2,8 @@ import type { Principal } from '../core/access/principal.ts';
 import type { ColumnRecord, TableRecord } from '../core/table/table.ts';
 import type { ColumnEffect } from '../core/table/visibleTable.ts';
 
-/** What the policies of a workbook say. */
 export interface Policies {
-  /** What they do to the columns of a table for a principal, by column id. Asked in one place: `openVisibleTable`. */
+  /** Effects of the policies on a table's columns for a principal, by column id. Only `openVisibleTable` calls it. */
   columnEffects(principal: Principal, of: { table: TableRecord; columns: ColumnRecord[] }): Promise<ReadonlyMap<number, ColumnEffect>>;
   /** Whether any column policy exists in the workbook. */
   isGoverned(workbookId: string): Promise<boolean>;

@@ -27,7 +27,7 @@ export interface Services extends Committer {
   sessionKey: Buffer;
   blobs: BlobStore;
   engine: Engine;
-  /** Long logs as local files, for whoever reads whole tables. */
+  /** Caches long logs as local files. */
   tails: TailFiles;
   policies: Policies;
   /** Held, per table, by edits that had to start again because the table changed. */

@@ -1,13 +1,13 @@
 /**
- * Raise the number whenever a function changes. A process of an older revision that starts later then leaves the newer functions
- * alone. The hash is that of all files; a test says what it must be.
+ * Raise the number whenever a function changes, so that an older process that starts later does not replace the newer functions.
+ * The hash covers all files; a test prints the right one.
  */
 export const functionsRevision = { number: 1, hash: '6c18639baeb1ba4fff3863727e7f7ef88987eb757dc06a0d2df13435c0385c31' };
 
 /**
- * Functions that have no file any more, by signature. Processes of the version before may still call them: on a database that
- * was in use they are dropped at the first start a day later. A function that gets other parameters or another result is a new
- * one, and its old signature goes here.
+ * Signatures of functions that have no file any more. Processes of the previous version may still call them, so on a database in
+ * use they are dropped at the first start a day later. When parameters or result of a function change, its old signature goes
+ * here.
  */
 export const retiredFunctions = [
   'svc_buy_credits(text, text, integer, integer, timestamptz)',

@@ -12,7 +12,7 @@ export interface Temporal {
   close(): Promise<void>;
 }
 
-/** How to reach the server: shared by clients and workers. */
+/** Used by clients and workers. */
 export function connectionOptions(config: TemporalConfig): ConnectionOptions {
   const read = (path: string | null) => (path === null ? undefined : readFileSync(path));
   const { tls } = config;
@@ -29,7 +29,6 @@ export function connectionOptions(config: TemporalConfig): ConnectionOptions {
   };
 }
 
-/** The server is away, or gave no answer in time. */
 export function temporalAway(cause: unknown): DomainError {
   return new DomainError('unavailable', 'The workflow server cannot be reached just now.', 'Try again in a few seconds.', {
     cause,

@@ -9,7 +9,7 @@ const alreadyExists = 6;
 const maxWaitMs = 30_000;
 const deadlineMs = 5_000;
 
-/** What of a connection is needed: a server's frontend. */
+/** The part of a connection that is used here. */
 export type Operator = Pick<Connection, 'operatorService' | 'withDeadline'>;
 
 /**

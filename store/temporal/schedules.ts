@@ -5,10 +5,10 @@ import { searchAttributes } from './searchAttributes.ts';
 
 type Duration = `${number} ${'seconds' | 'minutes' | 'minute' | 'hours' | 'hour' | 'day'}`;
 
-interface Clockwork {
+interface ScheduleSettings {
   workflow: string;
   every: Duration;
-  /** Since midnight in UTC. */
+  /** Offset from midnight UTC. */
   offset?: Duration;
   /** How late a missed run is still started. */
   catchup: Duration;
@@ -16,7 +16,7 @@ interface Clockwork {
 }
 
 /** Workflows that run on a schedule. */
-const clockworks = {
+const schedules = {
   'expire-things': {
     workflow: 'expireThings',
     every: '5 minutes',
@@ -56,9 +56,9 @@ const clockworks = {
     catchup: '1 hour',
     purpose: 'anchors the audit chains that have grown, and tells of those that are broken',
   },
-} as const satisfies Record<string, Clockwork>;
+} as const satisfies Record<string, ScheduleSettings>;
 
-type ScheduleName = keyof typeof clockworks;
+type ScheduleName = keyof typeof schedules;
 
 /** Installations that share a namespace have task queues of their own, and so schedules of their own. */
 export function scheduleId(name: ScheduleName, taskQueue: string): string {
@@ -66,7 +66,7 @@ export function scheduleId(name: ScheduleName, taskQueue: string): string {
 }
 
 function describeSchedule(name: ScheduleName, taskQueue: string): ScheduleOptions {
-  const { workflow, every, offset, catchup, purpose }: Clockwork = clockworks[name];
+  const { workflow, every, offset, catchup, purpose }: ScheduleSettings = schedules[name];
   const id = scheduleId(name, taskQueue);
   return {
     scheduleId: id,
@@ -85,7 +85,7 @@ function describeSchedule(name: ScheduleName, taskQueue: string): ScheduleOption
 
 /** Makes the schedules that are missing and brings the others up to date; any number of workers may do it at once. */
 export async function ensureSchedules({ client }: Temporal, config: ServiceConfig): Promise<void> {
-  for (const name of Object.keys(clockworks) as ScheduleName[]) {
+  for (const name of Object.keys(schedules) as ScheduleName[]) {
     const schedule = describeSchedule(name, config.temporal.taskQueue);
     try {
       await client.schedule.create(schedule);

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 
-/** What an operator can filter by in Temporal's web page. */
+/** Operators can filter workflows by these in Temporal's web page. */
 const keys = {
   workbook: defineSearchAttributeKey('SvcWorkbook', SearchAttributeType.KEYWORD),
   account: defineSearchAttributeKey('SvcAccount', SearchAttributeType.KEYWORD),
