@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { DomainError, type ProblemCode } from '../../core/errors.ts';
+import { encodeCursor } from '../../core/paging.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import { openFiles } from '../../store/duckdb/relation.ts';
@@ -15,7 +16,7 @@ import { keepNamed, type Projection } from '../../store/tables/projection.ts';
 import type { OrderTerm } from '../../store/tables/readPage.ts';
 import { readWideRows, streamWideRows } from '../../store/tables/wideRows.ts';
 import { describeTooWide, mostQueried } from '../query/narrowTables.ts';
-import { decodePosition, encodePosition, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import { decodePosition, positionKey, type RowsPage, type RowsQuery } from './rowsQuery.ts';
 
 const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: mostPageBytes };
 
@@ -59,7 +60,7 @@ export async function readFiltered(
   const common = {
     columns,
     rowCount,
-    nextCursor: offset + query.limit < rowCount ? encodePosition(at, query, offset + query.limit) : null,
+    nextCursor: offset + query.limit < rowCount ? encodeCursor(positionKey(at, query, offset + query.limit)) : null,
   };
   if (!wide) return { ...common, rows, stream: (format) => streamAgain(services, () => run(page, true), format) };
   const ids = rows.map((row) => (JSON.parse(row) as { [rowIdColumn]: number })[rowIdColumn]);

@@ -1,11 +1,11 @@
-import { cutPage, decodeCursor } from '../../core/paging.ts';
+import { decodeCursor, pageOf } from '../../core/paging.ts';
 import { rowIdField, type VisibleTable } from '../../core/table/visibleTable.ts';
 import type { Services } from '../../store/services.ts';
 import { findRowIds } from '../../store/tables/findRowIds.ts';
 import type { Projection } from '../../store/tables/projection.ts';
-import { type OrderTerm, readRowsAfter, readSortedRows, streamRowsBetween } from '../../store/tables/readPage.ts';
+import { type OrderTerm, readRowsAfter, readSortedRows, streamRowsBetween, streamSortedRows } from '../../store/tables/readPage.ts';
 import { readFiltered } from './readFiltered.ts';
-import { chooseColumns, chooseOrder, decodePosition, encodePosition, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import { chooseColumns, chooseOrder, decodePosition, positionKey, type RowsPage, type RowsQuery } from './rowsQuery.ts';
 
 /** A page in row order, or sorted. Cells stay text: no value passes through a JavaScript number. */
 export async function readRows(services: Services, visible: VisibleTable, query: RowsQuery): Promise<RowsPage> {
@@ -21,8 +21,11 @@ async function readInRowOrder(services: Services, projection: Projection, query:
   const key = decodeCursor(query.cursor, ['number']);
   let after = key === null ? 0 : (key[0] as number);
   if (query.offset) after = ((await findRowIds(services, at, query.offset, 1))[0] ?? at.table.nextRowId) - 1;
-  const rows = await readRowsAfter(services, projection, query.limit, after);
-  const page = cutPage(rows, query.limit, (row) => [row.id]);
+  const page = await pageOf(
+    query.limit,
+    (count) => readRowsAfter(services, projection, count, after),
+    (row) => [row.id],
+  );
   const ids = page.items.map((row) => row.id);
   return {
     columns: projection.columns,
@@ -37,12 +40,17 @@ async function readSorted(services: Services, projection: Projection, query: Row
   const { at } = projection.visible;
   const { limit } = query;
   const offset = decodePosition(at, query);
-  const { rows, stream } = await readSortedRows(services, projection, order, { limit, offset });
+  const page = await pageOf(
+    limit,
+    (count) => readSortedRows(services, projection, order, { count, offset }),
+    () => positionKey(at, query, offset + limit),
+  );
+  const ids = page.items.map((row) => row.id);
   return {
     columns: projection.columns,
-    rows: rows.slice(0, limit).map((row) => row.json),
+    rows: page.items.map((row) => row.json),
     rowCount: at.rowCount,
-    nextCursor: rows.length > limit ? encodePosition(at, query, offset + limit) : null,
-    stream,
+    nextCursor: page.nextCursor,
+    stream: (format) => streamSortedRows(services, projection, order, { ids, offset }, format),
   };
 }

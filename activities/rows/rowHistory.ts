@@ -2,7 +2,7 @@ import { sameValue } from '../../core/cells/castValue.ts';
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { notFound } from '../../core/errors.ts';
-import { cutPage, decodeCursor } from '../../core/paging.ts';
+import { decodeCursor, type Page, pageOf } from '../../core/paging.ts';
 import type { LogRow } from '../../core/table/log.ts';
 import { pairColumns } from '../../core/table/pairColumns.ts';
 import type { Cells, TableVersion } from '../../core/table/table.ts';
@@ -30,14 +30,28 @@ export async function readRowHistory(
   { at, columns }: VisibleTable,
   rowId: number,
   page: { cursor?: string; limit: number },
-): Promise<{ changes: HistoryChange[]; nextCursor: string | null }> {
+): Promise<Page<HistoryChange>> {
   const key = decodeCursor(page.cursor, ['number']);
-  const upTo = key === null ? at.editVersion : Math.min(at.editVersion, (key[0] as number) - 1);
+  return pageOf(
+    page.limit,
+    (count) => listChanges(services, { at, columns }, rowId, key === null ? null : (key[0] as number), count),
+    (change) => [change.editVersion],
+  );
+}
+
+async function listChanges(
+  services: Services,
+  { at, columns }: Pick<VisibleTable, 'at' | 'columns'>,
+  rowId: number,
+  before: number | null,
+  count: number,
+): Promise<HistoryChange[]> {
+  const upTo = before === null ? at.editVersion : Math.min(at.editVersion, before - 1);
   const [logged, unlogged] = await Promise.all([
-    readLog(services, at.table.id, { after: 0, upTo, rowIds: [rowId], newestFirst: true, limit: page.limit + 1 }),
+    readLog(services, at.table.id, { after: 0, upTo, rowIds: [rowId], newestFirst: true, limit: count }),
     findUnloggedVersions(services, at.table.id, 0, upTo),
   ]);
-  if (key === null && logged.length === 0) await requireKnownRow(services, at, rowId);
+  if (before === null && logged.length === 0) await requireKnownRow(services, at, rowId);
   const opsByVersion = await findVersionOps(
     services.db.orm,
     at.table.id,
@@ -45,12 +59,12 @@ export async function readRowHistory(
   );
   const byVersion = new Map(logged.map((entry) => [entry.editVersion, entry]));
   const others = new Map(unlogged.ops.map((op) => [op.editVersion ?? 0, op]));
-  const oldest = logged.length > page.limit ? (logged.at(-1)?.editVersion ?? 0) : 0;
+  const oldest = logged.length >= count ? (logged.at(-1)?.editVersion ?? 0) : 0;
   const versions = [...new Set([...byVersion.keys(), ...others.keys()])].filter((version) => version >= oldest).sort((a, b) => b - a);
 
   const changes: HistoryChange[] = [];
   for (const version of versions) {
-    if (changes.length > page.limit) break;
+    if (changes.length >= count) break;
     const op = opsByVersion.get(version) ?? others.get(version);
     const entry = byVersion.get(version) ?? (await compareRow(services, at, version, rowId));
     if (!entry || !op) continue;
@@ -59,8 +73,7 @@ export async function readRowHistory(
     if (entry.op === 'U' && cells.length === 0) continue;
     changes.push({ op, editVersion: version, kind: kinds[entry.op], cells });
   }
-  const { items, nextCursor } = cutPage(changes, page.limit, (change) => [change.editVersion]);
-  return { changes: items, nextCursor };
+  return changes;
 }
 
 async function requireKnownRow(services: Services, at: TableVersion, rowId: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { asSentence, DomainError, type ProblemItem } from '../../core/errors.ts';
-import { decodeCursor, encodeCursor, foreignCursor } from '../../core/paging.ts';
+import { decodeCursor, foreignCursor } from '../../core/paging.ts';
 import { describeUnknownColumn, findColumn } from '../../core/table/findColumn.ts';
 import type { TableVersion } from '../../core/table/table.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
@@ -36,9 +36,9 @@ function hashList(at: TableVersion, { sort, filter }: RowsQuery): string {
     .slice(0, 10);
 }
 
-/** The cursor of a sorted or filtered list: the position where the next page begins. */
-export function encodePosition(at: TableVersion, query: RowsQuery, position: number): string {
-  return encodeCursor([position, at.editVersion, hashList(at, query)]);
+/** What the cursor of a sorted or filtered list holds: the position where the next page begins. */
+export function positionKey(at: TableVersion, query: RowsQuery, position: number): [number, number, string] {
+  return [position, at.editVersion, hashList(at, query)];
 }
 
 /** The position where a sorted or filtered page begins. It holds for one version only. */

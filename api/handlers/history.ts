@@ -15,8 +15,8 @@ export function makeHistoryHandlers({ services }: ApiParts): Handlers<'getRowHis
       const at = await requireNamedTable(services, principal, params, 'viewer');
       const rowId = requireRowId(params.row_id);
       const page = { cursor: query.cursor, limit: query.limit ?? 100 };
-      const { changes, nextCursor } = await readRowHistory(services, await openVisibleHistory(services, principal, at), rowId, page);
-      return { status: 200, raw: { type: 'application/json', data: writeRowHistory(at.table.name, rowId, changes, nextCursor) } };
+      const changes = await readRowHistory(services, await openVisibleHistory(services, principal, at), rowId, page);
+      return { status: 200, raw: { type: 'application/json', data: writeRowHistory(at.table.name, rowId, changes) } };
     },
 
     async diffTable({ principal, params, query }) {

@@ -1,4 +1,5 @@
 import type { HistoryChange } from '../../activities/rows/rowHistory.ts';
+import type { Page } from '../../core/paging.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { ChangedCell, TableDiff } from '../../store/tables/tableDiff.ts';
 
@@ -16,8 +17,8 @@ function writeCells(cells: ChangedCell[]): string {
   return `[${list.join(',')}]`;
 }
 
-export function writeRowHistory(name: string, rowId: number, changes: HistoryChange[], nextCursor: string | null): string {
-  const texts = changes.map(({ op, editVersion, kind, cells }) => {
+export function writeRowHistory(name: string, rowId: number, { items, nextCursor }: Page<HistoryChange>): string {
+  const texts = items.map(({ op, editVersion, kind, cells }) => {
     const fields = {
       op_id: op.opId,
       edit_version: editVersion,

@@ -63,18 +63,18 @@ export async function fetchRows(storage: TableStorage, projection: Projection, i
 const firstWindow = 2_000;
 
 /**
- * Up to `limit + 1` rows with ids above `start`, read by DuckDB. Reads windows of row ids, so that only their files are
+ * Up to `count` rows with ids above `start`, read by DuckDB. Reads windows of row ids, so that only their files are
  * opened; long rows need several windows.
  */
-export async function scanRows(storage: TableStorage, projection: Projection, limit: number, start: number): Promise<PageRow[]> {
+export async function scanRows(storage: TableStorage, projection: Projection, count: number, start: number): Promise<PageRow[]> {
   const { at } = projection.visible;
   const last = at.table.nextRowId - 1;
   const rows: PageRow[] = [];
   let after = start;
   let widest = Math.max(1, Math.floor(windowBytes / estimateRowBytes(at)));
-  for (let width = Math.max(firstWindow, limit * 2); rows.length <= limit && after < last; width *= 8) {
+  for (let width = Math.max(firstWindow, count * 2); rows.length < count && after < last; width *= 8) {
     const window: RowSelection = { min: after + 1, max: Math.min(last, after + Math.min(width, widest)) };
-    const found = await selectRows(storage, projection, window, `ORDER BY ${rowIdColumn} LIMIT ${limit + 1 - rows.length}`);
+    const found = await selectRows(storage, projection, window, `ORDER BY ${rowIdColumn} LIMIT ${count - rows.length}`);
     rows.push(...found);
     requireSmallPage(countBytes(rows));
     // Adapts to the size of the rows read; grows quickly over gaps in the ids.

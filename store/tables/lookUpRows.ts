@@ -14,27 +14,26 @@ const few = { cells: 5_000, bytes: 1_000_000 };
 const mostLooks = 3;
 
 /**
- * Up to `limit + 1` rows with ids above `start`, and the id up to which was read. Reads the files without DuckDB, which
+ * The first `count` rows with ids above `start`, and the id up to which was read. Reads the files without DuckDB, which
  * would take longer to plan a page than to read it.
  */
 export async function lookUpRows(
   storage: TableStorage,
   { visible: { at }, columns }: Projection,
-  limit: number,
+  count: number,
   start: number,
 ): Promise<{ rows: PageRow[]; after: number }> {
   const rows: PageRow[] = [];
   let after = start;
-  const wanted = limit + 1;
-  if (wanted * columns.length > few.cells || wanted * estimateRowBytes(at) > few.bytes) return { rows, after };
+  if (count * columns.length > few.cells || count * estimateRowBytes(at) > few.bytes) return { rows, after };
   const { cells, stored } = describeCells(columns);
   const writeRow = (row: StoredRow) => {
     const texts = cells.map(({ column, key, isRowId, write }) => `${key}:${isRowId ? row.id : write(row.cells[column.id] ?? null)}`);
     return `{${texts.join(',')}}`;
   };
   const last = at.table.nextRowId - 1;
-  for (let look = 0; look < mostLooks && rows.length <= limit && after < last; look += 1) {
-    const span = { min: after + 1, max: Math.min(last, after + wanted) };
+  for (let look = 0; look < mostLooks && rows.length < count && after < last; look += 1) {
+    const span = { min: after + 1, max: Math.min(last, after + count) };
     const found = await readSpan(storage, at, span, stored);
     if (!found) break;
     for (const row of found) rows.push({ id: row.id, json: writeRow(row) });

@@ -25,13 +25,13 @@ export function orderSql(order: OrderTerm[]): string {
   return `ORDER BY ${[...terms, rowIdColumn].join(', ')}`;
 }
 
-/** Up to `limit + 1` rows with ids above `after`. */
-export async function readRowsAfter(storage: TableStorage, projection: Projection, limit: number, after: number): Promise<PageRow[]> {
+/** The first `count` rows with ids above `after`, or a few more. */
+export async function readRowsAfter(storage: TableStorage, projection: Projection, count: number, after: number): Promise<PageRow[]> {
   if (isWide(projection.columns))
-    return readWideRows(storage, projection, await listIdsAfter(storage, projection.visible.at, after, limit + 1));
-  const few = await lookUpRows(storage, projection, limit, after);
-  if (few.rows.length > limit) return few.rows;
-  return [...few.rows, ...(await scanRows(storage, projection, limit - few.rows.length, few.after))];
+    return readWideRows(storage, projection, await listIdsAfter(storage, projection.visible.at, after, count));
+  const few = await lookUpRows(storage, projection, count, after);
+  if (few.rows.length >= count) return few.rows;
+  return [...few.rows, ...(await scanRows(storage, projection, count - few.rows.length, few.after))];
 }
 
 /** Streams the rows of a page in a binary format, in row order. */
@@ -46,40 +46,47 @@ export async function streamRowsBetween(
   return streamSelect(storage, projection, relation, `ORDER BY ${rowIdColumn}`, format);
 }
 
-export interface SortedRows {
-  /** Up to `limit + 1` rows. */
-  rows: PageRow[];
-  /** Streams the page, without the extra row, in a binary format. */
-  stream(format: RowFormat): Promise<Readable>;
+interface Place {
+  offset: number;
+  count: number;
 }
 
-export async function readSortedRows(
+const sortedPage = (order: OrderTerm[], { offset, count }: Place) => `${orderSql(order)} LIMIT ${count} OFFSET ${offset}`;
+
+/** Opens the columns that rows are sorted by, and those that are shown unless they are very many. */
+function openSorted(storage: TableStorage, projection: Projection, order: OrderTerm[]): Promise<Relation> {
+  const shown = isWide(projection.columns) ? { ...projection, columns: [] } : projection;
+  return openProjection(
+    storage,
+    shown,
+    null,
+    order.map(({ name }) => name),
+  );
+}
+
+export async function readSortedRows(storage: TableStorage, projection: Projection, order: OrderTerm[], place: Place): Promise<PageRow[]> {
+  const relation = await openSorted(storage, projection, order);
+  // Only the ids of long rows are sorted; the rows are read afterwards.
+  const isLong = isWide(projection.columns) || estimateRowBytes(projection.visible.at) * place.count > windowBytes;
+  const page = sortedPage(order, place);
+  const rows = isLong
+    ? await readByIds(storage, projection, await selectIds(storage, relation, page))
+    : await selectFrom(storage, relation, projection.columns, page);
+  requireSmallPage(countBytes(rows));
+  return rows;
+}
+
+/** Streams the rows of a sorted page in a binary format. */
+export async function streamSortedRows(
   storage: TableStorage,
   projection: Projection,
   order: OrderTerm[],
-  { limit, offset }: { limit: number; offset: number },
-): Promise<SortedRows> {
-  const page = (count: number) => `${orderSql(order)} LIMIT ${count} OFFSET ${offset}`;
-  const wide = isWide(projection.columns);
-  const sortedBy = order.map(({ name }) => name);
-  const relation = await openProjection(storage, wide ? { ...projection, columns: [] } : projection, null, sortedBy);
-  // Only the ids of long rows are sorted; the rows are read afterwards.
-  const isLong = wide || estimateRowBytes(projection.visible.at) * limit > windowBytes;
-  const rows = isLong
-    ? await readByIds(storage, projection, await selectIds(storage, relation, page(limit + 1)))
-    : await selectFrom(storage, relation, projection.columns, page(limit + 1));
-  requireSmallPage(countBytes(rows));
-  return {
-    rows,
-    async stream(format) {
-      if (!wide) return streamSelect(storage, projection, relation, page(limit), format);
-      return streamWideRows(
-        storage,
-        projection,
-        rows.slice(0, limit).map((row) => row.id),
-      );
-    },
-  };
+  { ids, offset }: { ids: number[]; offset: number },
+  format: RowFormat,
+): Promise<Readable> {
+  if (isWide(projection.columns)) return streamWideRows(storage, projection, ids);
+  const relation = await openSorted(storage, projection, order);
+  return streamSelect(storage, projection, relation, sortedPage(order, { offset, count: ids.length }), format);
 }
 
 function readByIds(storage: TableStorage, projection: Projection, ids: number[]): Promise<PageRow[]> {

@@ -59,7 +59,7 @@ const request = (name: string) => ({ workbookId: store.workbook.id, name, expect
 const tellHistory = async (name: string, rowId: number) => {
   const { services, principal, workbook } = store;
   const visible = await openVisibleHistory(services, principal, await requireTable(services, workbook.id, name));
-  return (await readRowHistory(services, visible, rowId, { limit: 100 })).changes;
+  return (await readRowHistory(services, visible, rowId, { limit: 100 })).items;
 };
 
 /** A table of many layers: segments, log, deltas, deletions, a column that came late. */

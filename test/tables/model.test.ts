@@ -235,7 +235,7 @@ class Run {
     const ever = await openVisibleHistory(services, principal, at);
     const histories = [];
     for (const rowId of rowIds) {
-      const { changes } = await readRowHistory(services, ever, rowId, { limit: 100 }).catch(() => ({ changes: [] }));
+      const { items: changes } = await readRowHistory(services, ever, rowId, { limit: 100 }).catch(() => ({ items: [] }));
       histories.push(
         changes.filter(({ editVersion }) => editVersion <= version).map(({ editVersion, kind, cells }) => ({ editVersion, kind, cells })),
       );
