@@ -38,7 +38,7 @@ export function presentTable({ visible, origin }: DescribedTable): Schemas['Tabl
   };
 }
 
-export function maskedNames({ columns }: VisibleColumns): string[] {
+function maskedNames({ columns }: VisibleColumns): string[] {
   return columns.filter((column) => column.masked).map((column) => column.name);
 }
 
