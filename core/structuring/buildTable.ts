@@ -126,7 +126,7 @@ function buildReport(sheet: SheetWork, region: SpecRegion, table: TableRows, rep
 function ancestorsOf(rows: ReportRow[], row: ReportRow): EmitRow['lead'] {
   const chain: EmitRow['lead'] = [];
   for (let p = row.parent; p >= 0 && chain.length < row.level; p = rows[p]!.parent)
-    chain.unshift({ text: rows[p]!.label, cell: rows[p]!.labelCell });
+    chain.unshift({ text: rows[p]!.label || null, cell: rows[p]!.labelCell });
   return chain;
 }
 

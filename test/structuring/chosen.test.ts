@@ -243,7 +243,18 @@ describe('listCells: provenance', () => {
           });
         }
       }),
-      { numRuns: 200 },
+      {
+        numRuns: 200,
+        examples: [
+          [
+            [
+              ['', '=SUM(B1:B3)~6', '0'],
+              ['りんご', '0'],
+            ],
+            [],
+          ],
+        ],
+      },
     );
   });
 });
