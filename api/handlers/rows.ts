@@ -13,7 +13,7 @@ import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentOutcome, presentUpsert } from '../presenters/edits.ts';
 import { encodeNames, formatTypes } from '../presenters/formats.ts';
-import { presentColumnDefs } from '../presenters/tables.ts';
+import { writeRowsPage } from '../presenters/tables.ts';
 import { answerEdit } from './answerEdit.ts';
 
 export function makeRowHandlers({ services }: ApiParts): Handlers<'readRows' | 'upsertRows' | 'deleteRows'> {
@@ -31,15 +31,7 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<'readRows' | '
         const data = type === formatTypes.arrow ? await page.stream('arrow') : page.rows.map((row) => `${row}\n`).join('');
         return { status: 200, headers: { ...headers, ...presentPageHeaders(at.editVersion, page, masked) }, raw: { type, data } };
       }
-      const head = JSON.stringify({
-        name: at.table.name,
-        edit_version: at.editVersion,
-        columns: presentColumnDefs(page.columns),
-        row_count: page.rowCount,
-        next_cursor: page.nextCursor,
-        masked_columns: masked,
-      });
-      return { status: 200, headers, raw: { type: 'application/json', data: `${head.slice(0, -1)},"rows":[${page.rows.join(',')}]}` } };
+      return { status: 200, headers, raw: { type: 'application/json', data: writeRowsPage(at, page, masked) } };
     },
 
     async upsertRows(call) {

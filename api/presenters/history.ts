@@ -2,19 +2,12 @@ import type { HistoryChange } from '../../activities/rows/rowHistory.ts';
 import type { Page } from '../../core/paging.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { ChangedCell, TableDiff } from '../../store/tables/tableDiff.ts';
+import { writeObject } from './writeObject.ts';
 
-// Values come as JSON texts that keep every digit, so these answers are put together as text.
+const listJson = (rows: { json: string }[]) => rows.map(({ json }) => json);
 
-const listJson = (rows: { json: string }[]) => rows.map(({ json }) => json).join(',');
-
-/** The text of an object, with further members that are JSON texts already. */
-function writeObject(fields: object, members: string): string {
-  return `${JSON.stringify(fields).slice(0, -1)},${members}}`;
-}
-
-function writeCells(cells: ChangedCell[]): string {
-  const list = cells.map(({ column, oldJson, newJson }) => `{"column":${JSON.stringify(column)},"old":${oldJson},"new":${newJson}}`);
-  return `[${list.join(',')}]`;
+function writeCells(cells: ChangedCell[]): string[] {
+  return cells.map(({ column, oldJson, newJson }) => `{"column":${JSON.stringify(column)},"old":${oldJson},"new":${newJson}}`);
 }
 
 export function writeRowHistory(name: string, rowId: number, { items, nextCursor }: Page<HistoryChange>): string {
@@ -27,9 +20,9 @@ export function writeRowHistory(name: string, rowId: number, { items, nextCursor
       user_id: op.userId,
       at: op.createdAt.toISOString(),
     };
-    return writeObject(fields, `"cells":${writeCells(cells)}`);
+    return writeObject(fields, { cells: writeCells(cells) });
   });
-  return writeObject({ name, row_id: rowId, next_cursor: nextCursor }, `"changes":[${texts.join(',')}]`);
+  return writeObject({ name, row_id: rowId, next_cursor: nextCursor }, { changes: texts });
 }
 
 export function writeDiff(
@@ -48,6 +41,9 @@ export function writeDiff(
     deleted_count: counts.deleted,
     truncated: Math.max(counts.inserted, counts.updated, counts.deleted) > limit,
   };
-  const rows = updated.map(({ rowId, cells }) => `{"row_id":${rowId},"cells":${writeCells(cells)}}`);
-  return writeObject(fields, `"inserted":[${listJson(inserted)}],"updated":[${rows.join(',')}],"deleted":[${listJson(deleted)}]`);
+  return writeObject(fields, {
+    inserted: listJson(inserted),
+    updated: updated.map(({ rowId, cells }) => writeObject({ row_id: rowId }, { cells: writeCells(cells) })),
+    deleted: listJson(deleted),
+  });
 }

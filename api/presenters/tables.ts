@@ -1,7 +1,9 @@
+import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import type { DescribedTable, SeenTable } from '../../activities/tables/seeTables.ts';
 import { rowIdColumn, type TableAt, type TableRecord } from '../../core/table/table.ts';
 import { rowIdField, type VisibleColumn, type VisibleColumns } from '../../core/table/visibleTable.ts';
 import type { components } from '../../schema/contract.ts';
+import { writeObject } from './writeObject.ts';
 
 type Schemas = components['schemas'];
 
@@ -55,11 +57,19 @@ export function writeTableSchema(at: TableAt, visible: VisibleColumns, sample: s
     row_count: at.rowCount,
     masked_columns: maskedNames(visible),
   };
-  return `${JSON.stringify(fields).slice(0, -1)},"sample":[${sample.join(',')}]}`;
+  return writeObject(fields, { sample });
 }
 
-export function presentColumnDefs(columns: VisibleColumn[]): Schemas['ColumnDef'][] {
-  return columns.map(({ name, type }) => ({ name, type }));
+export function writeRowsPage(at: TableAt, page: RowsPage, masked: string[]): string {
+  const fields = {
+    name: at.table.name,
+    edit_version: at.editVersion,
+    columns: page.columns.map(({ name, type }) => ({ name, type })),
+    row_count: page.rowCount,
+    next_cursor: page.nextCursor,
+    masked_columns: masked,
+  };
+  return writeObject(fields, { rows: page.rows });
 }
 
 const dayPattern = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
