@@ -1,7 +1,7 @@
 import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import type { DescribedTable, SeenTable } from '../../activities/tables/seeTables.ts';
 import { rowIdColumn, type TableAt, type TableRecord } from '../../core/table/table.ts';
-import { rowIdField, type VisibleColumn, type VisibleColumns } from '../../core/table/visibleTable.ts';
+import { rowIdField, type VisibleColumns } from '../../core/table/visibleTable.ts';
 import type { components } from '../../schema/contract.ts';
 import { writeObject } from './writeObject.ts';
 
