@@ -29,7 +29,7 @@ export async function readFiltered(
 ): Promise<RowsPage> {
   const { visible, columns } = projection;
   const { at } = visible;
-  const offset = decodePosition(at, query);
+  const offset = decodePosition(at, query) ?? query.offset ?? 0;
   const sandbox = await services.sandbox();
   const { accountId } = at.table;
   const known = [{ name: at.table.name, columns: [...visible.columns, rowIdField].map((column) => column.name) }];

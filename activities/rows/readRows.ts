@@ -1,4 +1,4 @@
-import { decodeCursor, pageOf } from '../../core/paging.ts';
+import { pageOf } from '../../core/paging.ts';
 import { rowIdField, type VisibleTable } from '../../core/table/visibleTable.ts';
 import type { Services } from '../../store/services.ts';
 import { findRowIds } from '../../store/tables/findRowIds.ts';
@@ -18,13 +18,12 @@ export async function readRows(services: Services, visible: VisibleTable, query:
 
 async function readInRowOrder(services: Services, projection: Projection, query: RowsQuery): Promise<RowsPage> {
   const { at } = projection.visible;
-  const key = decodeCursor(query.cursor, ['number']);
-  let after = key === null ? 0 : (key[0] as number);
+  let after = decodePosition(at, query) ?? 0;
   if (query.offset) after = ((await findRowIds(services, at, query.offset, 1))[0] ?? at.table.nextRowId) - 1;
   const page = await pageOf(
     query.limit,
     (count) => readRowsAfter(services, projection, count, after),
-    (row) => [row.id],
+    (row) => positionKey(at, query, row.id),
   );
   const ids = page.items.map((row) => row.id);
   return {
@@ -39,7 +38,7 @@ async function readInRowOrder(services: Services, projection: Projection, query:
 async function readSorted(services: Services, projection: Projection, query: RowsQuery, order: OrderTerm[]): Promise<RowsPage> {
   const { at } = projection.visible;
   const { limit } = query;
-  const offset = decodePosition(at, query);
+  const offset = decodePosition(at, query) ?? query.offset ?? 0;
   const page = await pageOf(
     limit,
     (count) => readSortedRows(services, projection, order, { count, offset }),

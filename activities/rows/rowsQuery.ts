@@ -28,31 +28,36 @@ export interface RowsPage {
   stream(format: RowFormat): Promise<Readable>;
 }
 
-/** Identifies a list: one table, one order, one filter. */
+/** Identifies a list: one version of a table, one order, one filter. A number can name two versions after a crash, an id cannot. */
 function hashList(at: TableVersion, { sort, filter }: RowsQuery): string {
   return createHash('sha256')
-    .update(JSON.stringify([at.table.id, sort ?? [], filter ?? null]))
+    .update(JSON.stringify([at.table.id, at.versionUid, sort ?? [], filter ?? null]))
     .digest('base64url')
     .slice(0, 10);
 }
 
-/** What the cursor of a sorted or filtered list holds: the position where the next page begins. */
+/**
+ * What a cursor of rows holds: where the next page begins, and the version that the first page was of. The position is a row id
+ * in row order, a count of rows in a sorted or filtered list.
+ */
 export function positionKey(at: TableVersion, query: RowsQuery, position: number): [number, number, string] {
   return [position, at.editVersion, hashList(at, query)];
 }
 
-/** The position where a sorted or filtered page begins. It holds for one version only. */
-export function decodePosition(at: TableVersion, query: RowsQuery): number {
-  const key = decodeCursor(query.cursor, ['number', 'number', 'string']);
-  if (key && key[2] !== hashList(at, query)) throw foreignCursor();
-  if (key && key[1] !== at.editVersion) {
-    throw new DomainError(
-      'expired',
-      'The table has changed since the first page of this list.',
-      'Start again without cursor, or read with at_version to page through one version.',
-    );
-  }
-  return key ? (key[0] as number) : (query.offset ?? 0);
+const decodeKey = (cursor: string | undefined) => decodeCursor(cursor, ['number', 'number', 'string']);
+
+/** The version that a list began with; null without a cursor. All its pages are of that version, whatever is written meanwhile. */
+export function pinnedVersion(cursor: string | undefined): number | null {
+  return (decodeKey(cursor)?.[1] as number | undefined) ?? null;
+}
+
+/** The position in a cursor; null without one. Refuses a cursor of another list. */
+export function decodePosition(at: TableVersion, query: RowsQuery): number | null {
+  const key = decodeKey(query.cursor);
+  if (key === null) return null;
+  const [position, editVersion, hash] = key as [number, number, string];
+  if (editVersion !== at.editVersion || hash !== hashList(at, query) || position < 0) throw foreignCursor();
+  return position;
 }
 
 function refuse(errors: ProblemItem[], suggestedFix = 'GET …/columns lists the columns.'): never {

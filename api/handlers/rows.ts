@@ -1,14 +1,11 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { prepareDelete } from '../../activities/rows/deleteRows.ts';
+import { openAsked } from '../../activities/rows/openAsked.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import { prepareUpsert } from '../../activities/rows/upsertRows.ts';
-import { requirePastTable, resolveAt } from '../../activities/snapshots/resolveAt.ts';
-import { requireTable, requireTableAt } from '../../activities/tables/openTable.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { TableAt } from '../../core/table/table.ts';
-import type { Services } from '../../store/services.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentOutcome, presentUpsert } from '../presenters/edits.ts';
@@ -73,18 +70,6 @@ function refuseBoth<Name extends string>(query: { [name in Name]?: unknown }, on
   throw new DomainError('validation-failed', `${one} and ${other} exclude each other.`, 'Send one of them.', {
     errors: [{ pointer: `/query/${other}`, detail: `not together with ${one}` }],
   });
-}
-
-/** The current table, an older version of it, or its state in a snapshot. */
-async function openAsked(
-  services: Services,
-  workbookId: string,
-  name: string,
-  query: { at?: string; at_version?: number },
-): Promise<TableAt> {
-  if (query.at !== undefined) return requirePastTable(services, await resolveAt(services, workbookId, query.at), name);
-  const current = await requireTable(services, workbookId, name);
-  return query.at_version === undefined ? current : requireTableAt(services, current, query.at_version);
 }
 
 /** Headers for formats that hold only rows: what JSON would say around them. */

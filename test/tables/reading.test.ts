@@ -1,8 +1,10 @@
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compactTable } from '../../activities/compaction/compactTable.ts';
+import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { components } from '../../schema/contract.ts';
 import { ok, refused, startTestApi, type TestApi } from '../setup/api.ts';
-import { type DrivenTable, makeWorkbookWith } from './tableDriver.ts';
+import { type DrivenTable, makeWorkbookWith, type RowsAnswer } from './tableDriver.ts';
 
 let api: TestApi;
 let world: Awaited<ReturnType<typeof makeWorkbookWith>>;
@@ -23,6 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
+type Page = RowsAnswer & { next_cursor: string | null };
+
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 const fetchRows = (query: string, accept: string) =>
   api.fetch(`/api/v1/workbooks/${world.workbookId}/tables/${encodeURIComponent('読む')}/rows?${query}`, {
@@ -33,20 +37,20 @@ const readRaw = (query: Record<string, unknown>) =>
   world.owner.client.GET(`${base}/tables/{name}/rows`, { params: { path: table.path, query } });
 
 describe('readRows: rows are read', () => {
-  it('page by page to the end, each once, in row order, also while rows are added', async () => {
+  it('page by page to the end, each once, in row order, as they were at the first', async () => {
     const ids: number[] = [];
     let cursor: string | undefined;
     do {
-      const page = (await table.read({ limit: 250, ...(cursor ? { cursor } : {}) })) as Awaited<ReturnType<DrivenTable['read']>> & {
-        next_cursor: string | null;
-      };
+      const page = (await table.read({ limit: 250, ...(cursor ? { cursor } : {}) })) as Page;
       ids.push(...page.rows.map((row) => row.__svc_row_id));
       cursor = page.next_cursor ?? undefined;
-      if (ids.length === 250) ok(await table.upsert([{ n: 6000, 群: 'later' }]));
+      if (ids.length === 250) {
+        ok(await table.upsert([{ n: 6000, 群: 'later' }]));
+        ok(await table.remove([ids[249] as number, 900]));
+      }
     } while (cursor);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-    expect(ids.length).toBe(1201);
-    expect(ids).not.toContain(7);
+    expect([ids.length, ids.includes(7), ids.includes(900)]).toEqual([1200, false, true]);
   });
 
   it('from an offset, with some columns, sorted, and as they were at a version', async () => {
@@ -75,6 +79,67 @@ describe('readRows: rows are read', () => {
         refused(await readRaw({ limit: 2, cursor, ...other }), 422, 'validation-failed');
       refused(await readRaw({ limit: 2, cursor }), 422, 'validation-failed');
     }
+  });
+
+  it('sorted and filtered pages go on in the version that they began with, whatever is written, renamed, folded or restored', async () => {
+    const name = '頁';
+    const other = await world.makeTable(name, [{ name: 'n', type: 'BIGINT' }, { name: 't' }]);
+    ok(await other.upsert(Array.from({ length: 1100 }, (_, n) => ({ n: (n * 7) % 1100, t: `t${n % 5}` }))));
+    ok(await other.upsert([{ __svc_row_id: 3, n: 5000 }]));
+    const lists = [{}, { sort: ['t:desc', 'n'] }, { filter: 'n % 2 = 0' }, { filter: 'n > 20', sort: ['n:desc'] }];
+    const all = await Promise.all(lists.map((list) => other.read({ ...list, limit: 2000 })));
+    const pages = (await Promise.all(lists.map((list) => other.read({ ...list, limit: 400 })))) as Page[];
+    const read = pages.map(({ rows }) => rows);
+    const snapshot = await world.snapshot();
+    const { id } = ok(await world.owner.client.GET(`${base}/tables/{name}`, { params: { path: other.path } }));
+    const meanwhile = [
+      () =>
+        other.upsert([{ n: -1, t: 'z' }, { n: 9000, t: 'z' }, ...[1, 4, 9, 900].map((row) => ({ __svc_row_id: row, n: 9001, t: 'z' }))]),
+      () => other.remove([2, 5, 700]),
+      () => other.rename('n', 'm'),
+      () => other.drop('t'),
+      () => compactTable(api.services, id, { heartbeat() {} }, { ...compactionLimits, tail: 0, deltaShare: -1 }),
+      () => world.restore(snapshot),
+    ];
+    let left = true;
+    for (let turn = 0; left; turn += 1) {
+      await meanwhile[turn]?.();
+      left = turn < meanwhile.length - 1;
+      for (const [i, list] of lists.entries()) {
+        const { next_cursor: cursor } = pages[i] as Page;
+        if (cursor === null) continue;
+        pages[i] = (await other.read({ ...list, limit: 150, cursor })) as Page;
+        expect(pages[i]?.edit_version).toBe(all[i]?.edit_version);
+        read[i]?.push(...(pages[i]?.rows ?? []));
+      }
+    }
+    expect(pages.map(({ next_cursor }) => next_cursor)).toEqual(lists.map(() => null));
+    expect(read).toEqual(all.map(({ rows }) => rows));
+  });
+
+  it('from a cursor no longer than its version is kept, and not with another version beside it', async () => {
+    const other = await world.makeTable('古い', [{ name: 'n', type: 'BIGINT' }]);
+    ok(await other.upsert([{ n: 1 }, { n: 2 }, { n: 3 }]));
+    const ask = (query: Record<string, unknown>) =>
+      world.owner.client.GET(`${base}/tables/{name}/rows`, { params: { path: other.path, query } });
+    const lists = [{}, { sort: ['n'] }, { filter: 'n > 0' }];
+    const cursors = await Promise.all(lists.map(async (list) => ((await other.read({ ...list, limit: 1 })) as Page).next_cursor));
+    ok(await other.upsert([{ n: 4 }]));
+    for (const [i, list] of lists.entries()) {
+      const cursor = cursors[i] as string;
+      expect((await other.read({ ...list, cursor, at_version: 2 })).rows.map((row) => row.n)).toEqual([2, 3]);
+      refused(await ask({ ...list, cursor, at_version: 3 }), 422, 'validation-failed');
+    }
+    await api.sql.query('DELETE FROM table_versions v USING tables t WHERE t.id = v.table_id AND t.name = $1 AND v.edit_version = 2', [
+      '古い',
+    ]);
+    for (const [i, list] of lists.entries()) {
+      const problem = refused(await ask({ ...list, cursor: cursors[i] }), 410, 'expired');
+      expect(problem).toMatchObject({ detail: expect.stringContaining('version 2'), suggested_fix: 'Start again without cursor.' });
+    }
+    // Numbers that no cursor of this table has.
+    for (const version of [0, -1, 99])
+      refused(await ask({ cursor: Buffer.from(JSON.stringify([1, version, 'x'])).toString('base64url') }), 422, 'validation-failed');
   });
 
   it('as NDJSON and Arrow, filtered or not, the same rows', async () => {
