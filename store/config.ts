@@ -47,6 +47,8 @@ export interface Config {
   port: number;
   publicUrl: string;
   trustProxy: boolean;
+  /** Web pages that may call the API; `*` for any. */
+  corsOrigins: string[];
   dataDir: string;
   /** null: the embedded set-up generates it and stores it in the data dir. */
   secret: string | null;
@@ -86,6 +88,7 @@ export function loadConfig(env: Env = process.env): Config {
     port,
     publicUrl: read.url('SVC_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '') ?? `http://${urlHost(host)}:${port}`,
     trustProxy: read.flag('SVC_TRUST_PROXY', false),
+    corsOrigins: read.origins('SVC_CORS_ORIGINS'),
     dataDir,
     secret: read.secret(),
     signup: read.flag('SVC_SIGNUP', true),
@@ -128,6 +131,7 @@ export function configToEnv(config: Config): Env {
     HOST: config.host,
     SVC_PUBLIC_URL: config.publicUrl,
     SVC_TRUST_PROXY: onOff(config.trustProxy),
+    SVC_CORS_ORIGINS: config.corsOrigins.join(',') || undefined,
     SVC_DATA_DIR: config.dataDir,
     SVC_SECRET: config.secret ?? undefined,
     SVC_SIGNUP: onOff(config.signup),
@@ -305,6 +309,16 @@ class Reader {
     const given = 'secret' in variables[name] ? '' : `, not "${value}"`;
     this.refuse(name, `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}${given}`);
     return null;
+  }
+
+  origins(name: VariableName): string[] {
+    const listed = (this.text(name) ?? '').split(',').map((origin) => origin.trim());
+    const origins = listed.filter((origin) => origin !== '');
+    for (const origin of origins) {
+      if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue;
+      this.refuse(name, `must hold origins such as https://app.example.com (no path, no slash at the end) or *, not "${origin}"`);
+    }
+    return origins;
   }
 
   fileUrl(name: VariableName, url: URL): string {

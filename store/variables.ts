@@ -26,6 +26,11 @@ export const variables = {
     default: 'off',
     meaning: 'on: believe X-Forwarded-For and X-Forwarded-Proto, because a proxy of ours sets them',
   },
+  SVC_CORS_ORIGINS: {
+    topic: 'API',
+    default: 'none',
+    meaning: 'origins of web pages that may call the API, separated by commas, such as https://app.example.com; * for any',
+  },
   SVC_DATA_DIR: {
     topic: 'Service',
     default: '.svc in the project',

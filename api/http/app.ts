@@ -7,9 +7,11 @@ import { makeId } from '../../store/services.ts';
 import { badEncoding } from './brokenRequests.ts';
 import type { AnyReply, Handlers } from './call.ts';
 import type { Operation, OperationId } from './contract.ts';
+import { allowOrigins } from './cors.ts';
 import type { Metrics } from './metrics.ts';
 import { type ApiParts, runOperation, type Trace } from './pipeline.ts';
-import { renderProblem } from './problem.ts';
+import { problemTypes, renderProblem } from './problem.ts';
+import { setSecurityHeaders } from './securityHeaders.ts';
 
 /** The HTTP application: one route per operation. Fails if an operation has no handler, or a handler no operation. */
 export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): Koa {
@@ -36,13 +38,18 @@ export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): 
 
   const app = new Koa({ proxy: parts.services.config.trustProxy });
   app.silent = true;
+  app.use(setSecurityHeaders);
+  const { corsOrigins } = parts.services.config;
+  if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins, operations));
   app.use(refuseUndecodable(parts, metrics));
   app.use((ctx, next) => routes.get(routeKey(ctx.method, ctx.path))?.(ctx as never, next) ?? next());
   app.use(async (ctx) => {
     const path = [...routers.values()].flatMap((router) => router.match(ctx.path, ctx.method).path);
-    const allowed = [...new Set(path.flatMap((layer) => layer.methods))].join(', ');
-    await answer(parts, metrics, ctx, path.length > 0 ? 'method-not-allowed' : 'no-operation', async () => {
+    const allowed = [...new Set([...path.flatMap((layer) => layer.methods), 'OPTIONS'])].join(', ');
+    const isAsked = path.length > 0 && ctx.method === 'OPTIONS';
+    await answer(parts, metrics, ctx, isAsked ? 'options' : path.length > 0 ? 'method-not-allowed' : 'no-operation', async () => {
       if (path.length === 0) throw notFound('address', 'See /docs for what there is.');
+      if (isAsked) return { status: 204, headers: { Allow: allowed } };
       throw new DomainError('method-not-allowed', `${ctx.method} is not possible here.`, `Use ${allowed}.`, {
         headers: { Allow: allowed },
         members: { allow: allowed.split(', ') },
@@ -103,7 +110,7 @@ async function answer(
     if (code === 'internal') log.error({ request: trace.requestId, operation, ...describeErrorForLog(error) }, 'request failed');
     else if (code === 'unavailable')
       log.warn({ request: trace.requestId, operation, ...describeErrorForLog((error as DomainError).extras.cause) }, 'a part is away');
-    reply = renderProblem(error, trace.requestId);
+    reply = renderProblem(error, trace.requestId, ctx.accepts([...problemTypes]) as string | false);
   }
   render(ctx, reply, trace);
   const ms = performance.now() - started;
@@ -117,7 +124,9 @@ async function answer(
 function render(ctx: Context, reply: AnyReply, trace: Trace): void {
   ctx.status = reply.status;
   ctx.set('X-Request-Id', trace.requestId);
-  ctx.set({ ...trace.headers, ...reply.headers });
+  const { Vary = [], ...headers } = { ...trace.headers, ...reply.headers };
+  ctx.set(headers);
+  ctx.vary(Vary);
   if (reply.raw) {
     // The encoding of a stream is not known, so none is added to its type.
     if (reply.raw.data instanceof Readable) ctx.set('Content-Type', reply.raw.type);

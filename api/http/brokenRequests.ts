@@ -2,6 +2,7 @@ import type { Server } from 'node:http';
 import { DomainError } from '../../core/errors.ts';
 import { makeId } from '../../store/services.ts';
 import { renderProblem } from './problem.ts';
+import { securityHeaders } from './securityHeaders.ts';
 
 /** Requests that are not HTTP never reach the application. They get a problem document too, and the connection is closed. */
 export function refuseBrokenRequests(server: Server): void {
@@ -18,6 +19,7 @@ export function refuseBrokenRequests(server: Server): void {
       `Content-Type: ${raw?.type}`,
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${requestId}`,
+      ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
       'Connection: close',
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

@@ -1,8 +1,11 @@
 import { DomainError, problems } from '../../core/errors.ts';
+import { makeProblemPage } from '../pages/problem.ts';
 import type { AnyReply } from './call.ts';
 
-/** The only place that turns a refusal into a problem document. Unknown errors become an opaque 500. */
-export function renderProblem(error: unknown, requestId: string): AnyReply {
+export const problemTypes = ['application/problem+json', 'application/json', 'text/html'] as const;
+
+/** The only place that turns a refusal into a problem document, or into a page. Unknown errors become an opaque 500. */
+export function renderProblem(error: unknown, requestId: string, wanted?: string | false): AnyReply {
   const refusal =
     error instanceof DomainError
       ? error
@@ -24,5 +27,10 @@ export function renderProblem(error: unknown, requestId: string): AnyReply {
     ...(errors && errors.length > 0 ? { errors } : {}),
     ...members,
   };
-  return { status, headers, raw: { type: 'application/problem+json', data: JSON.stringify(body) } };
+  const page = wanted === 'text/html' ? makeProblemPage(body) : null;
+  return {
+    status,
+    headers: { Vary: 'Accept', ...headers, ...page?.headers },
+    raw: page?.raw ?? { type: 'application/problem+json', data: JSON.stringify(body) },
+  };
 }

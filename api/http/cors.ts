@@ -1,0 +1,24 @@
+import cors from '@koa/cors';
+import type { Middleware } from 'koa';
+import type { Operation } from './contract.ts';
+
+const preflightSeconds = 600;
+
+/**
+ * Lets pages of other origins call the service; `*` is any page. Credentials travel in headers that a page sets itself, never
+ * in cookies, so a page can do only what its user's token allows.
+ */
+export function allowOrigins(origins: string[], operations: Operation[]): Middleware {
+  const isAllowed = (origin: string) => origins.includes(origin);
+  return cors({
+    origin: (ctx) => (origins.includes('*') ? '*' : isAllowed(ctx.get('Origin')) ? ctx.get('Origin') : ''),
+    maxAge: preflightSeconds,
+    exposeHeaders: listResponseHeaders(operations),
+  });
+}
+
+/** The names of all headers that the contract declares for answers: a page can read no others. */
+function listResponseHeaders(operations: Operation[]): string[] {
+  const responses = operations.flatMap(({ backend }) => Object.values((backend.responses ?? {}) as Record<string, { headers?: object }>));
+  return [...new Set(responses.flatMap(({ headers }) => Object.keys(headers ?? {})))].sort();
+}
