@@ -32,7 +32,7 @@ export async function startApi(config: ServiceConfig): Promise<RunningApi> {
   const metrics = makeMetrics(services);
   const app = makeApp(parts, makeHandlers(parts, metrics), metrics);
   const server = createServer({ requestTimeout: requestTimeoutMs }, app.callback());
-  refuseBrokenRequests(server);
+  refuseBrokenRequests(server, services.log);
   await listen(server, config);
   const address = server.address();
   services.log.info({ port: config.port }, 'listening');

@@ -1,16 +1,11 @@
+import type { FirstLogin } from './prepare.ts';
+
 /** What people see when everything is up. */
 export interface Addresses {
   apiUrl: string;
   temporalUiUrl: string | null;
   temporalAddress: string;
   dataDir: string;
-}
-
-/** Shown once, since only a hash of it is kept. */
-export interface FirstLogin {
-  firstToken: string | null;
-  firstEmail: string | null;
-  firstPassword: string | null;
 }
 
 export function describeRunning({ apiUrl, temporalUiUrl, temporalAddress, dataDir }: Addresses): string[] {
@@ -26,18 +21,17 @@ export function describeRunning({ apiUrl, temporalUiUrl, temporalAddress, dataDi
   ];
 }
 
-export function describeFirstLogin(apiUrl: string, login: FirstLogin | null): string[] {
-  if (!login?.firstToken) return [];
+export function describeFirstLogin(apiUrl: string, login: FirstLogin): string[] {
   return [
-    'This is the first start, so an owner was made. The token is shown only now:',
+    `This is the first start, so an owner was made. The token is shown only now; ${login.tokenPath} keeps it:`,
     '',
-    `  Token           ${login.firstToken}`,
-    ...(login.firstEmail ? [`  E-mail          ${login.firstEmail}`] : []),
-    ...(login.firstPassword ? [`  Password        ${login.firstPassword}`] : []),
+    `  Token           ${login.token}`,
+    `  E-mail          ${login.email}`,
+    `  Password        ${login.password}`,
     '',
     'A first command to try:',
     '',
-    `  curl -H "Authorization: Bearer ${login.firstToken}" ${apiUrl}/api/v1/me`,
+    `  curl -H "Authorization: Bearer ${login.token}" ${apiUrl}/api/v1/me`,
     '',
   ];
 }

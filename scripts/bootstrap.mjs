@@ -12,6 +12,7 @@ export const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
 const neededNode = [20, 19];
 const lockPath = join(projectDir, 'package-lock.json');
 const modulesDir = join(projectDir, 'node_modules');
+const wantsJson = process.env.SVC_LOG_FORMAT?.trim().toLowerCase() === 'json';
 const stampPath = join(modulesDir, '.installed-lock');
 
 /** Everything until the project's own TypeScript can run. Ends the process with a clear message when it cannot. */
@@ -21,7 +22,7 @@ export async function bootstrap() {
     watchNpm();
     if (!isInstalled()) await installInTurn();
   } catch (error) {
-    console.error(error.message);
+    say(error.message, console.error);
     process.exit(1);
   }
 }
@@ -165,7 +166,7 @@ async function waitForTurn() {
     }
     const holder = Number(readText(path));
     if (holder && !isAlive(holder)) rmSync(path, { force: true });
-    else if (!said) console.log(`Another start (pid ${holder}) is installing the dependencies; waiting for it`);
+    else if (!said) say(`Another start (pid ${holder}) is installing the dependencies; waiting for it`);
     said = true;
     await delay(300);
   }
@@ -184,12 +185,17 @@ function isAlive(pid) {
 function createProgress() {
   let lastMs = Date.now();
   return (line, always = false) => {
-    if (process.stdout.isTTY) process.stdout.write(`\r\x1b[2K${line}${always ? '\n' : ''}`);
+    if (process.stdout.isTTY && !wantsJson) process.stdout.write(`\r\x1b[2K${line}${always ? '\n' : ''}`);
     else if (always || Date.now() - lastMs >= 10_000) {
       lastMs = Date.now();
-      console.log(line);
+      say(line);
     }
   };
+}
+
+/** As scripts/embedded/report.ts does it once the dependencies are there. */
+function say(line, write = console.log) {
+  write(wantsJson ? JSON.stringify({ level: 30, time: new Date().toISOString(), part: 'start', msg: line }) : line);
 }
 
 function readText(path) {

@@ -2,15 +2,16 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, configToEnv, inheritEnv, requireServices } from '../store/config.ts';
 import { searchAttributeNames } from '../store/temporal/searchAttributes.ts';
-import type { Addresses, FirstLogin } from './banner.ts';
+import type { Addresses } from './banner.ts';
 import { ensureBubblewrap } from './embedded/bubblewrap.ts';
 import { startNodePart } from './embedded/nodePart.ts';
 import { startPostgres } from './embedded/postgres.ts';
 import type { ProcessRegistry } from './embedded/processRegistry.ts';
-import type { Report } from './embedded/report.ts';
+import type { Output } from './embedded/report.ts';
 import { writeRuntime } from './embedded/runtime.ts';
 import { ensureSecrets } from './embedded/secrets.ts';
 import { findTemporal, startTemporal } from './embedded/temporal.ts';
+import type { FirstLogin } from './prepare.ts';
 import type { Supervisor } from './supervise.ts';
 
 /** The reaper last: it watches over the others. */
@@ -20,8 +21,8 @@ interface StartOptions {
   config: Config;
   supervisor: Supervisor;
   registry: ProcessRegistry;
-  report: Report;
-  onPrepared(login: FirstLogin): void;
+  report: Output;
+  onPrepared(login: FirstLogin | null): void;
 }
 
 /** Starts everything in order and returns the addresses. */

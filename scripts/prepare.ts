@@ -1,19 +1,20 @@
-import { provisionFirstOwner } from '../activities/identity/provisionFirstOwner.ts';
+import { join } from 'node:path';
+import { type FirstOwner, provisionFirstOwner } from '../activities/identity/provisionFirstOwner.ts';
 import { type Config, requireServices } from '../store/config.ts';
 import { prepareChildBundle } from '../store/duckdb/sandbox/program.ts';
 import { migrateDatabase } from '../store/pg/migrate.ts';
 import { openServices } from '../store/services.ts';
 import { prepareWorkflowBundle } from '../store/temporal/bundle.ts';
+import { writeSecretFile } from './embedded/secrets.ts';
 
-export interface Prepared {
-  firstToken: string | null;
-  firstEmail: string | null;
-  firstPassword: string | null;
+/** The first owner, and the file that keeps their token. */
+export interface FirstLogin extends FirstOwner {
+  tokenPath: string;
 }
 
 /** What must be there before the API and the workers start: tables, a first owner (embedded default only), the code of
  * workflows and query processes. */
-export async function prepare(config: Config, options: { firstOwner: boolean } = { firstOwner: true }): Promise<Prepared> {
+export async function prepare(config: Config, options: { firstOwner: boolean } = { firstOwner: true }): Promise<FirstLogin | null> {
   const services = await openServices(requireServices(config), 'setup');
   try {
     const [, , owner] = await Promise.all([
@@ -21,8 +22,16 @@ export async function prepare(config: Config, options: { firstOwner: boolean } =
       prepareChildBundle(),
       migrateDatabase(services.db).then(() => (options.firstOwner ? provisionFirstOwner(services) : null)),
     ]);
-    return { firstToken: owner?.token ?? null, firstEmail: owner?.email ?? null, firstPassword: owner?.password ?? null };
+    return owner && keepFirstLogin(config.dataDir, owner);
   } finally {
     await services.close();
   }
+}
+
+/** For those who did not see the first start, such as an operator who reads a log. */
+function keepFirstLogin(dataDir: string, owner: FirstOwner): FirstLogin {
+  const tokenPath = join(dataDir, 'first-token');
+  writeSecretFile(tokenPath, owner.token);
+  writeSecretFile(join(dataDir, 'first-password'), owner.password);
+  return { ...owner, tokenPath };
 }

@@ -1,20 +1,21 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError, loadConfig } from '../store/config.ts';
 import { describeError } from '../store/lifecycle.ts';
-import { describeFirstLogin, describeRunning, type FirstLogin } from './banner.ts';
+import { describeFirstLogin, describeRunning } from './banner.ts';
 import { takeLock } from './embedded/lock.ts';
 import { assertPortFree } from './embedded/ports.ts';
 import { createProcessRegistry, stopLeftovers } from './embedded/processRegistry.ts';
-import { createReport, type Report } from './embedded/report.ts';
+import { type Output, openOutput } from './embedded/report.ts';
 import { removeRuntime } from './embedded/runtime.ts';
 import { startParts, stopOrder } from './parts.ts';
+import type { FirstLogin } from './prepare.ts';
 import { listenForStop } from './stopSignals.ts';
 import { createSupervisor } from './supervise.ts';
 
 const prepareTimeoutMs = 10_000;
 
 /** What `npm start` does once the dependencies are there: everything up, supervised, until told to stop. */
-async function run(report: Report): Promise<number> {
+async function run(report: Output): Promise<number> {
   const config = loadConfig();
   const release = takeLock(config.dataDir);
   const recordPath = `${config.dataDir}/processes.json`;
@@ -40,15 +41,16 @@ async function run(report: Report): Promise<number> {
     const ending = Promise.race([asked, supervisor.gaveUp.then((why) => new Error(why))]);
     const first = await Promise.race([starting, ending]);
     if (first && 'apiUrl' in first) {
-      for (const line of [...describeRunning(first), ...describeFirstLogin(first.apiUrl, firstLogin), 'Ctrl-C stops all of it.', ''])
-        report.say(line);
+      report.show(describeRunning(first), { msg: 'The service is running.', ...first });
+      showFirstLogin(report, first.apiUrl, firstLogin);
+      report.show(['Ctrl-C stops all of it.', ''], { msg: 'SIGTERM stops all of it.' });
       firstLogin = null;
     }
     const why = first && 'apiUrl' in first ? await ending : first;
     if (why instanceof Error) throw why;
     report.say('Stopping (a second Ctrl-C stops hard)');
   } catch (error) {
-    report.say(`\n${error instanceof ConfigError ? error.message : describeError(error)}`);
+    report.say(`\n${error instanceof ConfigError ? error.message : describeError(error)}`, 'error');
     if (started) report.say('Stopping everything');
     code = 1;
   }
@@ -56,12 +58,18 @@ async function run(report: Report): Promise<number> {
   supervisor.halt();
   await Promise.race([started?.catch(() => {}), delay(prepareTimeoutMs)]);
   // It is shown only once, so a failure after it was made must not swallow it.
-  for (const line of describeFirstLogin(config.publicUrl, firstLogin)) report.say(line);
+  showFirstLogin(report, config.publicUrl, firstLogin);
   await supervisor.stop(stopOrder);
   removeRuntime(config.dataDir);
   release();
   if (started) report.say(code === 0 ? 'Stopped; the next start finds all data' : 'Stopped');
   return code;
+}
+
+/** A log is read by many, so it is told the file that keeps the token. */
+function showFirstLogin(report: Output, apiUrl: string, login: FirstLogin | null): void {
+  if (login)
+    report.show(describeFirstLogin(apiUrl, login), { msg: 'A first owner was made.', email: login.email, tokenPath: login.tokenPath });
 }
 
 async function assertPortsFree(config: Config): Promise<void> {
@@ -72,11 +80,11 @@ async function assertPortsFree(config: Config): Promise<void> {
   await assertPortFree('TEMPORAL_UI_PORT', '127.0.0.1', temporal.uiPort);
 }
 
-const report = createReport(process.stdout);
+const report = openOutput();
 // A closed terminal makes writes fail; that must not keep us from stopping the others.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
 const code = await run(report).catch((error: unknown) => {
-  report.say(describeError(error));
+  report.say(describeError(error), 'error');
   return 1;
 });
 process.exit(code);

@@ -74,8 +74,8 @@ export function createSupervisor(report: Report): Supervisor {
     const { part } = state;
     for (;;) {
       const deaths = countDeaths(state);
-      report.say(deaths > maxDeaths ? `${what}` : `${what}; starting it again`);
-      for (const line of details) report.say(line);
+      report.say(deaths > maxDeaths ? `${what}` : `${what}; starting it again`, 'warn');
+      for (const line of details) report.say(line, 'warn');
       if (deaths > maxDeaths)
         return giveUp(`${part.name} ended ${deaths} times within a minute${part.logPath ? `; its log is ${part.logPath}` : ''}`);
       try {

@@ -9,6 +9,7 @@ export const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
+const logFormats = ['plain', 'json'] as const;
 
 export type BlobConfig =
   | { kind: 'file'; dir: string }
@@ -57,6 +58,7 @@ export interface Config {
   structuring: boolean;
   rateLimits: boolean;
   logLevel: LogLevel;
+  logFormat: (typeof logFormats)[number];
   /** null: the embedded PostgreSQL. */
   databaseUrl: string | null;
   temporal: TemporalConfig;
@@ -95,6 +97,7 @@ export function loadConfig(env: Env = process.env): Config {
     structuring: read.flag('SVC_STRUCTURING', true),
     rateLimits: read.flag('SVC_RATE_LIMITS', true),
     logLevel: read.choice('SVC_LOG_LEVEL', logLevels, 'info'),
+    logFormat: read.choice('SVC_LOG_FORMAT', logFormats, 'plain'),
     databaseUrl: read.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     temporal: readTemporal(read),
     blobs: readBlobs(read, dataDir),
@@ -138,6 +141,7 @@ export function configToEnv(config: Config): Env {
     SVC_STRUCTURING: onOff(config.structuring),
     SVC_RATE_LIMITS: onOff(config.rateLimits),
     SVC_LOG_LEVEL: config.logLevel,
+    SVC_LOG_FORMAT: config.logFormat,
     DATABASE_URL: config.databaseUrl ?? undefined,
     TEMPORAL_ADDRESS: temporal.address ?? undefined,
     TEMPORAL_NAMESPACE: temporal.namespace,
@@ -171,6 +175,11 @@ export function inheritEnv(changes: Env, env: Env = process.env): Record<string,
 export function inheritEnvWithout(prefixes: string[], changes: Env, env: Env = process.env): Record<string, string> {
   const kept = Object.entries(env).filter(([name]) => !prefixes.some((prefix) => name.startsWith(prefix)));
   return inheritEnv(changes, Object.fromEntries(kept));
+}
+
+/** Whether everything is said as JSON lines. Works also when the rest of the configuration is wrong. */
+export function wantsJson(env: Env = process.env): boolean {
+  return env.SVC_LOG_FORMAT?.trim().toLowerCase() === 'json';
 }
 
 /** Whether errors are shown with their stack. Works also when the rest of the configuration is wrong. */

@@ -1,4 +1,4 @@
-import { wantsStacks } from './config.ts';
+import { wantsJson, wantsStacks } from './config.ts';
 
 const stopTimeoutMs = 10_000;
 
@@ -13,7 +13,8 @@ export interface Service {
 export async function runService(name: string, start: () => Promise<Service>): Promise<void> {
   let stopping = false;
   const fail = (what: string, error: unknown): never => {
-    console.error(`${name}: ${what}: ${describeError(error)}`);
+    const said = `${name}: ${what}: ${describeError(error)}`;
+    console.error(wantsJson() ? JSON.stringify({ level: 60, time: new Date().toISOString(), part: name, msg: said }) : said);
     process.exit(1);
   };
 

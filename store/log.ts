@@ -2,7 +2,7 @@ import pino from 'pino';
 
 /**
  * Structured logs on standard output. What is logged is chosen field by field: ids, names of operations, codes and
- * durations, never a body, a header, a query string or a value. The redaction list below is a second safeguard.
+ * durations, the path of a refused request; never a body, a header, a query string or a value. The redaction list below is a second safeguard.
  */
 export function openLog(level: string, part: string): pino.Logger {
   const options: pino.LoggerOptions = {
@@ -49,4 +49,11 @@ export function describeErrorForLog(error: unknown): Record<string, unknown> {
       .map((line) => line.trim()),
     cause: error.cause instanceof Error ? describeErrorForLog(error.cause) : undefined,
   };
+}
+
+const longestPath = 300;
+
+/** What a refused request was about, without its query. A token that was put into the path by mistake is left out. */
+export function describeAddress(method: string, path: string): { method: string; path: string } {
+  return { method, path: path.slice(0, longestPath).replaceAll(/svc_(pat|key)_[^/]*/g, 'svc_$1_…') };
 }

@@ -46,6 +46,12 @@ export const variables = {
   SVC_STRUCTURING: { topic: 'Service', default: 'on', meaning: 'off: uploads land as they are, and nothing is charged for them' },
   SVC_RATE_LIMITS: { topic: 'Service', default: 'on', meaning: 'off: requests are not limited' },
   SVC_LOG_LEVEL: { topic: 'Service', default: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent' },
+  SVC_LOG_FORMAT: {
+    topic: 'Service',
+    default: 'plain',
+    meaning:
+      'json: all that `npm start` writes, too, is JSON lines. plain: its own lines are for people, those of the parts stand behind their names',
+  },
   DATABASE_URL: {
     topic: 'PostgreSQL',
     default: 'embedded PostgreSQL',

@@ -8,6 +8,6 @@ export async function expireThings(services: Services, heartbeat: () => void): P
     ...(await deleteExpired(services.db, heartbeat, services.blobs)),
     reservations: await releaseStuckCredits(services, heartbeat),
   };
-  services.log.info({ expired }, 'expired things removed');
+  if (Object.values(expired).some((count) => count > 0)) services.log.info({ expired }, 'expired things removed');
   return expired;
 }

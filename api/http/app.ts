@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { DomainError, notFound } from '../../core/errors.ts';
-import { describeErrorForLog } from '../../store/log.ts';
+import { describeAddress, describeErrorForLog } from '../../store/log.ts';
 import { makeId } from '../../store/services.ts';
 import { badEncoding } from './brokenRequests.ts';
 import type { AnyReply, Handlers } from './call.ts';
@@ -116,7 +116,15 @@ async function answer(
   const ms = performance.now() - started;
   metrics.observe(operation, reply.status, ms / 1000);
   log.info(
-    { request: trace.requestId, operation, status: reply.status, code, ms: Math.round(ms), credential: trace.principal?.credentialId },
+    {
+      request: trace.requestId,
+      operation,
+      status: reply.status,
+      code,
+      ...(code === undefined ? {} : describeAddress(ctx.method, ctx.path)),
+      ms: Math.round(ms),
+      credential: trace.principal?.credentialId,
+    },
     'answered',
   );
 }

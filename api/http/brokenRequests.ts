@@ -1,18 +1,21 @@
 import type { Server } from 'node:http';
+import type pino from 'pino';
 import { DomainError } from '../../core/errors.ts';
+import { describeAddress } from '../../store/log.ts';
 import { makeId } from '../../store/services.ts';
 import { renderProblem } from './problem.ts';
 import { securityHeaders } from './securityHeaders.ts';
 
 /** Requests that are not HTTP never reach the application. They get a problem document too, and the connection is closed. */
-export function refuseBrokenRequests(server: Server): void {
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+export function refuseBrokenRequests(server: Server, log: pino.Logger): void {
+  server.on('clientError', (error: BrokenRequest, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
       return;
     }
     const requestId = makeId('req');
-    const { status, raw } = renderProblem(explain(error.code), requestId);
+    const problem = explain(error.code);
+    const { status, raw } = renderProblem(problem, requestId);
     const body = String(raw?.data);
     const head = [
       `HTTP/1.1 ${status} ${status === 413 ? 'Content Too Large' : 'Bad Request'}`,
@@ -23,7 +26,18 @@ export function refuseBrokenRequests(server: Server): void {
       'Connection: close',
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    log.info({ request: requestId, status, code: problem.code, ...readAddress(error.rawPacket) }, 'answered');
   });
+}
+
+interface BrokenRequest extends NodeJS.ErrnoException {
+  /** The bytes in which the error was found; the request may have begun earlier. */
+  rawPacket?: Buffer;
+}
+
+function readAddress(packet: Buffer | undefined): { method?: string; path?: string } {
+  const [, method, path] = /^([A-Z]{3,10}) ([^\s?]+)/.exec(packet?.toString('latin1', 0, 1000) ?? '') ?? [];
+  return method && path ? describeAddress(method, path) : {};
 }
 
 /** For example `curl …/tables/売上`: some clients do not encode URLs. */

@@ -4,7 +4,7 @@ import { projectDir } from '../../store/config.ts';
 import { readLines } from './command.ts';
 import { describeEnding, readStamp, sendSignal, stopProcess, stopSteps } from './processes.ts';
 import type { ProcessRegistry } from './processRegistry.ts';
-import type { Report } from './report.ts';
+import type { Output } from './report.ts';
 import type { RunningProcess } from './runningProcess.ts';
 
 interface NodePartOptions {
@@ -12,7 +12,7 @@ interface NodePartOptions {
   /** Path of the script in the project. It must use runService, which answers over IPC. */
   script: string;
   env: Record<string, string>;
-  report: Report;
+  report: Output;
   registry: ProcessRegistry;
   signal: AbortSignal;
 }
@@ -31,7 +31,7 @@ export async function startNodePart({ name, script, env, report, registry, signa
   const stamp = pid ? (readStamp(pid) ?? '') : '';
   if (pid) registry.track({ name, pid, order: 0, steps: stopSteps.nodeAlone });
   for (const stream of [child.stdout, child.stderr]) {
-    if (stream) readLines(stream, (line) => report.say(`${name.padEnd(6)} | ${line}`));
+    if (stream) readLines(stream, (line) => report.passOn(name, line));
   }
   const ended = new Promise<string>((done) => {
     child.once('error', (error) => done(error.message));

@@ -31,8 +31,9 @@ export function readServiceSecret(dataDir: string): string | null {
 
 /** Readable by its owner alone, and never seen half-written. */
 export function writeSecretFile(path: string, content: unknown): void {
+  const text = typeof content === 'string' ? content : JSON.stringify(content, null, 2);
   const temporary = `${path}.${process.pid}.new`;
-  writeFileSync(temporary, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(temporary, `${text}\n`, { mode: 0o600 });
   chmodSync(temporary, 0o600);
   renameSync(temporary, path);
 }

@@ -26,9 +26,10 @@ export interface ProductOptions {
   temporalCli: string;
   port?: number;
   uiPort?: number;
+  env?: Record<string, string>;
 }
 
-export async function startProduct({ dataDir, temporalCli, ...ports }: ProductOptions): Promise<Product> {
+export async function startProduct({ dataDir, temporalCli, env, ...ports }: ProductOptions): Promise<Product> {
   const port = ports.port ?? (await findFreePort());
   const uiPort = ports.uiPort ?? (await findFreePort());
   const child = spawn(process.execPath, [join(projectDir, 'scripts/start.mjs')], {
@@ -39,6 +40,7 @@ export async function startProduct({ dataDir, temporalCli, ...ports }: ProductOp
       PORT: String(port),
       TEMPORAL_UI_PORT: String(uiPort),
       TEMPORAL_CLI: temporalCli || undefined,
+      ...env,
     }),
   });
   let text = '';

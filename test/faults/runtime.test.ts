@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,6 +9,7 @@ import {
   findSurvivors,
   hasEnded,
   type Product,
+  type ProductOptions,
   readProcesses,
   readRuntimeFile,
   snapshotTree,
@@ -31,14 +32,14 @@ async function makeFolder(): Promise<string> {
   return dir;
 }
 
-async function start(options: { dataDir: string; port?: number; uiPort?: number }): Promise<Product> {
+async function start(options: Omit<ProductOptions, 'temporalCli'>): Promise<Product> {
   const product = await startProduct({ temporalCli, ...options });
   products.push(product);
   return product;
 }
 
-async function startReady(dataDir: string): Promise<Product> {
-  const product = await start({ dataDir });
+async function startReady(dataDir: string, env: Record<string, string> = {}): Promise<Product> {
+  const product = await start({ dataDir, env });
   await waitForOutput(product, 'The service is running.', 0, 150_000);
   await waitForReady(product);
   return product;
@@ -110,13 +111,34 @@ describe('a running service', () => {
     expect(second.output()).toContain(`Port ${product[key]} on 127.0.0.1 is in use by another program. Set ${variable} to a free port`);
   });
 
-  test('runs beside another copy', async () => {
-    const other = await startReady(await makeFolder());
+  test('keeps the first token in a file for its owner alone', async () => {
+    const path = join(dataDir, 'first-token');
+    expect((await stat(path)).mode & 0o777).toBe(0o600);
+    const token = (await readFile(path, 'utf8')).trim();
+    expect(product.output()).toContain(`Bearer ${token}"`);
+    const me = await fetch(`${product.apiUrl}/api/v1/me`, { headers: { Authorization: `Bearer ${token}` } });
+    expect(me.status).toBe(200);
+  });
+
+  test('runs beside another copy, which writes JSON lines and nothing else', async () => {
+    const other = await startReady(await makeFolder(), { SVC_LOG_FORMAT: 'json' });
     expect(other.output()).not.toContain('Port');
+    const token = (await readFile(join(other.dataDir, 'first-token'), 'utf8')).trim();
     const seen = snapshotTree(other);
+    killHard(readProcesses(other).get('worker')?.pid);
+    await waitForOutput(other, 'worker is running again');
     other.child.kill('SIGTERM');
     expect(await other.exited).toBe(0);
     await expectNothingLeft(other.dataDir, seen, 2_000);
+    const lines = other.output().split('\n').slice(0, -1);
+    const entries = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    for (const entry of entries)
+      expect(entry).toMatchObject({ level: expect.any(Number), time: expect.any(String), msg: expect.any(String) });
+    expect(new Set(entries.map(({ part }) => part))).toEqual(new Set(['start', 'api', 'worker']));
+    expect(entries).toContainEqual(expect.objectContaining({ msg: 'The service is running.', apiUrl: other.apiUrl }));
+    expect(entries).toContainEqual(expect.objectContaining({ email: 'owner@localhost', tokenPath: join(other.dataDir, 'first-token') }));
+    expect(entries).toContainEqual(expect.objectContaining({ level: 40, msg: 'worker ended (SIGKILL); starting it again' }));
+    expect(other.output()).not.toContain(token);
     await waitForReady(product);
   });
 
