@@ -8,6 +8,7 @@ import { escapePointer } from '../../core/jsonPointer.ts';
 import { readChunks } from './chunks.ts';
 import { formType, type Operation } from './contract.ts';
 import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
+import { refuseJson } from './jsonFault.ts';
 
 const jsonLimit = 32 * 1024 * 1024;
 /** Enough for any request without a credential. */
@@ -128,14 +129,8 @@ function parseJson(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    // The parser's message quotes the body, so only the position is passed on.
-    const place = /position (\d+)/.exec((error as Error).message)?.[1];
-    throw new DomainError(
-      'malformed-request',
-      place ? `The body is not JSON: it goes wrong at character ${Number(place) + 1}.` : 'The body is not JSON.',
-      'Send well-formed JSON.',
-    );
+  } catch {
+    throw refuseJson(text);
   }
   // Only escapes can produce these: the decoder refuses surrogates, the parser U+0000.
   if (/\\u(0000|[dD][89a-fA-F])/.test(text)) refuseBadText(value, '');

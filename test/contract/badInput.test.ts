@@ -68,6 +68,35 @@ const patchTeam = (body: string) =>
 const get = (path: string) => api.fetch(path, { token: world.owner.session });
 const nested = (levels: number, inner = '1') => `${'{"a":'.repeat(levels)}${inner}${'}'.repeat(levels)}`;
 
+describe('a body that is not JSON', () => {
+  it.each([
+    ['{"title": NaN}', 'JSON has no NaN (line 1, column 11)', '/title'],
+    ['{"title": "x",\n "of": [1, {"a/b": -Infinity}]}', 'JSON has no -Infinity (line 2, column 20)', '/of/1/a~1b'],
+    ['{"title": None}', 'JSON has no None (line 1, column 11)', '/title'],
+    ['{"title": undefined}', 'JSON has no undefined (line 1, column 11)', '/title'],
+    ["{'title': 1}", 'this is no JSON value (line 1, column 2)', ''],
+    ['{"title": "x",}', 'a name in double quotes is missing (line 1, column 15)', ''],
+    ['{"title": "x"', 'a closing brace is missing (line 1, column 14)', '/title'],
+    ['{"title": "x" "y": 1}', 'a comma is missing (line 1, column 15)', '/y'],
+    ['{"title": 01}', 'a comma is missing (line 1, column 12)', '/title'],
+    ['{"title": 1.}', 'the number is not finished (line 1, column 11)', '/title'],
+    ['{"title": "a\nb"}', 'the text does not end on its line (line 1, column 11)', '/title'],
+    ['{"title": "\\x"}', 'JSON has no such escape (line 1, column 11)', '/title'],
+    ['{} {}', 'something follows the end (line 1, column 4)', ''],
+    ['// x\n{}', 'JSON has no comments (line 1, column 1)', ''],
+    ['title=x', 'this is no JSON value (line 1, column 1)', ''],
+  ])('%j is refused with what is wrong and where', async (body, detail, pointer) => {
+    const problem = await expectRefused(await post('/api/v1/workbooks', body), [400]);
+    expect(problem.errors).toEqual([{ pointer, detail }]);
+    expect(problem.detail).toContain(detail.replace(/\)$/, ''));
+  });
+
+  it('is refused without repeating it', async () => {
+    const problem = await expectRefused(await post('/api/auth/login', '{"email": "a@b.c", "password": geheim}'), [400]);
+    expect(JSON.stringify(problem)).not.toContain('geheim');
+  });
+});
+
 describe('a body', () => {
   it.each([
     ['nothing at all', '', [422]],
