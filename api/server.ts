@@ -20,6 +20,9 @@ export interface RunningApi {
 /** Time for a request to arrive: 100 MiB over a slow line take a while. */
 const requestTimeoutMs = 30 * 60_000;
 
+/** Room for an address of 64 KiB, which is what the contract's parameters may come to, and for the headers. */
+const maxHeaderSize = 96 * 1024;
+
 export async function startApi(config: ServiceConfig): Promise<RunningApi> {
   const services = await openServices(config, 'api');
   const parts = {
@@ -31,7 +34,7 @@ export async function startApi(config: ServiceConfig): Promise<RunningApi> {
   };
   const metrics = makeMetrics(services);
   const app = makeApp(parts, makeHandlers(parts, metrics), metrics);
-  const server = createServer({ requestTimeout: requestTimeoutMs }, app.callback());
+  const server = createServer({ requestTimeout: requestTimeoutMs, maxHeaderSize }, app.callback());
   refuseBrokenRequests(server, services.log);
   await listen(server, config);
   const address = server.address();

@@ -33,7 +33,7 @@ export function makeDiscoveryHandlers({
       const columns = (await profileTable(services, await openVisibleTable(services, principal, at))) as Schemas['ColumnProfile'][];
       return {
         status: 200,
-        headers: { ETag: `"${at.editVersion}"` },
+        validator: { version: at.editVersion },
         body: { name: at.table.name, edit_version: at.editVersion, row_count: at.rowCount, columns },
       };
     },

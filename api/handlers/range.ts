@@ -13,7 +13,7 @@ export function makeRangeHandlers({ services }: ApiParts): Handlers<'readRange' 
     async readRange({ principal, params, query }) {
       const at = await requireNamedTable(services, principal, params, 'viewer');
       const body = await readRange(services, await openVisibleTable(services, principal, at), query.range);
-      return { status: 200, headers: { ETag: `"${at.editVersion}"` }, body };
+      return { status: 200, validator: { version: at.editVersion }, body };
     },
 
     async writeRange(call) {

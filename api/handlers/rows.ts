@@ -23,12 +23,12 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<'readRows' | '
       const page = await readRows(services, await openVisibleTable(services, principal, at), { ...query, limit: query.limit ?? 100 });
       const masked = page.columns.filter((column) => column.masked).map((column) => column.name);
       const type = accepts('application/json', formatTypes.ndjson, formatTypes.arrow);
-      const headers = { ETag: `"${at.editVersion}"` };
+      const validator = { version: at.editVersion };
       if (type === formatTypes.ndjson || type === formatTypes.arrow) {
         const data = type === formatTypes.arrow ? await page.stream('arrow') : page.rows.map((row) => `${row}\n`).join('');
-        return { status: 200, headers: { ...headers, ...presentPageHeaders(at.editVersion, page, masked) }, raw: { type, data } };
+        return { status: 200, validator, headers: presentPageHeaders(at.editVersion, page, masked), raw: { type, data } };
       }
-      return { status: 200, headers, raw: { type: 'application/json', data: writeRowsPage(at, page, masked) } };
+      return { status: 200, validator, raw: { type: 'application/json', data: writeRowsPage(at, page, masked) } };
     },
 
     async upsertRows(call) {

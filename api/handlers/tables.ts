@@ -42,11 +42,15 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     format: string | undefined,
   ): Promise<Reply<'getTableSchema'> & Reply<'getArtifactSchema'>> => {
     const visible = await openVisibleTable(services, principal, at);
-    const headers = { ETag: `"${at.editVersion}"` };
+    const validator = { version: at.editVersion };
     if (format === 'json-schema')
-      return { status: 200, headers, raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, visible)) } };
+      return {
+        status: 200,
+        validator,
+        raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, visible)) },
+      };
     const sample = await readRows(services, visible, { limit: 5 });
-    return { status: 200, headers, raw: { type: 'application/json', data: writeTableSchema(at, visible, sample.rows) } };
+    return { status: 200, validator, raw: { type: 'application/json', data: writeTableSchema(at, visible, sample.rows) } };
   };
 
   return {
@@ -78,7 +82,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
     async getTable({ principal, params }) {
       const at = await requireNamedTable(services, principal, params, 'viewer');
       const body = presentTable(await describeTable(services, principal, at));
-      return { status: 200, headers: { ETag: `"${at.editVersion}"` }, body };
+      return { status: 200, validator: { version: at.editVersion }, body };
     },
 
     async deleteTable(call) {
@@ -92,7 +96,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
       const at = await requireNamedTable(services, principal, params, 'viewer');
       return {
         status: 200,
-        headers: { ETag: `"${at.editVersion}"` },
+        validator: { version: at.editVersion },
         body: {
           name: at.table.name,
           edit_version: at.editVersion,

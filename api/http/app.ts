@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type Context } from 'koa';
 import { DomainError, notFound } from '../../core/errors.ts';
@@ -11,6 +10,7 @@ import { allowOrigins } from './cors.ts';
 import type { Metrics } from './metrics.ts';
 import { type ApiParts, runOperation, type Trace } from './pipeline.ts';
 import { problemTypes, renderProblem } from './problem.ts';
+import { respond } from './respond.ts';
 import { setSecurityHeaders } from './securityHeaders.ts';
 
 /** The HTTP application: one route per operation. Fails if an operation has no handler, or a handler no operation. */
@@ -112,7 +112,7 @@ async function answer(
       log.warn({ request: trace.requestId, operation, ...describeErrorForLog((error as DomainError).extras.cause) }, 'a part is away');
     reply = renderProblem(error, trace.requestId, ctx.accepts([...problemTypes]) as string | false);
   }
-  render(ctx, reply, trace);
+  respond(ctx, reply, trace);
   const ms = performance.now() - started;
   metrics.observe(operation, reply.status, ms / 1000);
   log.info(
@@ -127,24 +127,4 @@ async function answer(
     },
     'answered',
   );
-}
-
-function render(ctx: Context, reply: AnyReply, trace: Trace): void {
-  ctx.status = reply.status;
-  ctx.set('X-Request-Id', trace.requestId);
-  const { Vary = [], ...headers } = { ...trace.headers, ...reply.headers };
-  ctx.set(headers);
-  ctx.vary(Vary);
-  if (reply.raw) {
-    // The encoding of a stream is not known, so none is added to its type.
-    if (reply.raw.data instanceof Readable) ctx.set('Content-Type', reply.raw.type);
-    else ctx.type = reply.raw.type;
-    ctx.body = reply.raw.data;
-  } else if (reply.body !== undefined) {
-    ctx.type = 'application/json';
-    ctx.body = JSON.stringify(reply.body);
-  } else {
-    ctx.body = null;
-    ctx.status = reply.status;
-  }
 }

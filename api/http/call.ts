@@ -5,6 +5,7 @@ import type { Actor, Tx, WriteAnswer } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import type { OperationId } from './contract.ts';
 import type { SentFile } from './form.ts';
+import type { Validator } from './validators.ts';
 
 type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body : never;
 type Query<Id extends OperationId> = operations[Id]['parameters'] extends { query?: infer Q } ? NonNullable<Q> : Record<string, never>;
@@ -22,6 +23,8 @@ export interface RawContent {
 
 interface Headed {
   headers?: Record<string, string>;
+  /** What the ETag says: the version that is shown, or all of it. What is left out is taken from the bytes. */
+  validator?: Validator | Pick<Validator, 'version'>;
 }
 
 /** The replies that the contract allows; `raw` if the handler writes the bytes itself. Refusals are thrown. */
@@ -44,6 +47,8 @@ export interface Call<Id extends OperationId> {
   query: Query<Id>;
   body: Body<Id>;
   requestId: string;
+  /** Makes a reading's answer, unless the caller has it already by its validator: then 304, and nothing is read. */
+  unlessSeen(validator: Validator, make: () => Promise<Reply<Id>>): Promise<Reply<Id>>;
   /** The media type the caller prefers among those offered; null if none is acceptable. */
   accepts(...types: string[]): string | null;
   /** The caller's network address. */

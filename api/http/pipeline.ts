@@ -35,6 +35,7 @@ import {
 import type { TakeRequest } from './rateLimit.ts';
 import type { RequestCounter } from './requestCounts.ts';
 import { validateRequest } from './validate.ts';
+import { findSeen, type Validator } from './validators.ts';
 
 export interface ApiParts {
   services: Services;
@@ -258,6 +259,9 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
     address: ctx.ip,
     get abandoned(): AbortSignal {
       return watchCaller(ctx.res);
+    },
+    async unlessSeen(validator: Validator, make: () => Promise<AnyReply>): Promise<AnyReply> {
+      return findSeen(ctx.req, validator) ? { status: 304, validator } : { ...(await make()), validator };
     },
     accepts: (...types: string[]) => ctx.accepts(...types) || null,
     idempotencyScope(scope: string) {

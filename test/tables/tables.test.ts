@@ -203,7 +203,7 @@ describe('createTable, getTable, archiveArtifact and deleteTable: a table', () =
     const schemas = await Promise.all(
       ['?format=json-schema', ''].map((query) => api.fetch(`${address}${query}`, { token: world.owner.session })),
     );
-    expect(schemas.map((answer) => answer.headers.get('etag'))).toEqual(['"2"', '"2"']);
+    for (const answer of schemas) expect(answer.headers.get('etag')).toMatch(/^"2-/);
     // As RFC 3339 has them, and with it JSON Schema.
     const time = /^\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
     const fits = new Ajv2020({ strict: false, formats: { date: /^\d{4}-\d\d-\d\d$/, time } }).compile((await schemas[0]?.json()) as object);
