@@ -6,7 +6,7 @@ const core = ['test/{core,corpus,structuring}/**/*.test.ts'];
 /** They read and write files, but need no PostgreSQL and no Temporal. */
 const files = ['test/docs.test.ts', 'test/{blobs,formats,measured,parquet,xlsx}/**/*.test.ts'];
 /** They start API and worker inside the test process, over a database of their own, and stop them: what they loaded serves the next file too. */
-const api = ['test/{credits,ingest,integration,pages,tables}/**/*.test.ts'];
+const api = ['test/{credits,http,ingest,integration,pages,tables}/**/*.test.ts'];
 
 const services = ['test/setup/services.ts'];
 
