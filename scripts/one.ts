@@ -46,6 +46,7 @@ function completeConfig(config: Config): Config {
     temporal: config.temporal.address
       ? config.temporal
       : { ...config.temporal, address: runtime?.temporalAddress ?? null, ...(runtime ? { tls: null, apiKey: null } : {}) },
+    credits: config.credits ?? runtime?.credits ?? null,
     secret: config.secret ?? readServiceSecret(config.dataDir),
   };
   try {

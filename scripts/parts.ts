@@ -56,7 +56,7 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
 
   const temporalUiUrl = config.temporal.address ? null : `http://127.0.0.1:${config.temporal.uiPort}`;
   const addresses = { apiUrl: config.publicUrl, temporalUiUrl, temporalAddress: complete.temporal.address };
-  writeRuntime(config.dataDir, { ...addresses, databaseUrl });
+  writeRuntime(config.dataDir, { ...addresses, databaseUrl, credits: complete.credits });
   return { ...addresses, dataDir: config.dataDir };
 }
 

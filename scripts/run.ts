@@ -16,7 +16,9 @@ const prepareTimeoutMs = 10_000;
 
 /** What `npm start` does once the dependencies are there: everything up, supervised, until told to stop. */
 async function run(report: Output): Promise<number> {
-  const config = loadConfig();
+  const asSet = loadConfig();
+  // Nobody pays for their own machine.
+  const config: Config = { ...asSet, credits: asSet.credits ?? 'unlimited' };
   const release = takeLock(config.dataDir);
   const recordPath = `${config.dataDir}/processes.json`;
   const supervisor = createSupervisor(report);

@@ -9,6 +9,8 @@ export const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];
+const creditModes = ['unlimited', 'metered'] as const;
+export type CreditMode = (typeof creditModes)[number];
 const logFormats = ['plain', 'json'] as const;
 
 export type BlobConfig =
@@ -57,6 +59,8 @@ export interface Config {
   /** Whether uploads are structured; off: they land as they are. */
   structuring: boolean;
   rateLimits: boolean;
+  /** Whether work is refused for lack of credits. null: nothing was said, so it depends on how the service is started. */
+  credits: CreditMode | null;
   logLevel: LogLevel;
   logFormat: (typeof logFormats)[number];
   /** null: the embedded PostgreSQL. */
@@ -69,7 +73,7 @@ export interface Config {
 }
 
 /** The configuration of the API and the workers, in which every address is set. */
-export type ServiceConfig = Config & { databaseUrl: string; secret: string; temporal: { address: string } };
+export type ServiceConfig = Config & { databaseUrl: string; secret: string; credits: CreditMode; temporal: { address: string } };
 
 type Env = Record<string, string | undefined>;
 
@@ -96,6 +100,7 @@ export function loadConfig(env: Env = process.env): Config {
     signup: read.flag('SVC_SIGNUP', true),
     structuring: read.flag('SVC_STRUCTURING', true),
     rateLimits: read.flag('SVC_RATE_LIMITS', true),
+    credits: read.choice('SVC_CREDITS', creditModes, null),
     logLevel: read.choice('SVC_LOG_LEVEL', logLevels, 'info'),
     logFormat: read.choice('SVC_LOG_FORMAT', logFormats, 'plain'),
     databaseUrl: read.url('DATABASE_URL', ['postgres:', 'postgresql:']),
@@ -122,7 +127,7 @@ export function requireServices(config: Config): ServiceConfig {
   ];
   const missing = needed.filter(([, value]) => value === null);
   if (missing.length > 0) throw new ConfigError(missing.map(([name]) => `${name} is not set (${variables[name].meaning})`));
-  return config as ServiceConfig;
+  return { ...config, credits: config.credits ?? 'metered' } as ServiceConfig;
 }
 
 /** The variables with which a child process loads the same config. `undefined` removes one that it would inherit. */
@@ -140,6 +145,7 @@ export function configToEnv(config: Config): Env {
     SVC_SIGNUP: onOff(config.signup),
     SVC_STRUCTURING: onOff(config.structuring),
     SVC_RATE_LIMITS: onOff(config.rateLimits),
+    SVC_CREDITS: config.credits ?? undefined,
     SVC_LOG_LEVEL: config.logLevel,
     SVC_LOG_FORMAT: config.logFormat,
     DATABASE_URL: config.databaseUrl ?? undefined,
@@ -302,7 +308,7 @@ class Reader {
     return false;
   }
 
-  choice<T extends string>(name: VariableName, choices: readonly T[], fallback: T): T {
+  choice<T extends string, Fallback extends T | null>(name: VariableName, choices: readonly T[], fallback: Fallback): T | Fallback {
     const value = this.text(name)?.toLowerCase();
     if (value === undefined) return fallback;
     const chosen = choices.find((choice) => choice === value);

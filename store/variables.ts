@@ -45,6 +45,11 @@ export const variables = {
   SVC_SIGNUP: { topic: 'Service', default: 'on', meaning: 'off: nobody can sign up' },
   SVC_STRUCTURING: { topic: 'Service', default: 'on', meaning: 'off: uploads land as they are, and nothing is charged for them' },
   SVC_RATE_LIMITS: { topic: 'Service', default: 'on', meaning: 'off: requests are not limited' },
+  SVC_CREDITS: {
+    topic: 'Service',
+    default: 'unlimited for `npm start`, metered for parts run on their own',
+    meaning: 'metered: structuring falls back to raw tables when the credits of an account are used up. unlimited: usage is only recorded',
+  },
   SVC_LOG_LEVEL: { topic: 'Service', default: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent' },
   SVC_LOG_FORMAT: {
     topic: 'Service',

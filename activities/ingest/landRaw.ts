@@ -151,7 +151,7 @@ async function land(services: Services, tx: Tx, job: JobRecord<'ingest'>, draft:
     return 'over';
   }
   const extents = (input.revise && draft ? draft.extents : source.extents) ?? [];
-  const paid = await payAhead(tx, job, source, extents);
+  const paid = await payAhead(tx, job, source, extents, services.config.credits === 'unlimited');
   if (paid === 'building' || paid === 'no_credits') {
     await fallBack(tx, job, paid);
     return 'over';
@@ -165,6 +165,7 @@ async function payAhead(
   job: JobRecord<'ingest'>,
   source: SourceRecord,
   extents: SheetExtent[],
+  unlimited: boolean,
 ): Promise<'building' | 'no_credits' | 'free' | 'reserved'> {
   const { sha256: contentHash } = fileOfIngest(source, job.input);
   const standing = await claimStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name });
@@ -175,6 +176,7 @@ async function payAhead(
     workbookId: source.workbookId,
     jobId: job.id,
     amount,
+    unlimited,
   });
   if (reserved === 'no_credits') await deleteStructuringClaim(tx, job.id);
   return reserved;

@@ -2,6 +2,7 @@ import type { JobKind } from '../../core/jobs/kinds.ts';
 import { type Actor, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
 import { findJob, type JobRecord, lockJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
+import { logEnd } from './logEnd.ts';
 
 /** The job, checked to be of this kind. Null if it is over: there is nothing left to do. */
 export async function openJob<Kind extends JobKind>(
@@ -23,7 +24,7 @@ export async function commitForJob<T, Kind extends JobKind>(
   finish?: (tx: Tx, result: T, numbers: Map<string, JournalNumbers>) => Promise<void>,
 ): Promise<T | null> {
   const { id, actor } = job as JobRecord;
-  return commit(
+  const outcome = await commit(
     services,
     actor as Actor,
     async (tx) => {
@@ -35,4 +36,6 @@ export async function commitForJob<T, Kind extends JobKind>(
       return result;
     },
   );
+  if (outcome !== null) await logEnd(services, id);
+  return outcome;
 }

@@ -36,6 +36,8 @@ export interface Registered {
   /** The ingest, new or already running; null if there is nothing to do. */
   job: JobRecord | null;
   existed: boolean;
+  /** The job was asked for, and is paid for, by another request. */
+  joined?: true;
 }
 
 /**
@@ -99,7 +101,7 @@ async function joinJob(tx: Tx, source: SourceRecord, job: JobRecord, arrival: Ar
   const { input } = job;
   const structuring = input.structuring === 'skip' && !input.revise ? arrival.structuring : input.structuring;
   await updateJobInTx(tx, job.id, { input: { ...input, structuring, announce: input.announce || arrival.announce } });
-  return { source, job, existed: true };
+  return { source, job, existed: true, joined: true };
 }
 
 async function upgradeSource(tx: Tx, source: SourceRecord, arrival: Arrival): Promise<Registered> {

@@ -37,16 +37,17 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
         call.actor(),
         async (tx) => {
           const arrival = { ...file, mode, structuring, provenance: { kind: 'upload' as const }, announce: isAsync };
-          const { source, job, existed } = await registerSource(tx, arrival);
-          if (job) return { job };
+          const { source, job, existed, joined } = await registerSource(tx, arrival);
+          if (job) return { job, joined };
           const body = await answerSource(services, call.principal, tx.orm, source);
           return { reply: existed ? { status: 200, body } : { status: 201, headers: locate(workbook.id, source.name), body } };
         },
         {
           async: isAsync,
           isReady: hasLanded,
-          answer: async (job) => {
-            const body = await answerIngest(services, call.principal, job);
+          answer: async (job, joined) => {
+            const answered = await answerIngest(services, call.principal, job);
+            const body = joined ? { ...answered, credits_charged: 0 } : answered;
             return job.kind === 'ingest' && job.input.existed
               ? { status: 200, body }
               : { status: 201, headers: locate(workbook.id, body.source.name), body };

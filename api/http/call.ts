@@ -78,14 +78,15 @@ export interface Call<Id extends OperationId> {
 }
 
 /** A registered job, or an answer that needs none. */
-export type Begun<Id extends OperationId> = { job: JobRecord } | { reply: Reply<Id> };
+export type Begun<Id extends OperationId> = { job: JobRecord; joined?: boolean } | { reply: Reply<Id> };
 
 export interface JobWait<Id extends OperationId> {
   /** Answer with the job at once. */
   async?: boolean;
   /** Whether there is enough to answer; by default once the job is over. */
   isReady?: (job: JobRecord) => boolean;
-  answer: (job: JobRecord) => Promise<Reply<Id>>;
+  /** `joined`: another request has begun the job. */
+  answer: (job: JobRecord, joined: boolean) => Promise<Reply<Id>>;
 }
 
 export type Handler<Id extends OperationId> = (call: Call<Id>) => Promise<Reply<Id>>;

@@ -36,17 +36,24 @@ function answerKey(repeatable: Repeatable): AnswerKey {
 /** Answers may hold secrets, so they are encrypted with the key itself, of which only a hash is stored. */
 const bodyKey = (repeatable: Repeatable) => deriveKey(repeatable.key, 'idempotent answer');
 
+/** The job that will give the answer. */
+export interface AwaitedJob {
+  jobId: string;
+  /** Another request has begun it. */
+  joined: boolean;
+}
+
 /** The stored answer to the same request, or the job that will give it; null if there is neither. */
-export async function replayAnswer(orm: Orm, repeatable: Repeatable): Promise<AnyReply | { jobId: string } | null> {
+export async function replayAnswer(orm: Orm, repeatable: Repeatable): Promise<AnyReply | AwaitedJob | null> {
   const stored = await findAnswer(orm, answerKey(repeatable));
   return stored && readAnswer(repeatable, stored);
 }
 
-export function isJob(before: AnyReply | { jobId: string }): before is { jobId: string } {
+export function isJob(before: AnyReply | AwaitedJob): before is AwaitedJob {
   return 'jobId' in before;
 }
 
-function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply | { jobId: string } {
+function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply | AwaitedJob {
   if (!stored.requestHash.equals(repeatable.requestHash)) {
     throw new DomainError(
       'idempotency-mismatch',
@@ -54,7 +61,7 @@ function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply | { 
       'Use a new key for a new request; repeat a request with exactly the same body.',
     );
   }
-  if (stored.jobId) return { jobId: stored.jobId };
+  if (stored.jobId) return { jobId: stored.jobId, joined: stored.status === joinedStatus };
   const { 'Content-Type': type, ...headers } = stored.headers;
   return {
     status: stored.status,
@@ -64,7 +71,7 @@ function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply | { 
 }
 
 /** Runs inside the transaction: makes sure that nobody else runs, or has run, the same request. */
-export async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<AnyReply | { jobId: string } | null> {
+export async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<AnyReply | AwaitedJob | null> {
   if (!(await claimKey(tx, answerKey(repeatable)))) {
     throw new DomainError(
       'idempotency-in-progress',
@@ -93,12 +100,15 @@ export async function keepAnswer(tx: Tx, repeatable: Repeatable, answer: FrozenA
   });
 }
 
-/** Runs inside the transaction that begins a job: a repeated request waits for the same job. */
-export async function keepJob(tx: Tx, repeatable: Repeatable, jobId: string): Promise<void> {
+/** What stands in place of the status until the job has given the answer. */
+const [begunStatus, joinedStatus] = [202, 200];
+
+/** Runs inside the transaction that begins or joins a job: a repeated request waits for the same job. */
+export async function keepJob(tx: Tx, repeatable: Repeatable, { jobId, joined }: AwaitedJob): Promise<void> {
   await saveAnswer(tx, {
     ...answerKey(repeatable),
     requestHash: repeatable.requestHash,
-    status: 202,
+    status: joined ? joinedStatus : begunStatus,
     headers: {},
     body: null,
     jobId,

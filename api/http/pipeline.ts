@@ -22,6 +22,7 @@ import { drainBody } from './chunks.ts';
 import { type Contract, formType, type Operation, type OperationId } from './contract.ts';
 import { type SentFile, saveBody } from './form.ts';
 import {
+  type AwaitedJob,
   claimRepeatable,
   describeRepeatable,
   type FrozenAnswer,
@@ -195,7 +196,7 @@ class AnsweredBefore extends Error {
 
 /** The same request has begun this job already. */
 class BegunBefore extends Error {
-  constructor(readonly jobId: string) {
+  constructor(readonly job: AwaitedJob) {
     super('begun before');
   }
 }
@@ -227,7 +228,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
       const before = repeatable && (await claimRepeatable(tx, repeatable));
       if (before && !isJob(before)) throw new AnsweredBefore(before);
       const job = before && (await findJob(tx.orm, before.jobId));
-      if (before && !(job && mayBeRetried(job))) throw new BegunBefore(before.jobId);
+      if (before && !(job && mayBeRetried(job))) throw new BegunBefore(before);
       return typeof change === 'function' ? change(tx) : applyStatementChange(tx, change);
     };
   const actor = (name?: string | null): Actor => {
@@ -286,16 +287,16 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
       return file;
     },
     async handOver(actor: Actor, begin: (tx: Tx) => Promise<Begun<Id>>, wait: JobWait<Id>): Promise<AnyReply> {
-      let begun: Begun<Id> | { jobId: string };
+      let begun: Begun<Id> | AwaitedJob;
       try {
         begun = await commit(parts.services, actor, guard(begin), async (result, _numbers, tx) => {
           if ('reply' in result) return { reply: (await keep(tx, repeatable, result.reply as AnyReply)) as Reply<Id> };
-          if (repeatable) await keepJob(tx, repeatable, result.job.id);
+          if (repeatable) await keepJob(tx, repeatable, { jobId: result.job.id, joined: result.joined ?? false });
           return result;
         });
       } catch (error) {
         if (!(error instanceof BegunBefore)) throw error;
-        begun = { jobId: error.jobId };
+        begun = error.job;
       }
       if ('reply' in begun) return begun.reply as AnyReply;
       if ('job' in begun) await startJob(parts.services, begun.job);
@@ -303,7 +304,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
       const job = await awaitJob(parts.services, jobId, wait.async ? { patienceMs: 0 } : { isReady: wait.isReady });
       const reply: AnyReply =
         job && !wait.async && (job.status === 'succeeded' || wait.isReady?.(job))
-          ? ((await wait.answer(job)) as AnyReply)
+          ? ((await wait.answer(job, begun.joined ?? false)) as AnyReply)
           : { status: 202, headers: { Location: `/api/v1/jobs/${jobId}` }, body: { job_id: jobId } };
       if (!repeatable) return reply;
       return (await settleAnswer(parts.services.db.orm, repeatable, freezeReply(reply))) ?? reply;

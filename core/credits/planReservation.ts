@@ -5,6 +5,8 @@ export interface Reservation {
   workbookId: string | null;
   jobId: string;
   amount: number;
+  /** Grants what is missing, so that usage is recorded but nothing is refused. */
+  unlimited?: boolean;
 }
 
 export interface PlannedReservation {
@@ -22,20 +24,35 @@ export function planReservation(books: Books, held: HeldCredits | null, wanted: 
   checkAmount(wanted.amount);
   if (held) return { outcome: held.closed === 'release' ? 'released' : 'reserved', movements: [] };
   const { month, movements, lots } = planMonth(books, at);
-  const shifts = takeCredits(
-    lots.filter(({ ends }) => ends >= month),
-    wanted.amount,
-  );
-  if (!shifts) return { outcome: 'no_credits', movements };
+  const usable = lots.filter(({ ends }) => ends >= month);
+  const missing = wanted.amount - usable.reduce((sum, { available }) => sum + available, 0);
+  if (missing > 0 && !wanted.unlimited) return { outcome: 'no_credits', movements };
   const { jobId, workbookId } = wanted;
+  const granted: Movement[] = [];
+  if (missing > 0) {
+    const shift: Shift = { source: 'included', ends: month, from: 'issued', to: 'available', amount: missing };
+    granted.push({ key: `grant:${jobId}`, kind: 'grant', ref: jobId, workbookId, shifts: [shift] });
+    usable.push({ source: 'included', ends: month, available: missing });
+  }
+  const shifts = takeCredits(mergeLots(usable), wanted.amount);
   return {
     outcome: 'reserved',
-    movements: [...movements, { key: reserveKey(jobId), kind: 'reserve', ref: jobId, workbookId, shifts }],
+    movements: [...movements, ...granted, { key: reserveKey(jobId), kind: 'reserve', ref: jobId, workbookId, shifts }],
   };
 }
 
-/** Takes included credits before purchased ones, and earlier expiry first. Null: not enough credits. */
-function takeCredits(lots: Lot[], amount: number): Shift[] | null {
+/** A movement names each lot once. */
+function mergeLots(lots: Lot[]): Lot[] {
+  const merged = new Map<string, Lot>();
+  for (const lot of lots) {
+    const key = `${lot.source} ${lot.ends}`;
+    merged.set(key, { ...lot, available: lot.available + (merged.get(key)?.available ?? 0) });
+  }
+  return [...merged.values()];
+}
+
+/** Takes included credits before purchased ones, and earlier expiry first. There must be enough. */
+function takeCredits(lots: Lot[], amount: number): Shift[] {
   let missing = amount;
   const shifts: Shift[] = [];
   for (const { source, ends, available } of [...lots].sort(bySpending)) {
@@ -43,7 +60,7 @@ function takeCredits(lots: Lot[], amount: number): Shift[] | null {
     if (taken > 0) shifts.push({ source, ends, from: 'available', to: 'reserved', amount: taken });
     missing -= taken;
   }
-  return missing > 0 ? null : shifts;
+  return shifts;
 }
 
 function bySpending(a: Lot, b: Lot): number {

@@ -1,5 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CreditMode } from '../../store/config.ts';
 import { isRunning, readStamp } from './processes.ts';
 import { writeSecretFile } from './secrets.ts';
 
@@ -11,6 +12,7 @@ export interface Runtime {
   databaseUrl: string;
   temporalAddress: string;
   temporalUiUrl: string | null;
+  credits: CreditMode;
 }
 
 export function writeRuntime(dataDir: string, addresses: Omit<Runtime, 'pid' | 'stamp'>): void {

@@ -99,6 +99,36 @@ describe('a reservation', () => {
     expect(reserve(books, amount)).toEqual(expected);
   });
 
+  it.each<[string, Books, number, string[]]>([
+    [
+      'grants nothing that is there',
+      booksOf(bought(50), included(202611, 20)),
+      50,
+      [of('included', 202611, 20), of('purchased', never, 30)],
+    ],
+    [
+      'grants what is missing',
+      booksOf(bought(1), included(202611, 20)),
+      50,
+      ['grant:j included 202611 issued>available 29', of('included', 202611, 49), of('purchased', never, 1)],
+    ],
+    [
+      'grants it beside the month’s grant',
+      booksOf(included(202610, 5)),
+      500,
+      [
+        'expire:included:2026-10 included 202610 available>expired 5',
+        'grant:2026-11 included 202611 issued>available 200',
+        'grant:j included 202611 issued>available 300',
+        of('included', 202611, 500),
+      ],
+    ],
+  ])('without a limit %s', (_, books, amount, expected) => {
+    const wanted = { workbookId: null, jobId: 'j', amount, unlimited: true };
+    const { outcome, movements } = planReservation(books, null, wanted, november);
+    expect([outcome, ...show(movements)]).toEqual(['reserved', ...expected]);
+  });
+
   it.each([
     [null, 'reserved'],
     ['settle', 'reserved'],

@@ -29,6 +29,7 @@ describe('uploadSource at once: the same file', () => {
     expect(answers.filter(({ status }) => status !== 200 && status !== 201)).toEqual([]);
     expect(new Set(answers.map(({ body }) => body.source.id)).size).toBe(1);
     for (const { body } of answers) expect(body.artifacts.map(({ name }) => name)).toEqual(['同']);
+    expect(answers.map(({ body }) => body.credits_charged).sort()).toEqual([0, 0, 0, 0, 0, 1]);
     const after = ok(await world.owner.client.GET('/api/v1/me')).credits;
     expect(before.remaining - after.remaining).toBe(1);
     const { rows } = await world.api.sql.query('SELECT count(*)::int AS n FROM sources WHERE workbook_id = $1', [workbookId]);
