@@ -36,6 +36,7 @@ export const problems = {
   'idempotency-mismatch': { status: 422, title: 'The idempotency key was used for another request' },
   'rate-limited': { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Internal error' },
+  'not-configured': { status: 501, title: 'Not configured' },
   'not-yet-available': { status: 501, title: 'Not yet available' },
   unavailable: { status: 503, title: 'Temporarily unavailable' },
 } as const satisfies Record<string, { status: number; title: string }>;

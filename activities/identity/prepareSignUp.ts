@@ -16,11 +16,7 @@ export async function prepareSignUp(
   address: string,
 ): Promise<SigningUp> {
   if (!services.config.signup)
-    throw new DomainError(
-      'not-yet-available',
-      'Sign-up is switched off on this installation.',
-      'Ask its operator for an account, or log in.',
-    );
+    throw new DomainError('not-configured', 'Sign-up is switched off on this installation.', 'Ask its operator for an account, or log in.');
   await limitSignUps(services, address);
   return { email: person.email, name: person.name, passwordHash: await hashPassword(person.password) };
 }

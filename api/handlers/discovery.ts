@@ -10,7 +10,6 @@ import type { ApiParts } from '../http/pipeline.ts';
 import { presentHit } from '../presenters/discovery.ts';
 import { presentLineage } from '../presenters/lineage.ts';
 import { presentTableSummary } from '../presenters/tables.ts';
-import { requireRowId } from './pathNumber.ts';
 
 type Schemas = components['schemas'];
 
@@ -45,9 +44,8 @@ export function makeDiscoveryHandlers({
 
     async getRowLineage({ principal, params }) {
       const at = await requireNamedTable(services, principal, params, 'viewer');
-      const rowId = requireRowId(params.row_id);
-      const { cells, truncated } = await traceRow(services, await openVisibleTable(services, principal, at), rowId);
-      return { status: 200, body: { name: at.table.name, row_id: rowId, cells, inputs: [], truncated } };
+      const { cells, truncated } = await traceRow(services, await openVisibleTable(services, principal, at), params.row_id);
+      return { status: 200, body: { name: at.table.name, row_id: params.row_id, cells, inputs: [], truncated } };
     },
   };
 }

@@ -7,13 +7,12 @@ import type { TableAt } from '../../core/table/table.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { writeDiff, writeRowHistory } from '../presenters/history.ts';
-import { requireRowId } from './pathNumber.ts';
 
 export function makeHistoryHandlers({ services }: ApiParts): Handlers<'getRowHistory' | 'diffTable'> {
   return {
     async getRowHistory({ principal, params, query }) {
       const at = await requireNamedTable(services, principal, params, 'viewer');
-      const rowId = requireRowId(params.row_id);
+      const rowId = params.row_id;
       const page = { cursor: query.cursor, limit: query.limit ?? 100 };
       const changes = await readRowHistory(services, await openVisibleHistory(services, principal, at), rowId, page);
       return { status: 200, raw: { type: 'application/json', data: writeRowHistory(at.table.name, rowId, changes) } };

@@ -7,7 +7,6 @@ import type { ApiParts } from '../http/pipeline.ts';
 import { presentOutcome } from '../presenters/edits.ts';
 import { presentOp } from '../presenters/ops.ts';
 import { answerEdit } from './answerEdit.ts';
-import { requireOpId } from './pathNumber.ts';
 
 export function makeOpHandlers({ services }: ApiParts): Handlers<'listOps' | 'undoOp'> {
   return {
@@ -19,7 +18,7 @@ export function makeOpHandlers({ services }: ApiParts): Handlers<'listOps' | 'un
 
     async undoOp(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
-      const opId = requireOpId(call.params.op_id);
+      const opId = call.params.op_id;
       const edit: Edit<PreparedUndo> = {
         prepare: () => prepareUndo(services, call.principal, workbook.id, opId),
         change: (prepared) => (tx) => applyUndo(tx, prepared),

@@ -31,7 +31,7 @@ export interface ReadBody {
 
 /** The request's body, or undefined. Bytes that are neither a form nor JSON are left to the handler. */
 export async function readBody(request: IncomingMessage, operation: Operation, makeDraft: MakeDraft): Promise<ReadBody | undefined> {
-  if (operation.bodyTypes.includes('*/*')) return undefined;
+  if (operation.takesAnyBytes) return undefined;
   if (operation.bodyTypes.length === 0) {
     if (!readOnly.has(request.method ?? '')) await refuseAny(request);
     return undefined;
@@ -77,11 +77,19 @@ async function takeForm(form: ReadForm, operation: Operation): Promise<ReadBody>
   }
 }
 
+/** How clients write a boolean in a form. */
+const formFlags = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
+
 /** Form fields are texts; booleans and choices are converted. The file is represented by its name until it is examined. */
 function describeForm({ fields, file }: ReadForm, operation: Operation): ReadBody {
   refuseBadText(fields, '');
   const readField = (name: string, text: string) => {
-    if (operation.formFlags.has(name) && /^(true|false)$/.test(text)) return text === 'true';
+    if (operation.formFlags.has(name)) return formFlags.get(text.toLowerCase()) ?? text;
     return operation.formChoices.has(name) && text === 'null' ? null : text;
   };
   const value = Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, readField(name, text)]));

@@ -6,6 +6,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import type { Scope } from '../../core/access/scopes.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import type { operations } from '../../schema/contract.ts';
+import { tightenContract } from '../../schema/strictContract.ts';
 
 export type OperationId = keyof operations;
 
@@ -24,6 +25,8 @@ export interface Operation {
   /** Media types of the request body; empty without a body. */
   bodyTypes: string[];
   bodyRequired: boolean;
+  /** Whether any bytes are taken; the handler reads them. */
+  takesAnyBytes: boolean;
   /** Whether the JSON body holds rows of a table, whose cells have that table's types. */
   givesRows: boolean;
   /** Boolean form fields. */
@@ -50,7 +53,7 @@ const file = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
 const kinds: Record<string, Principal['kind']> = { session: 'session', accountKey: 'account_key', accessToken: 'access_token' };
 
 interface BodySchema {
-  properties?: Record<string, { type?: string | string[]; enum?: unknown[]; items?: BodySchema }>;
+  properties?: Record<string, { type?: string | string[]; anyOf?: { type?: unknown }[]; items?: BodySchema }>;
 }
 
 interface ContractOperation {
@@ -58,12 +61,12 @@ interface ContractOperation {
   'x-scopes'?: Scope[];
   security?: Record<string, string[]>[];
   parameters?: { in: string; name: string; schema?: { type?: unknown } }[];
-  requestBody?: { required?: boolean; content: Record<string, { schema?: BodySchema } | undefined> };
+  requestBody?: { required?: boolean; 'x-any-type'?: boolean; content: Record<string, { schema?: BodySchema } | undefined> };
 }
 
 export async function loadContract(): Promise<Contract> {
   const text = readFileSync(file, 'utf8');
-  const definition = parse(text) as Document;
+  const definition = tightenContract(parse(text) as Document);
   const open = async (allErrors: boolean) => {
     // The linter checks the schemas; here each is compiled at the first call of its operation.
     const backend = new OpenAPIBackend({
@@ -98,9 +101,10 @@ function describeOperation(backend: BackendOperation): Operation {
     ),
     bodyTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
+    takesAnyBytes: operation.requestBody?.['x-any-type'] ?? false,
     givesRows: describeFields(operation, 'application/json').rows?.items?.properties?.[rowIdColumn] !== undefined,
     formFlags: listFields(operation, ({ type }) => type === 'boolean'),
-    formChoices: listFields(operation, (field) => field.enum?.includes(null) ?? false),
+    formChoices: listFields(operation, (field) => field.anyOf?.some(({ type }) => type === 'null') ?? false),
     queryNames: new Map(
       (operation.parameters ?? []).flatMap(({ in: place, name, schema }) =>
         place === 'query' ? [[name, { list: schema?.type === 'array' }] as const] : [],

@@ -124,7 +124,7 @@ async function answerRequest<Id extends OperationId>(
   trace: Trace,
   { body, sent }: Pick<Input, 'body' | 'sent'>,
 ): Promise<AnyReply> {
-  const query = validateRequest(parts.contract, operation, {
+  const { params, query } = validateRequest(parts.contract, operation, {
     params: ctx.params as Record<string, string>,
     query: ctx.query as Record<string, string>,
     querystring: ctx.querystring,
@@ -137,7 +137,7 @@ async function answerRequest<Id extends OperationId>(
   try {
     const before = repeatable?.scope && (await replayAnswer(parts.services.db.orm, repeatable));
     if (before && !isJob(before)) return before;
-    return (await handler(makeCall<Id>(parts, ctx, trace, { query, body, sent, repeatable }))) as AnyReply;
+    return (await handler(makeCall<Id>(parts, ctx, trace, { params, query, body, sent, repeatable }))) as AnyReply;
   } catch (error) {
     if (error instanceof AnsweredBefore) return error.answer;
     if (error instanceof DomainError && error.code !== 'unavailable' && repeatable?.scope) {
@@ -204,6 +204,7 @@ class BegunBefore extends Error {
 type Numbers = Map<string, JournalNumbers>;
 
 interface Input {
+  params: Record<string, unknown>;
   query: Record<string, unknown>;
   body: ReadBody | undefined;
   /** Files that came with the request. */
@@ -253,7 +254,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
       if (!trace.principal) throw new Error('a public operation asked for its principal');
       return trace.principal;
     },
-    params: ctx.params,
+    params: input.params,
     query: input.query,
     body: input.body?.exact ? { ...(input.body.value as object), ...input.body.exact } : input.body?.value,
     requestId: trace.requestId,

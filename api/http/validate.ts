@@ -18,8 +18,13 @@ export interface Unvalidated {
   bodySize: number;
 }
 
-/** Checks parameters, headers and body against the contract. Returns the query with numbers and booleans converted. */
-export function validateRequest(contract: Contract, operation: Operation, request: Unvalidated): Record<string, unknown> {
+export interface ValidRequest {
+  params: Record<string, unknown>;
+  query: Record<string, unknown>;
+}
+
+/** Checks parameters, headers and body against the contract. Returns the parameters with numbers and booleans converted. */
+export function validateRequest(contract: Contract, operation: Operation, request: Unvalidated): ValidRequest {
   refuseForeignBytes(request.querystring);
   refuseBadText(request.query, '/query');
   // Checked by hand too: a name such as __proto__ is lost when parameters become an object.
@@ -29,7 +34,7 @@ export function validateRequest(contract: Contract, operation: Operation, reques
       unknown.slice(0, mostErrors).map((name) => ({ pointer: `/query/${name}`, detail: 'is not known here; check the spelling' })),
     );
   // Operations that take any bytes leave them to the handler.
-  if (operation.bodyRequired && request.body === undefined && !operation.bodyTypes.includes('*/*'))
+  if (operation.bodyRequired && request.body === undefined && !operation.takesAnyBytes)
     throw refuse([{ pointer: '', detail: operation.bodyTypes.includes(formType) ? 'a form is required' : 'a JSON body is required' }]);
   // Calls the compiled schemas directly: letting the library parse the request again would cost more than all checks.
   const check = (backend: OpenAPIBackend) => {
@@ -37,10 +42,10 @@ export function validateRequest(contract: Contract, operation: Operation, reques
     const wrong = backend.validator
       .getRequestValidatorsForOperation(operation.id)
       .flatMap((validate) => (validate(input) ? [] : (validate.errors ?? [])));
-    return { wrong, query: input.query };
+    return { wrong, valid: { params: input.path, query: input.query } };
   };
-  const { wrong, query } = check(contract.quick);
-  if (wrong.length === 0) return query;
+  const { wrong, valid } = check(contract.quick);
+  if (wrong.length === 0) return valid;
   if (operation.isSigned) throw badSignature();
   const errors = request.bodySize > thoroughUpTo ? wrong : check(contract.thorough).wrong;
   throw refuse(withoutBranches(errors).slice(0, mostErrors).map(explain));
@@ -73,7 +78,7 @@ function describeInput(operation: Operation, request: Unvalidated) {
   const query: Record<string, unknown> = { ...request.query };
   for (const [name, { list }] of operation.queryNames) if (list && typeof query[name] === 'string') query[name] = [query[name]];
   return {
-    path: { ...request.params },
+    path: { ...request.params } as Record<string, unknown>,
     query,
     header: request.headers,
     cookie: {},

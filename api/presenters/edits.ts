@@ -10,7 +10,7 @@ export function presentOutcome({ editVersion, opId, stale }: EditOutcome) {
   return { edit_version: editVersion, op_id: opId, stale };
 }
 
-export function presentUpsert({ plan, rowIds }: PreparedEdit, outcome: EditOutcome): Schemas['UpsertRowsResponse'] {
+export function presentUpsert({ plan, rowIds }: PreparedEdit, outcome: EditOutcome): Schemas['UpsertRowsResult'] {
   return {
     ...presentOutcome(outcome),
     inserted: plan.inserted,

@@ -65,9 +65,9 @@ export function presentJob(job: JobRecord, parts: ShownParts): Schemas['Job'] {
     status: job.status,
     workbook_id: job.workbookId,
     progress: { stage: job.stage ?? job.status, done: job.done, total: job.total },
-    ...(result === null ? {} : { result: result as Record<string, unknown> }),
+    ...(result === null ? {} : { result }),
     ...(job.error === null ? {} : { error: job.error }),
     created_at: job.createdAt.toISOString(),
     finished_at: job.finishedAt?.toISOString() ?? null,
-  };
+  } as Schemas['Job'];
 }

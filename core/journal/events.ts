@@ -1,19 +1,36 @@
-/**
- * The data of each event: names, ids and versions, never cell values. The types are those of the contract. `never`: nothing
- * emits this event yet; the first change that does defines its data here.
- */
+import type { JobKind } from '../jobs/kinds.ts';
+
+interface TableData {
+  artifact_id: string;
+  name: string;
+}
+
+interface ArtifactData extends TableData {
+  kind: 'table' | 'sheet' | 'chart' | 'report';
+  /** Null for what has no versions. */
+  edit_version: number | null;
+}
+
+interface SourceData {
+  source_id: string;
+  name: string;
+}
+
+export type StructuringOutcome = 'structured' | 'skipped' | 'deferred' | 'raw_fallback' | 'off';
+
+/** The data of each event, as in the contract: names, ids and versions, never cell values. */
 export interface EventData {
-  'artifact.updated': { name: string; edit_version: number; state?: 'active' | 'archived' };
-  'artifact.deleted': { name: string; edit_version: number };
-  'artifact.stale': never;
+  'artifact.updated': ArtifactData & { state?: 'active' | 'archived' };
+  'artifact.deleted': ArtifactData;
+  'artifact.stale': ArtifactData & { stale_since: string; inputs: string[] };
   'snapshot.committed': { snapshot_id: string; label: string | null; event_type: string; tables: number };
-  'source.analyzed': { source_id: string; name: string; spec_version: number };
-  'source.materialized': { source_id: string; name: string; structuring?: string };
-  'conflict.created': never;
-  'version.branched': never;
-  'version.merged': never;
-  'job.completed': { job_id: string; kind: string; status: 'succeeded' | 'failed' };
-  'webhook.test': never;
+  'source.analyzed': SourceData & { spec_version: number };
+  'source.materialized': SourceData & { structuring?: StructuringOutcome };
+  'conflict.created': TableData & { conflict_id: string; kind: 'overwrite' | 'stale_override' };
+  'version.branched': TableData & { branch_id: string; edit_version: number };
+  'version.merged': TableData & { branch_id: string | null; edit_version: number; conflicts: number };
+  'job.completed': { job_id: string; kind: JobKind; status: 'succeeded' | 'failed' };
+  'webhook.test': { webhook_id: string };
 }
 
 export type EventType = keyof EventData;

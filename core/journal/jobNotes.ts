@@ -1,6 +1,7 @@
+import type { JobKind } from '../jobs/kinds.ts';
 import { audited, type Notes } from './notes.ts';
 
-export function jobCompleted(job: { id: string; kind: string }, status: 'succeeded' | 'failed'): Notes {
+export function jobCompleted(job: { id: string; kind: JobKind }, status: 'succeeded' | 'failed'): Notes {
   return { events: [{ type: 'job.completed', data: { job_id: job.id, kind: job.kind, status } }] };
 }
 

@@ -34,7 +34,7 @@ export function snapshotRestored(snapshotId: string, label: string | null, table
       restored: changed.map(({ name, editVersion }) => ({ name, edit_version: editVersion })),
       archived: tables.flatMap(({ madeLater, name }) => (madeLater ? [name] : [])),
     }),
-    events: tables.map(({ name, editVersion, state }) => artifactUpdated(name, editVersion, state)),
+    events: tables.map((table) => artifactUpdated(table, table.editVersion, table.state)),
     usage: oneOp,
   };
 }

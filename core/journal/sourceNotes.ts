@@ -1,3 +1,4 @@
+import type { StructuringOutcome } from './events.ts';
 import { audited, type Notes, oneOp } from './notes.ts';
 import { artifactUpdated, opOn } from './tableNotes.ts';
 
@@ -28,7 +29,7 @@ export function sourceRefused(source: NotedSource, problem: string): Notes {
   return audited('source.refuse', source.name, { source_id: source.id, problem });
 }
 
-export function sourceIngested(source: NotedSource, structuring: string, reason: string | undefined): Notes {
+export function sourceIngested(source: NotedSource, structuring: StructuringOutcome, reason: string | undefined): Notes {
   return {
     ...audited('source.ingest', source.name, { source_id: source.id, structuring, ...(reason ? { reason } : {}) }),
     events: [{ type: 'source.materialized', data: { source_id: source.id, name: source.name, structuring } }],
@@ -74,7 +75,7 @@ export function tableLanded(kind: 'table.create' | 'source.revise', source: Note
       ...(formulasKey === null ? [] : [opOn('formula.set', table, editVersion, formulasKey)]),
     ],
     ...audited(kind, table.name, { source_id: source.id, edit_version: editVersion, rows }),
-    events: [artifactUpdated(table.name, editVersion)],
+    events: [artifactUpdated(table, editVersion)],
   };
 }
 
@@ -83,6 +84,6 @@ export function rawTableArchived(source: NotedSource, table: { id: string; name:
   return {
     ops: [opOn('table.archive', table, editVersion)],
     ...audited('table.archive', table.name, { source_id: source.id, name_before: nameBefore }),
-    events: [artifactUpdated(table.name, editVersion, 'archived')],
+    events: [artifactUpdated(table, editVersion, 'archived')],
   };
 }

@@ -14,8 +14,12 @@ export function opOn(kind: OpKind, table: NotedTable, editVersion: number, codeR
   return { kind, tableId: table.id, tableName: table.name, editVersion, codeRef };
 }
 
-export function artifactUpdated(name: string, editVersion: number, state?: TableState): EventNote {
-  return { type: 'artifact.updated', data: { name, edit_version: editVersion, ...(state ? { state } : {}) } };
+export function artifactUpdated(table: NotedTable, editVersion: number, state?: TableState): EventNote {
+  return { type: 'artifact.updated', data: { ...describeTable(table, editVersion), ...(state ? { state } : {}) } };
+}
+
+function describeTable({ id, name }: NotedTable, editVersion: number) {
+  return { artifact_id: id, name, kind: 'table' as const, edit_version: editVersion };
 }
 
 export interface NotedEdit {
@@ -32,7 +36,7 @@ export function tableEdited(table: NotedTable, editVersion: number, edit: NotedE
   return {
     ops: [opOn(kind, table, editVersion)],
     ...audited(kind, table.name, { edit_version: editVersion, inserted, updated, deleted, ...detail }),
-    events: [artifactUpdated(table.name, editVersion)],
+    events: [artifactUpdated(table, editVersion)],
     usage: oneOp,
   };
 }
@@ -42,7 +46,7 @@ export function tableCreated(table: NotedTable, columns: number): Notes {
   return {
     ops: [opOn('table.create', table, 1)],
     ...audited('table.create', table.name, { columns }),
-    events: [artifactUpdated(table.name, 1)],
+    events: [artifactUpdated(table, 1)],
     usage: oneOp,
   };
 }
@@ -51,7 +55,7 @@ export function tableDeleted(table: NotedTable, editVersion: number): Notes {
   return {
     ops: [opOn('table.delete', table, editVersion)],
     ...audited('table.delete', table.name, { edit_version: editVersion }),
-    events: [{ type: 'artifact.deleted', data: { name: table.name, edit_version: editVersion } }],
+    events: [{ type: 'artifact.deleted', data: describeTable(table, editVersion) }],
     usage: oneOp,
   };
 }
@@ -62,7 +66,7 @@ export function tableStateSet(table: NotedTable, editVersion: number, state: Tab
   return {
     ops: [opOn(kind, table, editVersion)],
     ...audited(kind, table.name),
-    events: [artifactUpdated(table.name, editVersion, state)],
+    events: [artifactUpdated(table, editVersion, state)],
     usage: oneOp,
   };
 }

@@ -32,9 +32,9 @@ async function expiredSession({ api, owner }: World): Promise<string> {
 const mib = 1024 * 1024;
 
 /** A body that is larger than the operation takes. */
-function describeHugeBody({ bodyTypes }: Operation): { 'Content-Type': string; 'Content-Length': number } {
+function describeHugeBody({ bodyTypes, takesAnyBytes }: Operation): { 'Content-Type': string; 'Content-Length': number } {
   if (bodyTypes.includes('multipart/form-data')) return { 'Content-Type': 'multipart/form-data; boundary=x', 'Content-Length': 103 * mib };
-  if (bodyTypes.includes('*/*')) return { 'Content-Type': 'application/octet-stream', 'Content-Length': 100 * mib + 1 };
+  if (takesAnyBytes) return { 'Content-Type': 'application/octet-stream', 'Content-Length': 100 * mib + 1 };
   return { 'Content-Type': 'application/json', 'Content-Length': 33 * mib };
 }
 
@@ -128,7 +128,7 @@ export const genericCases: Partial<Record<ProblemCode, Case>> = {
   'validation-failed': sendChanged((sample, _world, operation) =>
     sample.form
       ? { ...sample, form: { ...sample.form, fields: { ...sample.form.fields, surprise: '1' } } }
-      : operation.bodyTypes.length > 0 && !operation.bodyTypes.includes('*/*')
+      : operation.bodyTypes.length > 0 && !operation.takesAnyBytes
         ? { ...sample, body: { ...(sample.body as object), surprise: 1 } }
         : { ...sample, path: withQuery(sample.path, 'surprise=1') },
   ),

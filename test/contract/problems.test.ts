@@ -42,7 +42,7 @@ function findCase(operation: Operation, slug: ProblemCode): Case | undefined {
   if (special) return special;
   if (slug === 'rate-limited')
     return (seen, called) => (operation.accepts.length > 0 ? exceedRate(seen, limited, called) : exceedTries(seen, limited, called));
-  if (slug === 'not-yet-available') return (seen, called) => sendToClosed(seen, called);
+  if (slug === 'not-configured') return (seen, called) => sendToClosed(seen, called);
   return genericCases[slug];
 }
 

@@ -95,7 +95,7 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
       return { path: `${address}/ops/${opId}/undo` };
     }),
     'in-use': withTable(async ({ workbook: address, opId }, { owner, workbook }) => {
-      ok(await owner.client.POST(`${base}/ops/{op_id}/undo`, { params: { path: { workbook_id: workbook, op_id: String(opId) } } }));
+      ok(await owner.client.POST(`${base}/ops/{op_id}/undo`, { params: { path: { workbook_id: workbook, op_id: opId } } }));
       return { path: `${address}/ops/${opId}/undo` };
     }),
   },

@@ -37,6 +37,7 @@ const decided: Record<number, string[]> = {
   422: ['validation-failed', 'idempotency-mismatch'],
   429: ['rate-limited'],
   500: ['internal'],
+  501: ['not-configured'],
   503: ['unavailable'],
 };
 

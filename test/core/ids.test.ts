@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { requirePathNumber } from '../../api/handlers/pathNumber.ts';
 import { idPrefixes, isId } from '../../core/ids/ids.ts';
 import { makeId } from '../../store/services.ts';
 
@@ -59,14 +58,5 @@ describe('makeId and isId: an id', () => {
     const before = makeId('wb');
     await new Promise((done) => setTimeout(done, 3));
     expect(makeId('wb') > before).toBe(true);
-  });
-});
-
-describe('requirePathNumber: a number in an address', () => {
-  it('is one that was given out, written as it was', () => {
-    const read = (text: string) => requirePathNumber(text, 'row', '');
-    expect(['1', '42', '9007199254740991'].map(read)).toEqual([1, 42, Number.MAX_SAFE_INTEGER]);
-    const others = ['', 'x', '0', '01', '-1', '+1', '1.5', '1e3', '0x1', ' 1', 'NaN', '9007199254740992', '99999999999999999999', '٣'];
-    for (const text of others) expect(() => read(text)).toThrow('There is no such row.');
   });
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { EventType } from '../../core/journal/events.ts';
+import type { EventData, EventType } from '../../core/journal/events.ts';
 import { loggedKinds, opKinds, undoableKinds } from '../../core/journal/opKinds.ts';
 import { snapshotRestored } from '../../core/journal/snapshotNotes.ts';
 import { tableEdited } from '../../core/journal/tableNotes.ts';
@@ -14,8 +14,13 @@ const schema = (name: string) => {
 
 describe('the kinds of the journal', () => {
   it('events have the types of the contract, no more and no fewer', () => {
-    expectTypeOf<EventType>().toEqualTypeOf<components['schemas']['Event']['type']>();
+    expectTypeOf<EventType>().toEqualTypeOf<components['schemas']['ServiceEvent']['type']>();
     expectTypeOf<Exclude<EventType, 'webhook.test'>>().toEqualTypeOf<components['schemas']['EventKind']>();
+  });
+
+  it('events that are emitted have the data of the contract', () => {
+    type Data = { [Event in components['schemas']['ServiceEvent'] as Event['type']]: Event['data'] };
+    expectTypeOf<EventData>().toExtend<Data>();
   });
 
   it('ops have every kind that the contract names', () => {
@@ -38,7 +43,7 @@ describe('notes', () => {
     expect(notes).toEqual({
       ops: [{ kind: 'column.add', tableId: 'tbl_1', tableName: '売上', editVersion: 8, codeRef: 'tbl_1@8' }],
       audit: [{ action: 'column.add', target: '売上', detail: { edit_version: 8, inserted: 0, updated: 0, deleted: 0, column: '税率' } }],
-      events: [{ type: 'artifact.updated', data: { name: '売上', edit_version: 8 } }],
+      events: [{ type: 'artifact.updated', data: { artifact_id: 'tbl_1', name: '売上', kind: 'table', edit_version: 8 } }],
       usage: [{ kind: 'op', amount: 1 }],
     });
   });

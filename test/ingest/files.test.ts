@@ -108,7 +108,7 @@ describe('getRowLineage and getTableLineage: lineage', () => {
   const ofRow = async (name: string, rowId: number, workbookId = world.workbookId) =>
     ok(
       await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', {
-        params: { path: { workbook_id: workbookId, name, row_id: String(rowId) } },
+        params: { path: { workbook_id: workbookId, name, row_id: rowId } },
       }),
     );
 
@@ -182,7 +182,7 @@ describe('getRowLineage and getTableLineage: lineage', () => {
   });
 
   it('of a row that is not there is 404', async () => {
-    const path = { workbook_id: world.workbookId, name: '損益計算書_階層2', row_id: '4000' };
+    const path = { workbook_id: world.workbookId, name: '損益計算書_階層2', row_id: 4000 };
     refused(
       await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', { params: { path } }),
       404,

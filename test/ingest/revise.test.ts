@@ -70,13 +70,13 @@ describe('reviseSource', () => {
     expect((await editRow(workbookId, '在庫', { 品番: '新' }, 3)).row_ids).toEqual([6]);
     const history = ok(
       await client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/history', {
-        params: { path: { ...path, row_id: '3' } },
+        params: { path: { ...path, row_id: 3 } },
       }),
     );
     expect(history.changes[0]).toMatchObject({ op_id: edit.op_id });
     ok(
       await client.POST('/api/v1/workbooks/{workbook_id}/ops/{op_id}/undo', {
-        params: { path: { workbook_id: workbookId, op_id: String(edit.op_id) } },
+        params: { path: { workbook_id: workbookId, op_id: edit.op_id } },
       }),
     );
     expect((await world.readRows('在庫', workbookId))[0]).toMatchObject({ __svc_row_id: 3, 数量: 0 });

@@ -228,7 +228,7 @@ describe('materializeSource: append', () => {
       { __svc_row_id: 4, コード: 'P0003', 品名: '品 3', 個数: 6 },
     ]);
     expect(await getSource()).toMatchObject({ status: 'materialized', artifacts: ['台帳'] });
-    const undo = { params: { path: { workbook_id: workbookId, op_id: String(made.op_id) } } };
+    const undo = { params: { path: { workbook_id: workbookId, op_id: made.op_id as number } } };
     ok(await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/ops/{op_id}/undo', undo));
     expect(await world.readRows('台帳', workbookId)).toHaveLength(1);
   });

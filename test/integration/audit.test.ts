@@ -146,7 +146,7 @@ describe('svc_journal: the numbers of ops, entries and events', () => {
 
   it('are gap-free, however many write at the same moment, and whatever fails in between', async () => {
     const id = await makeWorkbook(owner.client, 'Numbered');
-    const event = artifactUpdated('t', 1);
+    const event = artifactUpdated({ id: 'tbl_1', name: 't' }, 1);
     const write = () =>
       note(id, {
         ops: [{ kind: 'rows.upsert' }, { kind: 'rows.delete' }],

@@ -76,7 +76,7 @@ describe('signUp', () => {
   it('can be switched off; logging in goes on', async () => {
     const closed = await api.another({ SVC_SIGNUP: 'off' });
     const answer = await send(closed, 'signup', { email: 'late@example.com', password: 'ten letters' });
-    expect([answer.status, ((await answer.json()) as { type: string }).type]).toEqual([501, 'urn:svc:problem:not-yet-available']);
+    expect([answer.status, ((await answer.json()) as { type: string }).type]).toEqual([501, 'urn:svc:problem:not-configured']);
     expect((await api.sql.query("SELECT 1 FROM users WHERE email = 'late@example.com'")).rowCount).toBe(0);
     expect((await logIn({}, undefined, closed)).status).toBe(200);
   });

@@ -7,7 +7,7 @@ export interface WantedColumn {
   type?: string;
 }
 
-type Edited = components['schemas']['UpsertRowsResponse'];
+type Edited = components['schemas']['UpsertRowsResult'];
 const tables = '/api/v1/workbooks/{workbook_id}/tables' as const;
 
 /** Makes a table as a caller does, with these rows in it where there are any. */

@@ -47,7 +47,7 @@ export function driveTable({ client }: Person, workbookId: string, name: string)
       more: { rebase?: boolean } = {},
     ) => client.PUT(`${base}/tables/{name}/range`, { params: { path }, body: { range, values, expected_version, ...more } }),
     history: (row_id: number, query: { cursor?: string; limit?: number } = {}) =>
-      client.GET(`${base}/tables/{name}/rows/{row_id}/history`, { params: { path: { ...path, row_id: String(row_id) }, query } }),
+      client.GET(`${base}/tables/{name}/rows/{row_id}/history`, { params: { path: { ...path, row_id }, query } }),
     diff: (from: string | number, to?: string | number, limit?: number) =>
       client.GET(`${base}/tables/{name}/diff`, {
         params: {
@@ -83,8 +83,7 @@ export async function makeWorkbookWith(api: TestApi) {
       await makeTable(owner.client, workbookId, name, columns);
       return driveTable(owner, workbookId, name);
     },
-    undo: (op_id: number) =>
-      owner.client.POST(`${base}/ops/{op_id}/undo`, { params: { path: { workbook_id: workbookId, op_id: String(op_id) } } }),
+    undo: (op_id: number) => owner.client.POST(`${base}/ops/{op_id}/undo`, { params: { path: { workbook_id: workbookId, op_id } } }),
     /** The id of a snapshot of the workbook as it is now. */
     snapshot: async () =>
       ok(await owner.client.POST(`${base}/snapshots`, { params: { path: { workbook_id: workbookId } }, body: { summary: 'then' } })).id,
