@@ -167,7 +167,9 @@ async function payAhead(
   extents: SheetExtent[],
   unlimited: boolean,
 ): Promise<'building' | 'no_credits' | 'free' | 'reserved'> {
-  const { sha256: contentHash } = fileOfIngest(source, job.input);
+  const { sha256: contentHash, format } = fileOfIngest(source, job.input);
+  // A text file of one line is a header without records: there is nothing to structure.
+  if (format !== 'xlsx' && extents.every(({ rows }) => rows <= 1)) return 'free';
   const standing = await claimStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name });
   if (standing) return standing.state === 'building' ? 'building' : 'free';
   const amount = priceStructuring(extents.reduce((sum, sheet) => sum + sheet.cells, 0));

@@ -1,4 +1,5 @@
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
+import { namingOf } from '../../core/structuring/index.ts';
 import { nameArchivedRaw } from '../../core/structuring/names.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
@@ -54,7 +55,8 @@ async function takeOver(tx: Tx, job: JobRecord<'ingest'>, draft: StructuredDraft
   );
   const why = await findObstacle(tx, raw);
   if (why) return fallBack(tx, job, `failed:${why}`);
-  for (const { table } of raw) await archiveTable(tx, source, table, nameArchivedRaw(table.name));
+  const naming = namingOf(draft.spec);
+  for (const { table } of raw) await archiveTable(tx, source, table, nameArchivedRaw(table.name, naming));
   const names = await openTableNames(tx, source.workbookId);
   const rawBySheet = new Map(raw.map(({ landing, table }) => [landing.sheet, table.id]));
   await landAll(tx, job, source, draft.tables, names, rawBySheet);

@@ -1,4 +1,5 @@
 import { type NameRegistry, nameArchivedRaw } from '../../core/structuring/names.ts';
+import { type Naming, namingOf } from '../../core/structuring/naming.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
@@ -37,7 +38,12 @@ export async function promoteRevision(
   for (const { table } of landed) if (!made.has(table.id) && table.state === 'active') await archiveTable(tx, source, table, table.name);
   const names = await openTableNames(tx, source.workbookId);
   const structuredBefore = landed.flatMap(({ landing }) => (landing.role === 'raw' ? [] : [landing.sheet]));
-  const sheets = { before: new Set(structuredBefore), now: new Set(structured?.understood), tables: before };
+  const sheets = {
+    before: new Set(structuredBefore),
+    now: new Set(structured?.understood),
+    tables: before,
+    naming: namingOf(structured?.spec),
+  };
   await relandRaw(tx, job, source, raw.tables, sheets, names);
   const rawBySheet = new Map(raw.tables.map((table) => [table.sheet, table.tableId]));
   await landAll(tx, job, source, structured?.tables ?? [], names, rawBySheet, before);
@@ -66,7 +72,9 @@ async function relandRaw(
     const isUnderstood = sheets.now.has(table.sheet);
     if (at) {
       const name =
-        isUnderstood === sheets.before.has(table.sheet) ? at.table.name : await swapRaw(tx, source, table, at, isUnderstood, names);
+        isUnderstood === sheets.before.has(table.sheet)
+          ? at.table.name
+          : await swapRaw(tx, source, table, at, isUnderstood, names, sheets.naming);
       await relandTable(tx, { ...landing, name }, at);
       continue;
     }
@@ -74,7 +82,7 @@ async function relandRaw(
     await landTable(tx, { ...landing, name });
     if (!isUnderstood) continue;
     names.free(name);
-    await placeTable(tx, table.tableId, { name: nameArchivedRaw(name), state: 'archived', description: null });
+    await placeTable(tx, table.tableId, { name: nameArchivedRaw(name, sheets.naming), state: 'archived', description: null });
   }
 }
 
@@ -85,21 +93,24 @@ async function swapRaw(
   { table }: TableAt,
   isUnderstood: boolean,
   names: NameRegistry,
+  naming: Naming,
 ) {
   if (isUnderstood && table.state === 'archived') return table.name;
   if (isUnderstood) {
     names.free(table.name);
-    await archiveTable(tx, source, table, nameArchivedRaw(table.name));
-    return nameArchivedRaw(table.name);
+    const name = nameArchivedRaw(table.name, naming);
+    await archiveTable(tx, source, table, name);
+    return name;
   }
   const name = table.state === 'active' ? table.name : names.claim(written.name, written.sheet);
   await placeTable(tx, table.id, { name, state: 'active', description: table.description });
   return name;
 }
 
-/** The sheets that were structured before and are now, and the existing tables by id. */
+/** The sheets that were structured before and are now, the existing tables by id, and how archived ones are named. */
 interface Sheets {
   before: Set<string>;
   now: Set<string>;
   tables: Map<string, TableAt>;
+  naming: Naming;
 }

@@ -24,5 +24,5 @@ export async function correctSpec(tx: Tx, sourceId: string, given: SpecJson): Pr
     });
   const specVersion = source.specVersion + 1;
   tx.note(source.workbookId, specCorrected(source, specVersion));
-  return updateSource(tx, source.id, { spec: fromContract(given), specVersion });
+  return updateSource(tx, source.id, { spec: fromContract(given, source.spec.naming), specVersion });
 }

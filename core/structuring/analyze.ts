@@ -2,12 +2,13 @@
 
 import { formatRange, nameColumn } from '../a1/address.ts';
 import type { Grid, Range } from '../grid/grid.ts';
-import { type InferredColumn, inferColumn } from '../types/infer.ts';
+import { inferColumn } from '../types/infer.ts';
 import { dropBlankTexts } from './blanks.ts';
 import { type HeaderColumn, nameColumns, readHeaderColumns } from './columnNames.ts';
 import { expressionOf } from './expression.ts';
 import { readReport } from './hierarchy.ts';
 import { baseOfFile, NameRegistry } from './names.ts';
+import { hasJapanese, type Naming, type NamingLanguage, namingOf } from './naming.ts';
 import { findPeriods } from './periods.ts';
 import { type FoundBlock, type FoundTable, type FoundText, findBlocks } from './regions.ts';
 import type { Report } from './report.ts';
@@ -22,19 +23,24 @@ import {
   type SpecTotal,
 } from './spec.ts';
 import { readTableRows } from './tableRows.ts';
+import { formatOf } from './typing.ts';
 import { isNoteStart, isPlainTitle, isSubtotalLabel, isUnitLine } from './words.ts';
 
-export function analyze(grids: Grid[], fileName: string): ParseSpec {
+/** The names that are made up are in `language`. */
+export function analyze(grids: Grid[], fileName: string, language: NamingLanguage = 'ja'): ParseSpec {
+  const naming = namingOf({ naming: language });
+  const format = formatOfFile(fileName);
   const sheets = grids.map((grid) => {
     const view = new SheetView(dropBlankTexts(grid).grid);
-    return { view, blocks: findBlocks(view) };
+    const header = format === 'xlsx' ? null : findLoneHeader(view);
+    return { view, blocks: header ? [header] : findBlocks(view) };
   });
   const names = nameTables(sheets, fileName);
   const regions: SpecRegion[] = [];
   for (const { view, blocks } of sheets) {
     const before = regions.length;
     for (const [k, block] of blocks.entries())
-      regions.push(...describeBlock(view, block, names.get(block) ?? '', names.get(nextTable(blocks, k)) ?? ''));
+      regions.push(...describeBlock(view, block, names.get(block) ?? '', names.get(nextTable(blocks, k)) ?? '', naming));
     const own = regions.splice(before).sort((a, b) => compareRanges(a, b));
     own.forEach((region, n) => {
       // Ids do not contain sheet names, which can be long.
@@ -42,11 +48,11 @@ export function analyze(grids: Grid[], fileName: string): ParseSpec {
       regions.push(region);
     });
   }
-  return { version: SPEC_VERSION, reader: { format: formatOf(fileName) }, regions };
+  return { version: SPEC_VERSION, reader: { format }, ...(language === 'ja' ? {} : { naming: language }), regions };
 }
 
 /** Delimited text goes by csv or tsv; every workbook is read alike, macros or not. */
-function formatOf(fileName: string): FileFormat {
+function formatOfFile(fileName: string): FileFormat {
   const extension = /\.([A-Za-z0-9]{1,5})$/.exec(fileName)?.[1]?.toLowerCase();
   if (extension === 'tsv') return 'tsv';
   return extension === 'csv' || extension === 'txt' ? 'csv' : 'xlsx';
@@ -57,6 +63,15 @@ function compareRanges(a: SpecRegion, b: SpecRegion): number {
   const place = (region: SpecRegion) => /^([A-Z]+)(\d+)/.exec(region.range)!;
   const [pa, pb] = [place(a), place(b)];
   return Number(pa[2]) - Number(pb[2]) || pa[1]!.length - pb[1]!.length || (pa[1]! < pb[1]! ? -1 : pa[1]! > pb[1]! ? 1 : 0);
+}
+
+/** The one line of a text file is its header if it holds words only: an empty table, as exports without records are. */
+function findLoneHeader(view: SheetView): FoundBlock | null {
+  const { used } = view;
+  if (!used || view.rows.length !== 1) return null;
+  for (let i = 0; i < view.grid.size; i += 1) if (!view.isText(i)) return null;
+  const table = { range: used, headerRows: [used.top], firstDataRow: used.top + 1 };
+  return { range: used, table, form: [], above: [], below: [], separated: false };
 }
 
 /** A block that holds only texts belongs to the table below it. */
@@ -103,11 +118,11 @@ function titleOf(view: SheetView, block: FoundBlock): string | null {
   return null;
 }
 
-function describeBlock(view: SheetView, block: FoundBlock, name: string, target: string): SpecRegion[] {
+function describeBlock(view: SheetView, block: FoundBlock, name: string, target: string, naming: Naming): SpecRegion[] {
   const regions: SpecRegion[] = [];
   for (const text of block.above) regions.push(describeText(view, text, true, target));
   for (const form of block.form) regions.push(makeRegion(view, 'form', form.range, target));
-  if (block.table) regions.push(describeTable(view, block.table, name));
+  if (block.table) regions.push(describeTable(view, block.table, name, naming));
   for (const text of block.below) regions.push(describeText(view, text, false, name));
   return regions;
 }
@@ -133,16 +148,16 @@ function describeText(view: SheetView, text: FoundText, above: boolean, target: 
   return makeRegion(view, isNote ? 'note' : 'title', text.range, target);
 }
 
-function describeTable(view: SheetView, table: FoundTable, name: string): SpecRegion {
+function describeTable(view: SheetView, table: FoundTable, name: string, naming: Naming): SpecRegion {
   const columns = readHeaderColumns(view, table.range, table.headerRows, table.firstDataRow);
   const rows = readTableRows(view, table.range, table.firstDataRow);
   const report = readReport(view, rows);
   const labels = new Set(rows.labelColumns);
-  const names = nameColumns(columns, (position) => labels.has(columns[position]!.column));
+  const names = nameColumns(columns, (position) => labels.has(columns[position]!.column), naming);
   const values = new Set(rows.valueColumns);
   // The labels of a report stay labels, even where their header reads as a period.
   const measured = report.isReport ? columns.filter((column) => !labels.has(column.column)) : columns;
-  const periods = findPeriods(measured, (column) => values.has(column), isJapanese(view));
+  const periods = findPeriods(measured, (column) => values.has(column), isJapanese(view), naming.value);
   const region = makeRegion(view, report.isReport ? 'report' : 'data', table.range, name);
   region.header_rows = table.headerRows;
   region.data_range = rows.rows.length > 0 ? formatRange({ ...table.range, top: table.firstDataRow }) : null;
@@ -186,11 +201,14 @@ function describeColumns(
     if (computed.has(rows[k]!)) return;
     for (let i = from; i < to; i += 1) cells.get(view.grid.columns[i]!)?.push(i);
   });
+  const inferred = columns.map((column) => inferColumn(valuesOf(view, cells.get(column.column)!)));
+  // Beside a column with decimal commas, `1.234` is more likely 1234, but that would be a guess: it stays text.
+  const isEuropean = inferred.some(({ decimalComma }) => decimalComma);
   return columns.map((column, position) => {
-    const inferred: InferredColumn = inferColumn(valuesOf(view, cells.get(column.column)!));
-    const spec: SpecColumn = { name: names[position]!, from: nameColumn(column.column), type: inferred.type };
-    if (inferred.dayFirst !== undefined) spec.format = inferred.dayFirst ? 'DD/MM/YYYY' : 'MM/DD/YYYY';
-    return spec;
+    const own = inferred[position]!;
+    const type = isEuropean && own.openMark ? 'VARCHAR' : own.type;
+    const format = formatOf(own);
+    return { name: names[position]!, from: nameColumn(column.column), type, ...(format === null ? {} : { format }) };
   });
 }
 
@@ -198,7 +216,7 @@ function* valuesOf(view: SheetView, cells: number[]) {
   for (const cell of cells) yield view.value(cell);
 }
 
-/** Kana or kanji anywhere in the first texts of the sheet. */
+/** Judged by the first texts of the sheet. */
 function isJapanese(view: SheetView): boolean {
-  return /[ぁ-んァ-ヶ一-龠]/.test(view.grid.sheet) || view.grid.strings.slice(0, 500).some((text) => /[ぁ-んァ-ヶ一-龠]/.test(text));
+  return hasJapanese(view.grid.sheet) || view.grid.strings.slice(0, 500).some(hasJapanese);
 }

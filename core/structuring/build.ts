@@ -9,6 +9,7 @@ import type { TypeRules } from './emitPlan.ts';
 import { Ledger } from './ledger.ts';
 import { readLines } from './lines.ts';
 import { baseOfFile, NameRegistry, nameArchivedRaw } from './names.ts';
+import { type Naming, namingOf } from './naming.ts';
 import { buildNotes } from './notes.ts';
 import type { BuildResult, Conservation, Finding, OutputTable } from './output.ts';
 import { buildRawTable, nameRawTables } from './raw.ts';
@@ -18,11 +19,12 @@ import { isTableRegion, type ParseSpec, type SpecRegion } from './spec.ts';
 
 /** Builds all regions of the ParseSpec, selected or not. A sheet that is not understood stays a raw table. */
 export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildResult {
+  const naming = namingOf(spec);
   const registry = new NameRegistry();
   const rawNames = nameRawTables(grids, fileName, baseOfFile);
   const result = emptyResult();
   grids.forEach((grid, k) => {
-    const sheet = buildSheet(grid, regionsOf(spec, grid), () => true, { binding: false, misfits: result.misfits });
+    const sheet = buildSheet(grid, regionsOf(spec, grid), () => true, { binding: false, misfits: result.misfits }, naming);
     result.conservation.push(sheet.conservation);
     if (grid.size === 0) return;
     const { reason } = sheet;
@@ -42,7 +44,7 @@ export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildRe
     }
     for (const table of sheet.tables) result.tables.push({ ...table, name: registry.claim(table.name, grid.sheet) });
     result.findings.push(...sheet.findings);
-    result.archivedRaw.push(nameArchivedRaw(rawNames[k]!));
+    result.archivedRaw.push(nameArchivedRaw(rawNames[k]!, naming));
   });
   return result;
 }
@@ -59,7 +61,7 @@ export function buildSelected(grids: Grid[], spec: ParseSpec, regionIds: string[
     const isChosen = (region: SpecRegion) => (chosen ? chosen.has(region.id) : region.selected);
     const regions = regionsOf(spec, grid);
     if (!regions.some(isChosen)) continue;
-    const sheet = buildSheet(grid, regions, isChosen, { binding: true, misfits: result.misfits });
+    const sheet = buildSheet(grid, regions, isChosen, { binding: true, misfits: result.misfits }, namingOf(spec));
     result.conservation.push(sheet.conservation);
     result.findings.push(...sheet.findings);
     for (const table of sheet.tables) result.tables.push({ ...table, name: registry.claim(table.name, grid.sheet) });
@@ -83,7 +85,13 @@ interface BuiltSheet {
   reason: string | null;
 }
 
-function buildSheet(grid: Grid, all: SpecRegion[], isChosen: (region: SpecRegion) => boolean, types: TypeRules): BuiltSheet {
+function buildSheet(
+  grid: Grid,
+  all: SpecRegion[],
+  isChosen: (region: SpecRegion) => boolean,
+  types: TypeRules,
+  naming: Naming,
+): BuiltSheet {
   const regions = all.filter(isChosen);
   const seen = dropBlankTexts(grid);
   const view = new SheetView(seen.grid);
@@ -91,7 +99,7 @@ function buildSheet(grid: Grid, all: SpecRegion[], isChosen: (region: SpecRegion
   const tables: OutputTable[] = [];
   const findings: Finding[] = [];
   for (const region of regions.filter(isTableRegion)) {
-    const built = buildTableRegion({ view, ledger, types }, region);
+    const built = buildTableRegion({ view, ledger, types, naming }, region);
     tables.push(...built.tables);
     findings.push(...findWrongTotals(view, region, built));
   }
@@ -99,7 +107,7 @@ function buildSheet(grid: Grid, all: SpecRegion[], isChosen: (region: SpecRegion
     view,
     ledger,
     regions.filter((region) => !isTableRegion(region)),
-    `${grid.sheet}_補足情報`,
+    naming,
   );
   if (notes) tables.push(notes);
   for (const region of all) if (!isChosen(region)) leaveOut(view, ledger, region);

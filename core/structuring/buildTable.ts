@@ -7,6 +7,7 @@ import type { EmitBatch, EmitPlan, EmitRow, TypeRules } from './emitPlan.ts';
 import { expressionOf } from './expression.ts';
 import { readReport } from './hierarchy.ts';
 import type { Ledger } from './ledger.ts';
+import type { Naming } from './naming.ts';
 import { pickLabelColumns } from './outline.ts';
 import type { OutputTable } from './output.ts';
 import type { Report, ReportRow } from './report.ts';
@@ -26,6 +27,7 @@ interface SheetWork {
   view: SheetView;
   ledger: Ledger;
   types: TypeRules;
+  naming: Naming;
 }
 
 export function buildTableRegion(sheet: SheetWork, region: SpecRegion): BuiltRegion {
@@ -96,12 +98,12 @@ function emitPair(plan: EmitPlan, name: string, role: 'data' | 'level', details:
   const computed: EmitBatch[] = [];
   if (totals.length > 0) computed.push({ rows: totals, periods });
   if (over.length > 0) computed.push({ rows: [...details, ...totals], periods: over });
-  if (computed.length > 0) tables.push(emitTable(plan, `${name}_計算項目`, 'computed', computed));
+  if (computed.length > 0) tables.push(emitTable(plan, `${name}${plan.naming.computed}`, 'computed', computed));
   return tables;
 }
 
 function buildReport(sheet: SheetWork, region: SpecRegion, table: TableRows, report: Report, range: Range): OutputTable[] {
-  const { view, ledger } = sheet;
+  const { view, naming } = sheet;
   const labels = new Set(pickLabelColumns(view, table));
   const columns = region.columns.filter((column) => !labels.has(parseColumn(column.from)));
   const tables: OutputTable[] = [];
@@ -109,7 +111,7 @@ function buildReport(sheet: SheetWork, region: SpecRegion, table: TableRows, rep
   for (let level = 1; level <= depth; level += 1) {
     const own = report.rows.filter((row) => row.level === level && !row.virtual && row.role !== 'group');
     if (own.length === 0) continue;
-    const leadNames = [...Array.from({ length: level - 1 }, (_, k) => `科目_階層${k + 1}`), '科目'];
+    const leadNames = [...Array.from({ length: level - 1 }, (_, k) => naming.ancestor(k + 1)), naming.account];
     const plan = makePlan(sheet, region, leadNames, columns, range);
     const toEmit = (row: ReportRow): EmitRow => ({
       row: row.row,
@@ -117,9 +119,9 @@ function buildReport(sheet: SheetWork, region: SpecRegion, table: TableRows, rep
     });
     const details = own.filter((row) => row.role === 'detail' || row.role === 'parent').map(toEmit);
     const totals = own.filter((row) => row.role === 'subtotal' || row.role === 'computed').map(toEmit);
-    tables.push(...emitPair(plan, `${region.name}_階層${level}`, 'level', details, totals));
+    tables.push(...emitPair(plan, `${region.name}${naming.level(level)}`, 'level', details, totals));
   }
-  tables.push(buildAccounts(view, ledger, region, table, report));
+  tables.push(buildAccounts(sheet, region, table, report));
   return tables;
 }
 
@@ -131,24 +133,24 @@ function ancestorsOf(rows: ReportRow[], row: ReportRow): EmitRow['lead'] {
 }
 
 /** A grand total is a calculation over the whole report; a subtotal closes the items beside it. */
-function nameRole(row: ReportRow): string {
+function nameRole(row: ReportRow, kinds: Naming['accountKinds']): string {
   switch (row.role) {
     case 'detail':
-      return '明細';
+      return kinds.detail;
     case 'computed':
-      return '計算';
+      return kinds.computed;
     case 'subtotal':
-      return row.parent < 0 && !isSubtotalLabel(row.label) ? '計算' : '小計';
+      return row.parent < 0 && !isSubtotalLabel(row.label) ? kinds.computed : kinds.subtotal;
     default:
-      return '小計';
+      return kinds.subtotal;
   }
 }
 
-/** Position of `科目` among the columns of the tree. */
+/** Position of the account among the columns of the tree. */
 const ACCOUNT = 1;
 
 /** The tree of accounts: one row per label, with what it is computed from. */
-function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, table: TableRows, report: Report): OutputTable {
+function buildAccounts({ view, ledger, naming }: SheetWork, region: SpecRegion, table: TableRows, report: Report): OutputTable {
   const labels = new Set(pickLabelColumns(view, table));
   const rows: OutputTable['rows'] = [];
   const provenance: OutputTable['provenance'] = { offsets: [0], cells: [], columns: [] };
@@ -160,7 +162,7 @@ function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, tabl
       row.parent < 0 ? null : row.parent + 1,
       row.level,
       k + 1,
-      nameRole(row),
+      nameRole(row, naming.accountKinds),
       expressionOf(report.rows, row),
     ]);
     if (row.labelCell >= 0) {
@@ -172,20 +174,21 @@ function buildAccounts(view: SheetView, ledger: Ledger, region: SpecRegion, tabl
   // A label written again on each row of its group belongs to the group.
   for (const [from, to] of table.spans)
     for (let i = from; i < to; i += 1) if (labels.has(view.grid.columns[i]!)) ledger.share(i, 'label', region.id);
+  const { id, parentId, level, position, kind, formula } = naming.accountColumns;
   return {
-    name: `${region.name}_科目`,
+    name: `${region.name}${naming.accounts}`,
     role: 'accounts',
     sheet: view.grid.sheet,
     regionId: region.id,
     range: region.range,
     columns: [
-      { name: '科目ID', type: 'BIGINT' },
-      { name: '科目', type: 'VARCHAR' },
-      { name: '親科目ID', type: 'BIGINT' },
-      { name: '階層', type: 'BIGINT' },
-      { name: '順序', type: 'BIGINT' },
-      { name: '種別', type: 'VARCHAR' },
-      { name: '計算式', type: 'VARCHAR' },
+      { name: id, type: 'BIGINT' },
+      { name: naming.account, type: 'VARCHAR' },
+      { name: parentId, type: 'BIGINT' },
+      { name: level, type: 'BIGINT' },
+      { name: position, type: 'BIGINT' },
+      { name: kind, type: 'VARCHAR' },
+      { name: formula, type: 'VARCHAR' },
     ],
     rows,
     made: [0, 1, 2, 3, 4, 5, 6],

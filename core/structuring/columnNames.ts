@@ -2,6 +2,7 @@
 
 import type { Range } from '../grid/grid.ts';
 import { cleanName, isUsableName, suffixName } from './names.ts';
+import type { Naming } from './naming.ts';
 import type { SheetView } from './sheet.ts';
 import { key } from './sheet.ts';
 
@@ -122,11 +123,11 @@ function fillParents(
 export const ROW_ID_NAME = '__svc_row_id';
 
 /** Final names: parts joined by `_`, blanks numbered, repeats suffixed. */
-export function nameColumns(columns: HeaderColumn[], isLabel: (position: number) => boolean): string[] {
+export function nameColumns(columns: HeaderColumn[], isLabel: (position: number) => boolean, { nameless }: Naming): string[] {
   const taken = new Set<string>([ROW_ID_NAME]);
   return columns.map((column, position) => {
     const joined = cleanName(column.parts.join('_'));
-    const base = isUsableName(joined) ? joined : isLabel(position) ? '項目' : `列${position + 1}`;
+    const base = isUsableName(joined) ? joined : isLabel(position) ? nameless.label : nameless.column(position + 1);
     return claimColumn(base, taken);
   });
 }

@@ -47,10 +47,10 @@ function emitLong(plan: EmitPlan, name: string, role: TableRole, batches: EmitBa
   const identity = plan.columns.filter((column) => !byColumn.has(column.from));
   const identityNumbers = identity.map((column) => parseColumn(column.from));
   const measures = [...new Set(all.map((period) => period.measure))];
-  const writer = new TableWriter(plan, name, role, ['期間', '期間開始']);
+  const writer = new TableWriter(plan, name, role, [plan.naming.period, plan.naming.periodStart]);
   const identityColumns = identity.map((column) => writer.addCells(column.name, readType(column)));
-  const labels = writer.addTexts('期間', 'VARCHAR');
-  const starts = writer.addTexts('期間開始', 'DATE');
+  const labels = writer.addTexts(plan.naming.period, 'VARCHAR');
+  const starts = writer.addTexts(plan.naming.periodStart, 'DATE');
   const measureColumns = measures.map((measure) => writer.addCells(measure, commonType(plan.types, plan.region, measure)));
   const headersOf = findPeriodHeaders(plan);
   const reader = new RowReader(plan);

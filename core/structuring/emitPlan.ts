@@ -1,6 +1,7 @@
 /** What is written into an output table: the rows, the columns, and how their types are settled. */
 
 import type { Ledger } from './ledger.ts';
+import type { Naming } from './naming.ts';
 import type { Misfit } from './output.ts';
 import type { SheetView } from './sheet.ts';
 import type { SpecColumn, SpecPeriod, SpecRegion } from './spec.ts';
@@ -22,6 +23,7 @@ export interface EmitPlan {
   /** Cells that fill merged rows below their own. */
   filled: Map<number, number>;
   types: TypeRules;
+  naming: Naming;
 }
 
 /** Rows to be written for some of the periods; without periods the rows alone. */

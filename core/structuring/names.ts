@@ -1,5 +1,7 @@
 /** Names of tables and columns: cleaned, cut, and unique. */
 
+import type { Naming } from './naming.ts';
+
 export const MAX_NAME_LENGTH = 200;
 
 /** In Unicode form NFC: macOS names files in decomposed form, which would not match what people type. */
@@ -66,8 +68,8 @@ export function addSuffix(base: string, suffix: string): string {
 }
 
 /** What the raw table of a sheet is called when structured tables have taken its place. */
-export function nameArchivedRaw(name: string): string {
-  return addSuffix(name, '_原本');
+export function nameArchivedRaw(name: string, naming: Naming): string {
+  return addSuffix(name, naming.archivedRaw);
 }
 
 /** A file name without folder and extension, as a table name. */

@@ -1,18 +1,20 @@
-/** Titles, units, notes and form pairs of a sheet: the table `<sheet>_補足情報`. */
+/** Titles, units, notes and form pairs of a sheet: the table `<sheet>_補足情報`, or `<sheet>_notes`. */
 
 import { formatRange, parseRange } from '../a1/address.ts';
 import { readPairs } from './forms.ts';
 import type { Ledger } from './ledger.ts';
 import { readLines } from './lines.ts';
+import type { Naming } from './naming.ts';
 import type { OutputTable } from './output.ts';
 import { key, type SheetView } from './sheet.ts';
 import type { SpecRegion } from './spec.ts';
 import { isUnitLine } from './words.ts';
 
-/** Position of `内容` among the columns. */
+/** Position of the content among the columns. */
 const CONTENT = 2;
 
-export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[], name: string): OutputTable | null {
+export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[], naming: Naming): OutputTable | null {
+  const { noteKinds: kinds, noteColumns: columns } = naming;
   const rows: OutputTable['rows'] = [];
   const provenance: OutputTable['provenance'] = { offsets: [0], cells: [], columns: [] };
   const push = (kind: string, text: string, range: string, target: string, cells: number[]) => {
@@ -27,7 +29,7 @@ export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[
     const range = parseRange(region.range)!;
     for (const line of readLines(view, range)) {
       if (region.kind === 'form') {
-        pushPairs(view, ledger, line, (text, where, cells) => push('項目', text, where, region.name, cells));
+        pushPairs(view, ledger, line, (text, where, cells) => push(kinds.pair, text, where, region.name, cells));
         continue;
       }
       const shown: string[] = [];
@@ -39,22 +41,22 @@ export function buildNotes(view: SheetView, ledger: Ledger, regions: SpecRegion[
         if (shown.at(-1) !== text) shown.push(text);
       }
       const text = shown.join(' ');
-      push(region.kind === 'title' ? 'タイトル' : isUnitLine(text) ? '単位' : '注記', text, region.range, region.name, cells);
+      push(region.kind === 'title' ? kinds.title : isUnitLine(text) ? kinds.unit : kinds.note, text, region.range, region.name, cells);
     }
   }
   if (rows.length === 0) return null;
   return {
-    name,
+    name: `${view.grid.sheet}${naming.notes}`,
     role: 'notes',
     sheet: view.grid.sheet,
     regionId: null,
     range: null,
     columns: [
-      { name: '順序', type: 'BIGINT' },
-      { name: '種別', type: 'VARCHAR' },
-      { name: '内容', type: 'VARCHAR' },
-      { name: 'セル', type: 'VARCHAR' },
-      { name: '対象テーブル', type: 'VARCHAR' },
+      { name: columns.position, type: 'BIGINT' },
+      { name: columns.kind, type: 'VARCHAR' },
+      { name: columns.content, type: 'VARCHAR' },
+      { name: columns.cell, type: 'VARCHAR' },
+      { name: columns.table, type: 'VARCHAR' },
     ],
     rows,
     made: [0, 1, 2, 3, 4],

@@ -29,7 +29,7 @@ export interface OutputTable {
 interface Provenance {
   offsets: number[];
   cells: number[];
-  /** For each cell the position of the column it filled; a header cell counts for the `期間` value it gave. */
+  /** For each cell the position of the column it filled; a header cell counts for the period it gave. */
   columns: number[];
 }
 

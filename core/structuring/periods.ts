@@ -7,8 +7,6 @@ import { cleanName } from './names.ts';
 import type { SpecPeriod } from './spec.ts';
 import { isTotalColumn } from './words.ts';
 
-export const NAMELESS_MEASURE = '値';
-
 interface PeriodColumn {
   column: HeaderColumn;
   period: Period;
@@ -19,10 +17,16 @@ interface PeriodColumn {
 /** Letters before a number are eras in Japanese sheets only; elsewhere `R1`, `R2` are anything. */
 const ERA_LETTER = /^[RHSTM]\s?\d{1,2}$/i;
 
-export function findPeriods(columns: HeaderColumn[], isValue: (column: number) => boolean, japanese: boolean): SpecPeriod[] {
+/** `nameless` is the measure of columns whose header names none. */
+export function findPeriods(
+  columns: HeaderColumn[],
+  isValue: (column: number) => boolean,
+  japanese: boolean,
+  nameless: string,
+): SpecPeriod[] {
   const found: PeriodColumn[] = [];
   for (const column of columns) {
-    const read = readPeriod(column, japanese);
+    const read = readPeriod(column, japanese, nameless);
     if (read) found.push({ column, ...read });
   }
   const main = pickMainKind(found);
@@ -44,7 +48,7 @@ export function findPeriods(columns: HeaderColumn[], isValue: (column: number) =
   return periods;
 }
 
-function readPeriod(column: HeaderColumn, japanese: boolean): { period: Period; label: string; measure: string } | null {
+function readPeriod(column: HeaderColumn, japanese: boolean, nameless: string): { period: Period; label: string; measure: string } | null {
   let period: Period | null = null;
   const labels: string[] = [];
   const measure: string[] = [];
@@ -59,7 +63,7 @@ function readPeriod(column: HeaderColumn, japanese: boolean): { period: Period; 
     period = joined;
     labels.push(part);
   }
-  return period ? { period, label: cleanName(labels.join('_')), measure: cleanName(measure.join('_')) || NAMELESS_MEASURE } : null;
+  return period ? { period, label: cleanName(labels.join('_')), measure: cleanName(measure.join('_')) || nameless } : null;
 }
 
 function periodOfPart(part: string, day: string | null, japanese: boolean): Period | null {

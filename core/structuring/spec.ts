@@ -1,5 +1,7 @@
 /** The ParseSpec: what analysis proposes, what people may correct, and what building follows. */
 
+import type { NamingLanguage } from './naming.ts';
+
 export type RegionKind = 'data' | 'report' | 'form' | 'title' | 'note';
 
 export interface SpecColumn {
@@ -8,7 +10,7 @@ export interface SpecColumn {
   from: string;
   /** Canonical name of any type a table may have; analysis proposes the plain ones. */
   type: string;
-  /** `DD/MM/YYYY` or `MM/DD/YYYY` where a column writes its dates so. */
+  /** `DD/MM/YYYY` or `MM/DD/YYYY` where a column writes its dates so, `#.##0,00` where it writes a comma before decimals. */
   format?: string;
 }
 
@@ -17,7 +19,7 @@ export interface SpecPeriod {
   /** As written, with the parent header: `2023年度_4月`. */
   label: string;
   start: string | null;
-  /** Name of the measure this column holds; `値` when the header names none. */
+  /** Name of the measure this column holds; a made-up one (`値`, `value`) when the header names none. */
   measure: string;
   /** A total over periods: it goes to the computed items. */
   computed?: boolean;
@@ -61,6 +63,8 @@ export type FileFormat = 'xlsx' | 'csv' | 'tsv';
 export interface ParseSpec {
   version: number;
   reader: { format: FileFormat; encoding?: string; delimiter?: string };
+  /** The language of the names that were made up. */
+  naming?: NamingLanguage;
   regions: SpecRegion[];
 }
 

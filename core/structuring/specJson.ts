@@ -2,7 +2,7 @@
 
 import { formatRange, nameColumn, parseColumn, parseRange } from '../a1/address.ts';
 import { formatColumnType, parseColumnType } from '../cells/columnTypes.ts';
-import { NAMELESS_MEASURE } from './periods.ts';
+import { type NamingLanguage, namingOf } from './naming.ts';
 import {
   type FileFormat,
   isTableRegion,
@@ -53,7 +53,7 @@ export function toContract(spec: ParseSpec): SpecJson {
       ...(encoding === undefined ? {} : { encoding: encoding as EncodingJson }),
       ...(delimiter === undefined ? {} : { delimiter }),
     },
-    regions: spec.regions.map(regionToContract),
+    regions: spec.regions.map((region) => regionToContract(region, namingOf(spec).value)),
   };
 }
 
@@ -63,7 +63,7 @@ export function summarizeRegion(region: RegionSummary): Pick<RegionJson, 'id' | 
   return { id, sheet, range, kind, name: isTableRegion(region) && name !== '' ? name : null, selected };
 }
 
-function regionToContract(region: SpecRegion): RegionJson {
+function regionToContract(region: SpecRegion, nameless: string): RegionJson {
   const { header_rows, data_range, orientation, columns, periods, totals } = region;
   return {
     ...summarizeRegion(region),
@@ -72,13 +72,13 @@ function regionToContract(region: SpecRegion): RegionJson {
     data_range,
     orientation,
     columns,
-    ...(periods && { periods: periods.map(periodToContract) }),
+    ...(periods && { periods: periods.map((period) => periodToContract(period, nameless)) }),
     ...(totals && { totals: totals.map((total) => totalToContract(region, total)) }),
   };
 }
 
-function periodToContract({ from, label, start, measure }: SpecPeriod): NonNullable<RegionJson['periods']>[number] {
-  return { from, label, start, measure: measure === NAMELESS_MEASURE ? null : measure };
+function periodToContract({ from, label, start, measure }: SpecPeriod, nameless: string): NonNullable<RegionJson['periods']>[number] {
+  return { from, label, start, measure: measure === nameless ? null : measure };
 }
 
 /** A row as wide as its region, a column as high as it. */
@@ -89,17 +89,18 @@ function totalToContract(region: SpecRegion, { at, kind, formula }: SpecTotal): 
   return { range: formatRange(range), kind, formula: text };
 }
 
-/** Expects JSON that matches the contract; `validateSpec` checks whether it fits the file. */
-export function fromContract(json: SpecJson): ParseSpec {
+/** Expects JSON that matches the contract; `validateSpec` checks whether it fits the file. The language of names is not in it. */
+export function fromContract(json: SpecJson, naming?: NamingLanguage): ParseSpec {
   const { format, encoding, delimiter } = json.reader;
   return {
     version: json.version,
     reader: { format, ...(encoding ? { encoding } : {}), ...(delimiter ? { delimiter } : {}) },
-    regions: json.regions.map(regionFromContract),
+    ...(naming ? { naming } : {}),
+    regions: json.regions.map((region) => regionFromContract(region, namingOf({ naming }).value)),
   };
 }
 
-function regionFromContract(json: RegionJson): SpecRegion {
+function regionFromContract(json: RegionJson, nameless: string): SpecRegion {
   const totals = json.totals?.flatMap((total) => totalsFromContract(json, total));
   const computed = new Set(totals?.map((total) => total.at));
   return {
@@ -112,7 +113,7 @@ function regionFromContract(json: RegionJson): SpecRegion {
     data_range: json.data_range,
     orientation: 'rows',
     columns: json.columns.map(columnFromContract),
-    ...(json.periods && { periods: json.periods.map((period) => periodFromContract(period, computed.has(period.from))) }),
+    ...(json.periods && { periods: json.periods.map((period) => periodFromContract(period, nameless, computed.has(period.from))) }),
     ...(totals && { totals }),
     selected: json.selected,
   };
@@ -123,8 +124,12 @@ function columnFromContract({ name, from, type, format }: RegionJson['columns'][
   return { name, from, type: known ? formatColumnType(known) : type, ...(format ? { format } : {}) };
 }
 
-function periodFromContract({ from, label, start, measure }: NonNullable<RegionJson['periods']>[number], computed: boolean): SpecPeriod {
-  return { from, label, start: start ?? null, measure: measure ?? NAMELESS_MEASURE, ...(computed ? { computed } : {}) };
+function periodFromContract(
+  { from, label, start, measure }: NonNullable<RegionJson['periods']>[number],
+  nameless: string,
+  computed: boolean,
+): SpecPeriod {
+  return { from, label, start: start ?? null, measure: measure ?? nameless, ...(computed ? { computed } : {}) };
 }
 
 /** Several rows or columns may be given as one range. */

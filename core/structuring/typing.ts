@@ -3,16 +3,15 @@
 import { nameCell, nameColumn } from '../a1/address.ts';
 import { type ColumnType, parseColumnType } from '../cells/columnTypes.ts';
 import { castCell } from '../types/castCell.ts';
-import { convertValue, type InferredColumn, type InferredType, inferColumn, type StoredValue } from '../types/infer.ts';
+import { convertValue, type InferredColumn, type InferredType, inferColumn, type Reading, type StoredValue } from '../types/infer.ts';
 import type { EmitPlan, TypeRules } from './emitPlan.ts';
 import type { TableRole } from './output.ts';
 import type { SheetView } from './sheet.ts';
 import type { SpecColumn, SpecRegion } from './spec.ts';
 
-export interface WantedType {
+export interface WantedType extends Reading {
   type: ColumnType;
   name: string;
-  dayFirst?: boolean;
 }
 
 /** The types that analysis proposes; the others are used only when somebody asks for them. */
@@ -21,8 +20,21 @@ const PLAIN_TYPES = new Set<string>(['BIGINT', 'DOUBLE', 'BOOLEAN', 'DATE', 'TIM
 export function readType(column: SpecColumn): WantedType | null {
   const type = parseColumnType(column.type);
   if (!type) return null;
-  const order = /^[dm]/i.exec(column.format ?? '')?.[0].toLowerCase();
-  return { type, name: column.type, ...(order ? { dayFirst: order === 'd' } : {}) };
+  return { type, name: column.type, ...readFormat(column.format) };
+}
+
+/** The formats that analysis writes, and what people may write like them. */
+const DECIMAL_COMMA = '#.##0,00';
+
+export function formatOf({ dayFirst, decimalComma }: Reading): string | null {
+  if (decimalComma) return DECIMAL_COMMA;
+  return dayFirst === undefined ? null : dayFirst ? 'DD/MM/YYYY' : 'MM/DD/YYYY';
+}
+
+function readFormat(format: string | undefined): Reading {
+  const order = /^[dm]/i.exec(format ?? '')?.[0].toLowerCase();
+  if (order) return { dayFirst: order === 'd' };
+  return /^[#0.]*0,0/.test(format ?? '') ? { decimalComma: true } : {};
 }
 
 /** The type on which all columns of a measure agree; where they do not, or nobody asked for it, the cells decide. */
@@ -57,7 +69,7 @@ export function settleColumn(plan: EmitPlan, role: TableRole, wanted: WantedType
 function castAll(view: SheetView, wanted: WantedType, cells: number[]): { values: StoredValue[] } | { misfit: number } {
   const values: StoredValue[] = [];
   for (const cell of cells) {
-    const value = cell < 0 ? null : castCell(view.value(cell), wanted.type, wanted.dayFirst);
+    const value = cell < 0 ? null : castCell(view.value(cell), wanted.type, wanted);
     if (value === undefined) return { misfit: cell };
     values.push(value);
   }
@@ -72,14 +84,15 @@ function reportMisfit({ view, region, types }: EmitPlan, wanted: WantedType, cel
 }
 
 function asPlain(wanted: WantedType): InferredColumn {
-  return { type: wanted.name as InferredType, ...(wanted.dayFirst === undefined ? {} : { dayFirst: wanted.dayFirst }) };
+  const { name, dayFirst, decimalComma } = wanted;
+  return { type: name as InferredType, ...(dayFirst === undefined ? {} : { dayFirst }), ...(decimalComma ? { decimalComma } : {}) };
 }
 
 function settlePlain(view: SheetView, wanted: InferredColumn | null, cells: number[]): InferredColumn {
   const filled = cells.some((cell) => cell >= 0);
   if (!filled) return wanted ?? { type: 'DOUBLE' };
   if (wanted?.type === 'VARCHAR') return wanted;
-  const own = inferColumn(valuesOf(view, cells));
+  const own = inferColumn(valuesOf(view, cells), wanted ? { decimalComma: wanted.decimalComma } : {});
   if (!wanted || own.type === wanted.type) return own;
   return fits(own.type, wanted.type) ? wanted : own;
 }

@@ -2,25 +2,25 @@
 
 import { castValue } from '../cells/castValue.ts';
 import type { ColumnType } from '../cells/columnTypes.ts';
-import { type CellValue, convertValue, type StoredValue, showValue } from './infer.ts';
+import { type CellValue, convertValue, type Reading, type StoredValue, showValue } from './infer.ts';
 import { isNullMark, parseNumberText } from './number.ts';
 
 /** Undefined when the type cannot hold the value. Errors and marks for "no value" become null. */
-export function castCell(value: CellValue, type: ColumnType, dayFirst?: boolean): StoredValue | undefined {
+export function castCell(value: CellValue, type: ColumnType, reading: Reading = {}): StoredValue | undefined {
   if (type.kind === 'VARCHAR') return showValue(value);
   if (value.kind === 'error' || (value.kind === 'text' && isNullMark(value.text))) return null;
   switch (type.kind) {
     case 'BIGINT':
-      return asNumber(value, Number.isSafeInteger);
+      return asNumber(value, reading, Number.isSafeInteger);
     case 'DOUBLE':
-      return asNumber(value, Number.isFinite);
+      return asNumber(value, reading, Number.isFinite);
     case 'DECIMAL':
-      return asDecimal(value, type);
+      return asDecimal(value, reading, type);
     case 'BOOLEAN':
       return asBoolean(value);
     case 'DATE':
     case 'TIMESTAMP':
-      return asMoment(value, type.kind, dayFirst);
+      return asMoment(value, type.kind, reading.dayFirst);
     case 'TIME':
       return asTime(value);
     case 'JSON':
@@ -28,18 +28,24 @@ export function castCell(value: CellValue, type: ColumnType, dayFirst?: boolean)
   }
 }
 
-function asNumber(value: CellValue, isRight: (number: number) => boolean): number | undefined {
-  const number = convertValue(value, { type: 'DOUBLE' });
+function asNumber(value: CellValue, reading: Reading, isRight: (number: number) => boolean): number | undefined {
+  const number = convertValue(value, { type: 'DOUBLE', decimalComma: reading.decimalComma });
   return typeof number === 'number' && isRight(number) ? number : undefined;
 }
 
-function asDecimal(value: CellValue, type: ColumnType): string | undefined {
+function asDecimal(value: CellValue, { decimalComma }: Reading, type: ColumnType): string | undefined {
   // A plainly written decimal keeps every digit.
-  const written = value.kind === 'text' ? castText(type, value.text) : undefined;
+  const written = value.kind === 'text' ? castText(type, decimalComma ? asPlainDecimal(value.text) : value.text) : undefined;
   if (written !== undefined) return written;
-  const number = value.kind === 'number' ? value.number : value.kind === 'text' ? parseNumberText(value.text)?.value : undefined;
+  const number =
+    value.kind === 'number' ? value.number : value.kind === 'text' ? parseNumberText(value.text, decimalComma)?.value : undefined;
   // Sheets keep fifteen digits; further digits of the double are rounding noise.
   return number === undefined ? undefined : castText(type, Number(number.toPrecision(15)));
+}
+
+/** `1.234,50` as `1234.50`; texts of another form are left to fail. */
+function asPlainDecimal(text: string): string {
+  return /^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?$/.test(text) ? text.replaceAll('.', '').replace(',', '.') : '';
 }
 
 function asBoolean(value: CellValue): boolean | undefined {

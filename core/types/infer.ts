@@ -4,6 +4,7 @@ import type { ColumnType } from '../cells/columnTypes.ts';
 import { formatNumber } from '../grid/format/formatCell.ts';
 import { parsePeriod } from '../period/period.ts';
 import { detectDayFirst, parseDateText } from './date.ts';
+import { detectDecimalMark } from './decimalComma.ts';
 import { isNullMark, parseNumberText } from './number.ts';
 
 /** The types that can be inferred from cells; the other column types are used only when somebody asks for them. */
@@ -18,10 +19,18 @@ export type CellValue =
 
 export type StoredValue = string | number | boolean | null;
 
-export interface InferredColumn {
-  type: InferredType;
-  /** How `3/4/2024` is to be read in this column. */
+/** How the texts of a column are to be read, where they could be read in several ways. */
+export interface Reading {
+  /** `3/4/2024` is the third of April. */
   dayFirst?: boolean;
+  /** `1.234,50` is a number, and `1.234` a whole one. */
+  decimalComma?: boolean;
+}
+
+export interface InferredColumn extends Reading {
+  type: InferredType;
+  /** All that was written with a point or comma could be read either way: `1.234` as 1.234, as is usual, or as 1234. */
+  openMark?: boolean;
 }
 
 interface Fits {
@@ -35,7 +44,8 @@ interface Fits {
 /** Beyond this a double does not hold every integer, and a BIGINT would show digits that were not in the sheet. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER;
 
-export function inferColumn(values: Iterable<CellValue | null>): InferredColumn {
+/** `hint` says how to read what could be read in several ways; what the values themselves say comes first. */
+export function inferColumn(values: Iterable<CellValue | null>, hint: Reading = {}): InferredColumn {
   const texts: string[] = [];
   const kept: CellValue[] = [];
   for (const value of values) {
@@ -44,26 +54,29 @@ export function inferColumn(values: Iterable<CellValue | null>): InferredColumn 
     if (value.kind === 'text') texts.push(value.text);
   }
   const dayFirst = detectDayFirst(texts);
+  const mark = detectDecimalMark(texts);
+  const decimalComma = mark === 'comma' || (mark !== 'point' && hint.decimalComma === true);
   const fits: Fits = { integer: true, number: true, boolean: true, date: true, timestamp: true };
   let real = 0;
   for (const value of kept) {
     if (value.kind === 'error') continue;
     if (value.kind === 'text' && isNullMark(value.text)) continue;
     real += 1;
-    narrow(fits, value, dayFirst);
+    narrow(fits, value, { dayFirst, decimalComma });
     if (!fits.number && !fits.boolean && !fits.timestamp) break;
   }
   if (real === 0) return { type: 'VARCHAR' };
   const base: Omit<InferredColumn, 'type'> = dayFirst === undefined ? {} : { dayFirst };
+  const figures = decimalComma ? { decimalComma } : mark === 'open' ? { openMark: true } : {};
   if (fits.boolean) return { type: 'BOOLEAN', ...base };
-  if (fits.integer) return { type: 'BIGINT', ...base };
-  if (fits.number) return { type: 'DOUBLE', ...base };
+  if (fits.integer) return { type: 'BIGINT', ...base, ...figures };
+  if (fits.number) return { type: 'DOUBLE', ...base, ...figures };
   if (fits.date) return { type: 'DATE', ...base };
   if (fits.timestamp) return { type: 'TIMESTAMP', ...base };
   return { type: 'VARCHAR' };
 }
 
-function narrow(fits: Fits, value: CellValue, dayFirst: boolean | undefined): void {
+function narrow(fits: Fits, value: CellValue, { dayFirst, decimalComma }: Reading): void {
   switch (value.kind) {
     case 'number':
       fits.boolean = fits.date = fits.timestamp = false;
@@ -78,8 +91,8 @@ function narrow(fits: Fits, value: CellValue, dayFirst: boolean | undefined): vo
       if (value.hasTime) fits.date = false;
       return;
     case 'text': {
-      fits.boolean = false;
-      const number = parseNumberText(value.text);
+      if (truthOf(value.text) === null) fits.boolean = false;
+      const number = parseNumberText(value.text, decimalComma);
       if (!number || number.leadingZero) fits.integer = fits.number = false;
       else if (!Number.isInteger(number.value) || Math.abs(number.value) > MAX_EXACT || number.percent) fits.integer = false;
       const date = fits.timestamp ? dateOfText(value.text, dayFirst) : null;
@@ -89,6 +102,12 @@ function narrow(fits: Fits, value: CellValue, dayFirst: boolean | undefined): vo
     }
     case 'error':
   }
+}
+
+/** `TRUE` and `FALSE` as spreadsheets write them into text files, in any case. */
+function truthOf(text: string): boolean | null {
+  const word = text.length <= 7 ? text.trim().toLowerCase() : '';
+  return word === 'true' ? true : word === 'false' ? false : null;
 }
 
 /** Days, and months by their first day; years and quarters are too coarse to call a date. */
@@ -107,11 +126,11 @@ export function convertValue(value: CellValue | null, column: InferredColumn): S
     case 'VARCHAR':
       return showValue(value);
     case 'BOOLEAN':
-      return value.kind === 'boolean' ? value.boolean : null;
+      return value.kind === 'boolean' ? value.boolean : value.kind === 'text' ? truthOf(value.text) : null;
     case 'BIGINT':
     case 'DOUBLE':
       if (value.kind === 'number') return value.number;
-      return value.kind === 'text' && !isNullMark(value.text) ? (parseNumberText(value.text)?.value ?? null) : null;
+      return value.kind === 'text' && !isNullMark(value.text) ? (parseNumberText(value.text, column.decimalComma)?.value ?? null) : null;
     case 'DATE':
     case 'TIMESTAMP': {
       const iso = value.kind === 'date' ? value.iso : value.kind === 'text' ? (dateOfText(value.text, column.dayFirst)?.iso ?? null) : null;

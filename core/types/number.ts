@@ -1,5 +1,7 @@
 /** Numbers as people type them into sheets: separators, signs, currency, units, full-width digits. */
 
+import { swapMarks } from './decimalComma.ts';
+
 interface ParsedNumber {
   value: number;
   /** Written as a percentage; the value is already the fraction. */
@@ -43,9 +45,11 @@ function normalizeNumberText(text: string): string {
     .replace(/^[−‐‑–—－﹣]\s*(?=[\d.¥$])/u, '-');
 }
 
-export function parseNumberText(text: string): ParsedNumber | null {
+/** With `decimalComma`, `1.234,50` is read and `1.234` is 1234. */
+export function parseNumberText(text: string, decimalComma = false): ParsedNumber | null {
   if (text.length > 40 || !/[\d０-９]/.test(text)) return null;
-  let rest = normalizeNumberText(text);
+  const plain = normalizeNumberText(text);
+  let rest = decimalComma ? swapMarks(plain) : plain;
   let sign = 1;
   const bracketed = /^\((.*)\)$/.exec(rest);
   if (bracketed) {

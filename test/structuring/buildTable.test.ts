@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type BuiltRegion, buildTableRegion } from '../../core/structuring/buildTable.ts';
 import { Ledger } from '../../core/structuring/ledger.ts';
+import { namingOf } from '../../core/structuring/naming.ts';
 import { findWrongTotals } from '../../core/structuring/reaggregate.ts';
 import type { SpecRegion } from '../../core/structuring/spec.ts';
 import { drawSheet, type PictureOptions } from './picture.ts';
@@ -12,7 +13,7 @@ function build(picture: string, own: Partial<SpecRegion>, options?: PictureOptio
   const view = drawSheet(picture, options);
   const ledger = new Ledger(view);
   const region = makeRegion({ name: 't', header_rows: [1], ...own });
-  const built = buildTableRegion({ view, ledger, types: { binding: false, misfits: [] } }, region);
+  const built = buildTableRegion({ view, ledger, types: { binding: false, misfits: [] }, naming: namingOf(null) }, region);
   return { view, region, built, placed: ledger.summarize() };
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { claimColumn, nameColumns, readHeaderColumns, readHeaderParts } from '../../core/structuring/columnNames.ts';
+import { namingOf } from '../../core/structuring/naming.ts';
 import { drawSheet, type PictureOptions, usedRange } from './picture.ts';
 
 /** Columns of a table whose header is the first `headerRows` rows, by letter: `B 売上/計画`. */
@@ -58,6 +59,7 @@ describe('nameColumns', () => {
     nameColumns(
       parts.map((own, k) => ({ column: k + 1, parts: own, days: own.map(() => null) })),
       (position) => position === 0,
+      namingOf(null),
     );
 
   it.each([

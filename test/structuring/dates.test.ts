@@ -69,11 +69,20 @@ describe('inferColumn and convertValue: types of columns', () => {
     ['years are numbers', [text('2024'), text('2025')], 'BIGINT'],
     ['words', [text('a'), number(1)], 'VARCHAR'],
     ['truth', [{ kind: 'boolean', boolean: true }], 'BOOLEAN'],
+    ['truth written as text', [text('TRUE'), text('false'), text('-'), { kind: 'boolean', boolean: true }], 'BOOLEAN'],
+    ['truth among words', [text('TRUE'), text('maybe')], 'VARCHAR'],
+    ['truth among numbers', [text('TRUE'), text('1')], 'VARCHAR'],
     ['nothing', [text('-'), text('n/a')], 'VARCHAR'],
     ['beyond exact integers', [number(1e17)], 'DOUBLE'],
   ];
   it.each(cases)('%s', (_, values, type) => {
     expect(inferColumn(values).type).toBe(type);
+  });
+
+  it('reads TRUE and FALSE in any case', () => {
+    const values = ['TRUE', 'False', 'n/a'].map(text);
+    const column = inferColumn(values);
+    expect(values.map((value) => convertValue(value, column))).toEqual([true, false, null]);
   });
 
   it('keeps every value that a type was chosen for', () => {

@@ -9,6 +9,7 @@ import {
   nameArchivedRaw,
   suffixName,
 } from '../../core/structuring/names.ts';
+import { namingOf } from '../../core/structuring/naming.ts';
 
 describe('cleanName', () => {
   it.each([
@@ -39,7 +40,7 @@ describe('isUsableName', () => {
 
 describe('suffixName, addSuffix and nameArchivedRaw', () => {
   it('append', () => {
-    expect([suffixName('表', 2), addSuffix('表', '_x'), nameArchivedRaw('表')]).toEqual(['表_2', '表_x', '表_原本']);
+    expect([suffixName('表', 2), addSuffix('表', '_x'), nameArchivedRaw('表', namingOf(null))]).toEqual(['表_2', '表_x', '表_原本']);
   });
 
   it('shorten the base, not the suffix, where both are too long', () => {

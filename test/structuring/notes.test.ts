@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Ledger } from '../../core/structuring/ledger.ts';
+import { namingOf } from '../../core/structuring/naming.ts';
 import { buildNotes } from '../../core/structuring/notes.ts';
 import type { SpecRegion } from '../../core/structuring/spec.ts';
 import { drawSheet, type PictureOptions } from './picture.ts';
@@ -10,7 +11,7 @@ const region = (kind: SpecRegion['kind'], range: string, name = '売上') => mak
 function build(picture: string, regions: SpecRegion[], options?: PictureOptions) {
   const view = drawSheet(picture, options);
   const ledger = new Ledger(view);
-  return { table: buildNotes(view, ledger, regions, 'S_補足情報'), placed: ledger.summarize() };
+  return { table: buildNotes(view, ledger, regions, namingOf(null)), placed: ledger.summarize() };
 }
 
 describe('buildNotes', () => {

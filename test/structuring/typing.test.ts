@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EmitPlan } from '../../core/structuring/emitPlan.ts';
 import { Ledger } from '../../core/structuring/ledger.ts';
+import { namingOf } from '../../core/structuring/naming.ts';
 import type { Misfit } from '../../core/structuring/output.ts';
 import type { SpecColumn, SpecPeriod } from '../../core/structuring/spec.ts';
 import { commonType, readType, settleColumn } from '../../core/structuring/typing.ts';
@@ -22,6 +23,7 @@ function settle(cells: string[], wanted: SpecColumn | null, { binding = false, r
     columns: [],
     filled: new Map(),
     types: { binding, misfits },
+    naming: namingOf(null),
   };
   const positions = cells.map((_, k) => view.at(k + 1, 1));
   return { ...settleColumn(plan, role, wanted && readType(wanted), positions), misfits };
