@@ -21,7 +21,7 @@ export async function checkLogin(services: Services, given: { email: string; pas
     const user = await findUserByLogin(services.db.orm, given.email);
     const good = await checkPassword(given.password, user?.passwordHash ?? null);
     await endLogin(services.db.pool, attempt, good);
-    if (!good || !user) throw unauthenticated('The e-mail or the password is wrong.');
+    if (!good || !user) throw unauthenticated('The e-mail or the password is wrong.', 'Check both and log in again.');
     return user;
   } catch (error) {
     throw explainDatabaseError(error);

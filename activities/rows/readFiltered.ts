@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { DomainError, type ProblemCode } from '../../core/errors.ts';
 import { encodeCursor } from '../../core/paging.ts';
+import { explainFilterError } from '../../core/sql/explainFilter.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import { openFiles } from '../../store/duckdb/relation.ts';
@@ -73,22 +74,11 @@ export async function readFiltered(
 
 /** Rewrites errors of the whole query as errors of the filter, which is all that the caller wrote. */
 function blameFilter(sql: string, filter: string): (error: unknown) => never {
-  const countLines = (text: string) => text.split('\n').length;
-  const before = countLines(sql.slice(0, sql.indexOf(`\n${filter}\n`)));
-  // DuckDB quotes the unread rest of the query, which goes beyond the filter.
-  const tell = (text: string) =>
-    text
-      .replace(/^(unterminated .*?) at or near "[\s\S]*"/, '$1')
-      .replace(/^([\s\S]*) \(line (\d+), column (\d+)\)$/, (_, what: string, line: string, column: string) =>
-        Number(line) - before > countLines(filter)
-          ? 'The filter ends too early.'
-          : `${what} (line ${Number(line) - before}, column ${column})`,
-      );
   return (error) => {
     if (!(error instanceof DomainError) || !error.code.startsWith('query-')) throw error;
     throw refuseFilter(
       error.code,
-      (error.extras.errors ?? [error]).map(({ detail }) => tell(detail)),
+      (error.extras.errors ?? [error]).map(({ detail }) => explainFilterError(detail, sql, filter)),
       error,
     );
   };
@@ -103,7 +93,7 @@ function refuseFilter(code: ProblemCode, details: string[], cause?: unknown): Do
   return new DomainError(
     code,
     details[0] ?? 'The filter failed.',
-    fixes[code] ?? 'Write a boolean expression over the columns of this table; GET …/columns lists them.',
+    fixes[code] ?? 'Write one boolean expression over the columns of this table, such as 金額 >= 100000; GET …/columns lists them.',
     { errors: details.map((detail) => ({ pointer: '/query/filter', detail })), cause },
   );
 }

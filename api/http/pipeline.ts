@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
 import { requireWorkbook } from '../../activities/access.ts';
 import { authenticate } from '../../activities/identity/authenticate.ts';
-import { unauthenticated } from '../../activities/identity/refusals.ts';
+import { adviseKinds, refuseKind, unauthenticated } from '../../activities/identity/refusals.ts';
 import { awaitJob } from '../../activities/jobs/awaitJob.ts';
 import { startJob } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
@@ -159,22 +159,20 @@ async function replayOwnEffect(parts: ApiParts, repeatable: Repeatable): Promise
 }
 
 async function identify(services: Services, operation: Operation, ctx: Context): Promise<Principal> {
-  const [, bearer] = /^Bearer +(\S+)$/i.exec(ctx.get('Authorization')) ?? [];
-  if (!bearer) throw unauthenticated('The request carries no bearer token.');
-  const principal = await authenticate(services, bearer);
-  if (!operation.accepts.includes(principal.kind)) {
-    throw unauthenticated(
-      `This operation does not take ${kindNames[principal.kind]}; it takes ${operation.accepts.map((kind) => kindNames[kind]).join(' or ')}.`,
-    );
+  try {
+    const principal = await authenticate(services, readBearer(ctx.get('Authorization')));
+    if (operation.accepts.includes(principal.kind)) return principal;
+    throw refuseKind(principal.kind, operation.accepts);
+  } catch (error) {
+    throw adviseKinds(error, operation.accepts);
   }
-  return principal;
 }
 
-const kindNames: Record<Principal['kind'], string> = {
-  session: 'a session',
-  account_key: 'an account key',
-  access_token: 'a personal access token',
-};
+function readBearer(header: string): string {
+  const [, bearer] = /^Bearer +(\S+)$/i.exec(header) ?? [];
+  if (bearer) return bearer;
+  throw unauthenticated(header === '' ? 'The request carries no credential.' : 'The Authorization header is not Bearer and a token.');
+}
 
 function requireScopes(principal: Principal, operation: Operation): void {
   const missing = missingScopes(principal.scopes, operation.scopes);

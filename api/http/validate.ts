@@ -91,13 +91,17 @@ function refuse(errors: ProblemItem[]): DomainError {
   return new DomainError('validation-failed', detail, 'Correct what `errors` lists; /docs shows what this operation takes.', { errors });
 }
 
+function describeMissing(name: string): string {
+  return name === 'expected_version' ? 'is required: the edit_version that you read, or null to write without a check' : 'is required';
+}
+
 function explain(error: ErrorObject): ProblemItem {
   const pointer = error.instancePath.replace(/^\/requestBody/, '');
   switch (error.keyword) {
     case 'additionalProperties':
       return { pointer: `${pointer}/${error.params.additionalProperty}`, detail: 'is not known here; check the spelling' };
     case 'required':
-      return { pointer: `${pointer}/${error.params.missingProperty}`, detail: 'is required' };
+      return { pointer: `${pointer}/${error.params.missingProperty}`, detail: describeMissing(error.params.missingProperty) };
     case 'enum':
       return {
         pointer,

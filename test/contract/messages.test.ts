@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest';
+import { mintKey, mintToken } from '../setup/credentials.ts';
+import { useWorkbook } from '../tables/tableDriver.ts';
+
+/** What refusals say, word by word: what is wrong, and what to do. */
+
+const { api, world } = await useWorkbook();
+const { owner } = world;
+await world.makeTable('t', [{ name: 'a' }]);
+const [token, key] = [(await mintToken(owner.client)).text, (await mintKey(owner.client)).text];
+const table = `/api/v1/workbooks/${world.workbookId}/tables/t`;
+
+const anyKind = 'a personal access token or an account key or a session token';
+
+interface Sent {
+  method?: string;
+  token?: string;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+async function send(path: string, { body, headers, ...init }: Sent) {
+  const type = { 'Content-Type': 'application/json' };
+  const answer = await api.fetch(path, {
+    ...init,
+    headers: { ...(body === undefined ? {} : type), ...headers },
+    ...(body === undefined ? {} : { method: init.method ?? 'POST', body: JSON.stringify(body) }),
+  });
+  const problem = (await answer.json()) as { type: string; detail: string; suggested_fix: string; errors?: unknown };
+  return { ...problem, slug: problem.type.replace('urn:svc:problem:', '') };
+}
+
+describe('a refused credential', () => {
+  it.each([
+    ['/api/v1/me', {}, 'The request carries no credential.', anyKind],
+    ['/api/control/accounts', {}, 'The request carries no credential.', 'a session token or an account key'],
+    ['/api/auth/logout', { method: 'POST' }, 'The request carries no credential.', 'a session token'],
+    ['/api/v1/me', { headers: { Authorization: 'Basic dXNlcjpwYXNz' } }, 'The Authorization header is not Bearer and a token.', anyKind],
+    ['/api/control/accounts', { token }, 'This operation does not take a personal access token.', 'a session token or an account key'],
+    ['/api/auth/logout', { method: 'POST', token: key }, 'This operation does not take an account key.', 'a session token'],
+    ['/api/auth/logout', { method: 'POST', token: 'nonsense' }, 'The token is not one of ours.', 'a session token'],
+    ['/api/auth/logout', { method: 'POST', token: `${token}x` }, 'The token is not known.', 'a session token'],
+  ])('of %s %j names the kind that is taken', async (path, sent, detail, kinds) => {
+    expect(await send(path, sent)).toMatchObject({
+      slug: 'unauthenticated',
+      detail,
+      suggested_fix: `Send Authorization: Bearer with ${kinds}.`,
+    });
+  });
+
+  it('that is a password is not answered with advice about tokens', async () => {
+    const problem = await send('/api/auth/login', { body: { email: owner.email, password: 'wrong horse battery' } });
+    expect(problem).toMatchObject({
+      slug: 'unauthenticated',
+      detail: 'The e-mail or the password is wrong.',
+      suggested_fix: 'Check both and log in again.',
+    });
+  });
+});
+
+describe('a missing expected_version', () => {
+  const detail = 'is required: the edit_version that you read, or null to write without a check';
+  it.each([
+    [`${table}/rows`, { body: { rows: [{ a: 'x' }] } }, '/expected_version'],
+    [`${table}/rows/delete`, { body: { row_ids: [1] } }, '/expected_version'],
+    [`${table}/range`, { method: 'PUT', body: { range: 'A2', values: [['x']] } }, '/expected_version'],
+    [table, { method: 'DELETE' }, '/query/expected_version'],
+  ])('of %s says what null means', async (path, sent, pointer) => {
+    const problem = await send(path, { token: owner.session, ...sent });
+    expect(problem).toMatchObject({ slug: 'validation-failed', errors: [{ pointer, detail }] });
+  });
+});
