@@ -1,6 +1,6 @@
-import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import { loadServiceConfig, type ServiceConfig } from '../store/config.ts';
-import { runService, type Service } from '../store/lifecycle.ts';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import type { ServiceConfig } from '../store/config.ts';
+import type { Service } from '../store/lifecycle.ts';
 import { openServices } from '../store/services.ts';
 import { prepareWorkflowBundle } from '../store/temporal/bundle.ts';
 import { connectionOptions } from '../store/temporal/client.ts';
@@ -38,14 +38,4 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
       await services.close();
     },
   };
-}
-
-if (process.argv[1] === new URL(import.meta.url).pathname) {
-  // Our own signal handling stops the worker; the SDK's would compete with it.
-  Runtime.install({
-    shutdownSignals: [],
-    logger: new DefaultLogger('WARN'),
-    telemetryOptions: { logging: { filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) } },
-  });
-  await runService('worker', () => startWorker(loadServiceConfig()));
 }

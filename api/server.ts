@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { loadServiceConfig, type ServiceConfig } from '../store/config.ts';
-import { runService } from '../store/lifecycle.ts';
+import type { ServiceConfig } from '../store/config.ts';
 import { openServices, type Services } from '../store/services.ts';
 import { makeHandlers } from './handlers/index.ts';
 import { pendingOperations } from './handlers/pending.ts';
@@ -57,16 +56,5 @@ function listen(server: Server, { port, host }: ServiceConfig): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => resolve());
-  });
-}
-
-if (process.argv[1] === new URL(import.meta.url).pathname) {
-  await runService('api', async () => {
-    const api = await startApi(loadServiceConfig());
-    // At start-up, so that a machine that cannot isolate queries is noticed at once.
-    await api.services.sandbox();
-    // Connects in advance; failures are reported by whoever needs it.
-    api.services.temporal().catch(() => {});
-    return api;
   });
 }

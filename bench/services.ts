@@ -4,13 +4,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { provisionFirstOwner } from '../activities/identity/provisionFirstOwner.ts';
 import { type RunningApi, startApi } from '../api/server.ts';
 import { startPostgres } from '../scripts/embedded/postgres.ts';
 import { createProcessRegistry } from '../scripts/embedded/processRegistry.ts';
 import { createReport } from '../scripts/embedded/report.ts';
 import { findTemporal, type RunningTemporal, startTemporal, type TemporalOptions } from '../scripts/embedded/temporal.ts';
+import { prepareProgram } from '../store/builds/programs.mjs';
 import { configToEnv, inheritEnv, loadConfig, loadServiceConfig, type ServiceConfig } from '../store/config.ts';
 import { openDatabase } from '../store/pg/database.ts';
 import { migrateDatabase } from '../store/pg/migrate.ts';
@@ -33,8 +33,7 @@ interface BenchWorker {
 }
 
 async function startWorkerProcess(config: ServiceConfig): Promise<BenchWorker> {
-  const program = fileURLToPath(new URL('../activities/worker.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', program], {
+  const child = spawn(process.execPath, ['--enable-source-maps', await prepareProgram('worker')], {
     env: inheritEnv({ ...configToEnv({ ...config, logLevel: 'info' }), PORT: undefined }),
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -5,9 +5,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-
-export const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
+import { projectDir } from '../store/projectDir.mjs';
 
 const neededNode = [20, 19];
 const lockPath = join(projectDir, 'package-lock.json');

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { type Config, configToEnv, inheritEnv, loadConfig, projectDir, requireServices, wantsJson } from '../store/config.ts';
+import { prepareProgram } from '../store/builds/programs.mjs';
+import { type Config, configToEnv, inheritEnv, loadConfig, requireServices, wantsJson } from '../store/config.ts';
 import { describeError } from '../store/lifecycle.ts';
 import { readLines } from './embedded/command.ts';
 import { nodeFlags } from './embedded/nodePart.ts';
@@ -9,21 +9,18 @@ import { readRuntime } from './embedded/runtime.ts';
 import { readServiceSecret } from './embedded/secrets.ts';
 
 /** `npm run api` and `npm run worker`: one part alone, against the variables or beside a running `npm start`. */
-const scripts: Record<string, string> = { api: 'api/server.ts', worker: 'activities/worker.ts' };
-
 const report = openOutput();
 const fail = (why: string) => (wantsJson() ? report.say(why, 'error') : console.error(why));
 
-function runOne(name: string | undefined): void {
-  const script = name ? scripts[name] : undefined;
-  if (!script) throw new Error(`Say which part to run: ${Object.keys(scripts).join(' or ')}`);
+async function runOne(name: string | undefined): Promise<void> {
+  if (name !== 'api' && name !== 'worker') throw new Error('Say which part to run: api or worker');
   const config = completeConfig(loadConfig());
-  const child = spawn(process.execPath, [...nodeFlags(), join(projectDir, script)], {
+  const child = spawn(process.execPath, [...nodeFlags, await prepareProgram(name)], {
     // What libraries write is not JSON.
     stdio: wantsJson() ? ['inherit', 'pipe', 'pipe', 'ipc'] : ['inherit', 'inherit', 'inherit', 'ipc'],
     env: inheritEnv(configToEnv(config)),
   });
-  for (const stream of [child.stdout, child.stderr]) if (stream) readLines(stream, (line) => report.passOn(name ?? '', line));
+  for (const stream of [child.stdout, child.stderr]) if (stream) readLines(stream, (line) => report.passOn(name, line));
   // The terminal signals both of us; a signal to us alone is passed on. runService takes a second one calmly.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () => child.kill(signal === 'SIGHUP' ? 'SIGTERM' : signal));
@@ -59,7 +56,7 @@ function completeConfig(config: Config): Config {
 }
 
 try {
-  runOne(process.argv[2]);
+  await runOne(process.argv[2]);
 } catch (error) {
   fail(describeError(error));
   process.exit(1);

@@ -46,13 +46,13 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
   onPrepared(await prepare(complete, { firstOwner: config.databaseUrl === null }));
 
   const env = inheritEnv(configToEnv(complete));
-  const startNode = (name: string, script: string) =>
+  const startNode = (name: 'api' | 'worker') =>
     supervisor.start({
       name,
       needs: ['postgres', 'temporal'],
-      start: (signal) => startNodePart({ name, script, env, report, registry, signal }),
+      start: (signal) => startNodePart({ name, env, report, registry, signal }),
     });
-  await Promise.all([startNode('worker', 'activities/worker.ts'), startNode('api', 'api/server.ts')]);
+  await Promise.all([startNode('worker'), startNode('api')]);
 
   const temporalUiUrl = config.temporal.address ? null : `http://127.0.0.1:${config.temporal.uiPort}`;
   const addresses = { apiUrl: config.publicUrl, temporalUiUrl, temporalAddress: complete.temporal.address };

@@ -1,8 +1,9 @@
-// npm start (and, with a name, npm run api and npm run worker): install what is missing, then become the supervisor. It stays one process, so that there is nothing between
-// the terminal and the supervisor that could be killed on its own.
+// npm start (and, with a name, npm run api, worker and migrate): installs and bundles what is missing, then becomes the
+// supervisor. It stays one process, so that there is nothing between the terminal and the supervisor that could be killed.
 import { bootstrap } from './bootstrap.mjs';
 
 await bootstrap();
-const { register } = await import('tsx/esm/api');
-register();
-await import(process.argv[2] ? './one.ts' : './run.ts');
+process.setSourceMapsEnabled(true);
+const { prepareProgram } = await import('../store/builds/programs.mjs');
+const programs = { api: 'one', worker: 'one', migrate: 'migrate' };
+await import(await prepareProgram(programs[process.argv[2]] ?? 'run'));

@@ -5,7 +5,8 @@ import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { bootstrap, projectDir } from './bootstrap.mjs';
+import { projectDir } from '../store/projectDir.mjs';
+import { bootstrap } from './bootstrap.mjs';
 
 await bootstrap();
 

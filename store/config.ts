@@ -1,11 +1,12 @@
 import { homedir } from 'node:os';
-import { delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
+import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { projectDir } from './projectDir.mjs';
 import { type Variable, type VariableName, variableNames, variables } from './variables.ts';
 
 /** The one file that reads environment variables. The table of all of them is variables.ts. */
 
-export const projectDir = dirname(dirname(fileURLToPath(import.meta.url)));
+export { projectDir };
 
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 type LogLevel = (typeof logLevels)[number];

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { type Operation as BackendOperation, type Document, OpenAPIBackend } from 'openapi-backend';
 import { parse } from 'yaml';
 import type { Principal } from '../../core/access/principal.ts';
@@ -7,6 +7,7 @@ import type { Scope } from '../../core/access/scopes.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import type { operations } from '../../schema/contract.ts';
 import { tightenContract } from '../../schema/strictContract.ts';
+import { projectDir } from '../../store/config.ts';
 
 export type OperationId = keyof operations;
 
@@ -49,7 +50,7 @@ export interface Contract {
 
 export const formType = 'multipart/form-data';
 
-const file = fileURLToPath(new URL('../../openapi.yaml', import.meta.url));
+const file = join(projectDir, 'openapi.yaml');
 const kinds: Record<string, Principal['kind']> = { session: 'session', accountKey: 'account_key', accessToken: 'access_token' };
 
 interface BodySchema {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
+import { prepareProgram } from '../../store/builds/programs.mjs';
 import { projectDir } from '../../store/config.ts';
 import { readLines } from './command.ts';
 import { describeEnding, readStamp, sendSignal, stopProcess, stopSteps } from './processes.ts';
@@ -8,9 +8,8 @@ import type { Output } from './report.ts';
 import type { RunningProcess } from './runningProcess.ts';
 
 interface NodePartOptions {
-  name: string;
-  /** Path of the script in the project. It must use runService, which answers over IPC. */
-  script: string;
+  /** A program that uses runService, which answers over IPC. */
+  name: 'api' | 'worker';
   env: Record<string, string>;
   report: Output;
   registry: ProcessRegistry;
@@ -20,8 +19,8 @@ interface NodePartOptions {
 const readyTimeoutMs = 120_000;
 
 /** Starts one of our own processes and waits until it says that it is ready. */
-export async function startNodePart({ name, script, env, report, registry, signal }: NodePartOptions): Promise<RunningProcess> {
-  const child = spawn(process.execPath, [...nodeFlags(), join(projectDir, script)], {
+export async function startNodePart({ name, env, report, registry, signal }: NodePartOptions): Promise<RunningProcess> {
+  const child = spawn(process.execPath, [...nodeFlags, await prepareProgram(name)], {
     cwd: projectDir,
     env,
     detached: true,
@@ -64,13 +63,8 @@ export async function startNodePart({ name, script, env, report, registry, signa
   throw new Error(`${name} ended while starting (${problem})`);
 }
 
-/**
- * Node flags for our own processes: tsx runs TypeScript from any working directory. A larger young generation suits large
- * request bodies, which create many short-lived objects.
- */
-export function nodeFlags(): string[] {
-  return ['--enable-source-maps', '--max-semi-space-size=64', '--import', import.meta.resolve('tsx')];
-}
+/** Node flags for our own processes. A larger young generation suits large request bodies, which create many short-lived objects. */
+export const nodeFlags = ['--enable-source-maps', '--max-semi-space-size=64'];
 
 function wait(timeoutMs: number, signal: AbortSignal): Promise<string> {
   return new Promise((done) => {

@@ -2,8 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, stat
 import { mkdtemp, rename } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { inheritEnv } from '../../store/config.ts';
+import { inheritEnv, projectDir } from '../../store/config.ts';
 import { runCommand } from './command.ts';
 import { showProgress } from './report.ts';
 import { buildTemporal } from './temporalBuild.ts';
@@ -54,7 +53,7 @@ async function downloadTemporal({ report, registry, signal, workDir, version }: 
   const abort = AbortSignal.any([patience.signal, ...(signal ? [signal] : [])]);
   const work = runCommand({
     program: process.execPath,
-    args: [fileURLToPath(new URL('./downloadTemporal.mjs', import.meta.url)), workDir, version],
+    args: [join(projectDir, 'scripts/embedded/downloadTemporal.mjs'), workDir, version],
     env: inheritEnv({}),
     registry,
     signal: abort,

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type pg from 'pg';
 import { functionsRevision, retiredFunctions } from '../../schema/functions/revision.ts';
+import { projectDir } from '../config.ts';
 
-const folder = fileURLToPath(new URL('../../schema/functions/', import.meta.url));
+const folder = join(projectDir, 'schema/functions');
 
 export interface FunctionFile {
   name: string;
@@ -17,7 +18,7 @@ export async function readFunctionFiles(): Promise<FunctionFile[]> {
   const names = (await readdir(folder)).filter((file) => file.endsWith('.sql')).sort();
   const files = await Promise.all(
     names.map(async (file) => {
-      const text = await readFile(`${folder}${file}`, 'utf8');
+      const text = await readFile(join(folder, file), 'utf8');
       return { name: file.slice(0, -'.sql'.length), text, hash: hashText(text) };
     }),
   );

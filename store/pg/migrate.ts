@@ -1,11 +1,12 @@
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { migrate } from 'drizzle-orm/node-postgres/migrator';
+import { projectDir } from '../config.ts';
 import { acrossAccounts } from './accountScope.ts';
 import type { Database } from './database.ts';
 import { bindOrm } from './database.ts';
 import { applyFunctions } from './functions.ts';
 
-const folder = fileURLToPath(new URL('../../schema/migrations', import.meta.url));
+const folder = join(projectDir, 'schema/migrations');
 const oldestServer = 170_000; // transaction_timeout came with PostgreSQL 17
 
 /** Brings the database up to date. Several processes may call it at once: one does the work, the others wait. */

@@ -16,11 +16,8 @@ afterAll(() => empty.drop());
 function migrate(databaseUrl: string | undefined): Promise<{ code: number; text: string }> {
   const env = inheritEnv({ DATABASE_URL: databaseUrl });
   return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      ['--import', 'tsx', join(projectDir, 'scripts/migrate.ts')],
-      { cwd: projectDir, env },
-      (error, stdout, stderr) => resolve({ code: error ? 1 : 0, text: `${stdout}${stderr}` }),
+    execFile(process.execPath, [join(projectDir, 'scripts/start.mjs'), 'migrate'], { cwd: projectDir, env }, (error, stdout, stderr) =>
+      resolve({ code: error ? 1 : 0, text: `${stdout}${stderr}` }),
     );
   });
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { nodeFlags } from '../../scripts/embedded/nodePart.ts';
 import { findFreePort } from '../../scripts/embedded/ports.ts';
+import { prepareProgram } from '../../store/builds/programs.mjs';
 import { inheritEnvWithout, projectDir } from '../../store/config.ts';
 import { variableNames } from '../../store/variables.ts';
 
@@ -19,7 +20,7 @@ export interface ApiProcess {
 
 export async function startApiProcess(env: Record<string, string>): Promise<ApiProcess> {
   const port = Number(env.PORT ?? (await findFreePort()));
-  const child = spawn(process.execPath, [...nodeFlags(), join(projectDir, 'api/server.ts')], {
+  const child = spawn(process.execPath, [...nodeFlags, await prepareProgram('api')], {
     cwd: projectDir,
     // The channel makes it stop should this test process be killed.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

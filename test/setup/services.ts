@@ -8,6 +8,7 @@ import { startPostgres } from '../../scripts/embedded/postgres.ts';
 import { createProcessRegistry } from '../../scripts/embedded/processRegistry.ts';
 import { createReport } from '../../scripts/embedded/report.ts';
 import { findTemporal, startTemporal } from '../../scripts/embedded/temporal.ts';
+import { prepareProgram } from '../../store/builds/programs.mjs';
 import { loadConfig } from '../../store/config.ts';
 import { prepareChildBundle } from '../../store/duckdb/sandbox/program.ts';
 import { prepareWorkflowBundle } from '../../store/temporal/bundle.ts';
@@ -93,6 +94,7 @@ async function startServices(): Promise<StartedServices> {
     // Once, and not by the first tests that need them, at the same time.
     prepareWorkflowBundle(),
     prepareChildBundle(),
+    prepareProgram('api'),
   ]);
   return {
     postgresUrl: postgres.url,

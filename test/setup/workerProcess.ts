@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { nodeFlags } from '../../scripts/embedded/nodePart.ts';
+import { prepareProgram } from '../../store/builds/programs.mjs';
 import { inheritEnvWithout, projectDir, type ServiceConfig } from '../../store/config.ts';
 import { variableNames } from '../../store/variables.ts';
 
@@ -27,7 +27,7 @@ export function environmentOf(config: ServiceConfig): Record<string, string> {
 }
 
 export async function startWorkerProcess(config: ServiceConfig, env: Record<string, string> = {}): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, [...nodeFlags(), join(projectDir, 'activities/worker.ts')], {
+  const child = spawn(process.execPath, [...nodeFlags, await prepareProgram('worker')], {
     cwd: projectDir,
     // The channel makes it stop should this test process be killed.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -9,7 +9,7 @@ import type { ChildProgram } from './program.ts';
 /** The third of the sandbox's walls: how a query process is isolated from the machine. */
 export interface Isolation {
   kind: 'bubblewrap' | 'user';
-  /** Paths of the programs' copies that processes are started from. */
+  /** Paths of the program's copies that processes are started from. */
   copies: string[];
   /** The user for the next process. Null: our own. */
   nextOwner(): Promise<FileOwner | null>;
@@ -90,7 +90,7 @@ export function bubblewrapIsolation(bwrap: string, program: ChildProgram): Isola
   ];
   return {
     kind: 'bubblewrap',
-    copies: [],
+    copies: [program.bundle],
     nextOwner: async () => null,
     seen: () => ({ inDir: '/in', outDir: '/out' }),
     spawn: ({ inDir, outDir }) => {

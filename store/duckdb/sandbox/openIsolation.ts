@@ -1,10 +1,10 @@
-import { rm } from 'node:fs/promises';
+import { copyFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isWhole, makeWorkDir } from './folders.ts';
 import { bubblewrapIsolation, findBubblewrap, type Isolation, userIsolation } from './isolation.ts';
 import { type QueryProcess, startProcess } from './process.ts';
-import { findChildProgram } from './program.ts';
+import { type ChildProgram, findChildProgram } from './program.ts';
 
 export type IsolationChoice = 'any' | 'bubblewrap' | 'user';
 
@@ -40,7 +40,9 @@ export async function openIsolation(dir: string, searchPath: string[], choice: I
 
   if (choice !== 'user') {
     const bwrap = findBubblewrap(searchPath);
-    const opened = bwrap ? await attempt(dir, 0o700, () => bubblewrapIsolation(bwrap, program)) : null;
+    const opened = bwrap
+      ? await attempt(dir, 0o700, async (workDir) => bubblewrapIsolation(bwrap, { ...program, bundle: await copyBundle(program, workDir) }))
+      : null;
     if (opened) return opened;
     if (!bwrap) reasons.push('bubblewrap (the program bwrap) is not installed');
   }
@@ -52,6 +54,13 @@ export async function openIsolation(dir: string, searchPath: string[], choice: I
     if (process.getuid?.() !== 0) reasons.push('without root, no other user can be used');
   }
   throw new Error(`${sandboxHelp}\n${reasons.map((reason) => `- ${reason}`).join('\n')}`);
+}
+
+/** Processes are started for as long as we run; the bundle itself may be removed once the sources have changed. */
+async function copyBundle({ bundle }: ChildProgram, workDir: string): Promise<string> {
+  const copy = join(workDir, 'child.mjs');
+  await copyFile(bundle, copy);
+  return copy;
 }
 
 async function tryIsolation(parent: string, mode: number, make: MakeIsolation): Promise<OpenedIsolation> {

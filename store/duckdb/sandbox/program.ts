@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { projectDir } from '../../config.ts';
+import { bundleCode } from '../../builds/bundleCode.mjs';
+import { keepBuild } from '../../builds/keepBuild.mjs';
 
 /** All files of this machine that a query process needs. */
 export interface ChildProgram {
@@ -19,52 +18,24 @@ export interface ChildProgram {
   extraDirs: string[];
 }
 
-const buildDir = join(projectDir, 'build');
-const childEntry = join(projectDir, 'store/duckdb/sandbox/child/main.ts');
-const sourceDirs = ['core/sql', 'core/cells', 'store/duckdb', 'store/duckdb/sandbox', 'store/duckdb/sandbox/child'];
+const entries = { sandbox: 'store/duckdb/sandbox/child/main.ts' };
+const sources = ['core', 'store/builds', 'store/duckdb'];
 
 export async function findChildProgram(): Promise<ChildProgram> {
   const [bundle, loaded] = await Promise.all([prepareChildBundle(), listLoaded()]);
   return { node: process.execPath, bundle, ...loaded, extraDirs: findExtraDirs() };
 }
 
-/** Bundles the child into one file, which starts much faster; rebuilt when the sources have changed. */
-export async function prepareChildBundle(entry: string = childEntry): Promise<string> {
-  const path = join(buildDir, `sandbox-${hashSources(entry)}.mjs`);
-  if (existsSync(path)) return path;
-  // esbuild is a dependency of tsx, which the project runs with.
-  const esbuild = createRequire(createRequire(import.meta.url).resolve('tsx'))('esbuild') as typeof import('esbuild');
-  const { outputFiles } = await esbuild.build({
-    entryPoints: [entry],
-    bundle: true,
-    write: false,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
+export async function prepareChildBundle(): Promise<string> {
+  const settings = {
     minify: true,
     keepNames: true,
     // DuckDB's package would search for its binding in places that are not visible inside the isolation.
     alias: { '@duckdb/node-bindings': './native/duckdb.node' },
     external: ['./native/duckdb.node'],
-    banner: { js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);" },
-  });
-  mkdirSync(buildDir, { recursive: true });
-  // Written under another name and renamed, so that a process starting at the same time never reads half of it.
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, outputFiles[0]?.contents ?? '');
-  renameSync(draft, path);
-  return path;
-}
-
-function hashSources(entry: string): string {
-  const hash = createHash('sha256').update(entry === childEntry ? '' : readFileSync(entry));
-  for (const dir of sourceDirs) {
-    for (const name of readdirSync(join(projectDir, dir)).sort()) {
-      if (name.endsWith('.ts')) hash.update(name).update(readFileSync(join(projectDir, dir, name)));
-    }
-  }
-  hash.update(readFileSync(join(projectDir, 'package-lock.json')));
-  return hash.digest('hex').slice(0, 16);
+  };
+  const dir = await keepBuild({ name: 'sandbox', sources, make: () => bundleCode({ entries, sources, settings }) });
+  return join(dir, 'sandbox.mjs');
 }
 
 /** Asks a process that has loaded DuckDB, which works for glibc and musl and any installation of Node. */
