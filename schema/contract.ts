@@ -2980,87 +2980,7 @@ export interface paths {
         trace?: never;
     };
 }
-export interface webhooks {
-    event: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * An event
-         * @description What the service sends to the address of a webhook. `X-SVC-Signature` is `sha256=<hex>`, the HMAC-SHA256 of the raw body keyed with the whole secret string; while a secret rotates it carries both, separated by a comma. The three Standard Webhooks headers sign `id.timestamp.body` with the bytes after `whsec_`, so that replays can be refused. Tries: at once, then after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h and 24 h, with jitter.
-         */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /** @description `sha256=<hex>`; two, separated by a comma, while two secrets sign. */
-                    "X-SVC-Signature": string;
-                    /** @description Kind of event. */
-                    "X-SVC-Event": string;
-                    /** @description Id of the delivery, the same on every try. */
-                    "X-SVC-Delivery": string;
-                    /** @description Seconds since 1970. */
-                    "X-SVC-Timestamp": string;
-                    /** @description Same as `X-SVC-Delivery`. */
-                    "webhook-id": string;
-                    /** @description Seconds since 1970. */
-                    "webhook-timestamp": string;
-                    /** @description `v1,<base64>`; two, separated by a blank, while two secrets sign. */
-                    "webhook-signature": string;
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "evt_01JXQ2V7M0Z8K4T5R6W9A1B201",
-                     *       "type": "artifact.updated",
-                     *       "created_at": "2025-06-14T02:30:00Z",
-                     *       "workbook_id": "wb_01JXQ2V7M0Z8K4T5R6W9A1B201",
-                     *       "workspace_id": "ws_01JXQ2V7M0Z8K4T5R6W9A1B201",
-                     *       "actor": "佐藤",
-                     *       "data": {
-                     *         "artifact_id": "tbl_01JXQ2V7M0Z8K4T5R6W9A1B201",
-                     *         "name": "売上明細",
-                     *         "kind": "table",
-                     *         "edit_version": 43
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ServiceEvent"];
-                };
-            };
-            responses: {
-                /** @description The receiver is gone; the webhook is switched off. */
-                410: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description Taken. */
-                "2XX": {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
+export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @description Cells of a range. */
@@ -12101,6 +12021,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
                     "application/vnd.ms-excel.sheet.macroEnabled.12": string;
                     "text/csv": string;
@@ -18855,7 +18776,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/octet-stream": string;
                     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": string;
+                    "application/vnd.ms-excel.sheet.macroEnabled.12": string;
                     "text/csv": string;
                     "text/tab-separated-values": string;
                 };
