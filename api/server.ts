@@ -24,12 +24,13 @@ const maxHeaderSize = 96 * 1024;
 
 export async function startApi(config: ServiceConfig): Promise<RunningApi> {
   const services = await openServices(config, 'api');
+  const pending = new Set<OperationId>(pendingOperations);
   const parts = {
     services,
-    contract: await loadContract(),
+    contract: await loadContract(pending),
     takeRequest: makeRateLimiter(services),
     counter: makeRequestCounter(services),
-    pending: new Set<OperationId>(pendingOperations),
+    pending,
   };
   const metrics = makeMetrics(services);
   const app = makeApp(parts, makeHandlers(parts, metrics), metrics);

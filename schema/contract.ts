@@ -2838,6 +2838,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What this is
+         * @description Name, version, whether every part works (the check of `GET /readyz`), and where to go on. A browser, which asks for
+         *     `text/html`, gets a page.
+         */
+        get: operations["getHome"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/healthz": {
         parameters: {
             query?: never;
@@ -2911,6 +2932,66 @@ export interface paths {
          * @description The contract the running service was started with.
          */
         get: operations["getContract"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * This contract as JSON
+         * @description The same document as `GET /openapi.yaml`.
+         */
+        get: operations["getContractJson"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/guide": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The guide
+         * @description The README as a page, with links to the other documents.
+         */
+        get: operations["getGuide"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/guide/{page}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A page of the guide
+         * @description One of the documents that come with the service, as a page.
+         */
+        get: operations["getGuidePage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4606,6 +4687,28 @@ export interface components {
             /** @description Version of the service. */
             version: string;
         };
+        /** @description What the service is and where to go on. */
+        Home: {
+            /** @description Name of the service. */
+            name: string;
+            /** @description Version of the service and of its contract. */
+            version: string;
+            status: components["schemas"]["ServiceStatus"];
+            /** @description Parts that do not answer. */
+            away: string[];
+            links: components["schemas"]["HomeLinks"];
+        };
+        /** @description Addresses to go on from. */
+        HomeLinks: {
+            /** @description The rendered reference. */
+            reference: string;
+            /** @description The contract as JSON. */
+            contract: string;
+            /** @description The documents. */
+            guide: string;
+            /** @description Temporal's page for operators, where one is known. */
+            temporal: string | null;
+        };
         /** @description A bin of a histogram. */
         HistogramBin: {
             /** @description Lower bound, included. */
@@ -5786,6 +5889,11 @@ export interface components {
         };
         /** @description What happened. Thin: ids, names, versions and the actor, never cell values. */
         ServiceEvent: components["schemas"]["ArtifactUpdatedEvent"] | components["schemas"]["ArtifactDeletedEvent"] | components["schemas"]["ArtifactStaleEvent"] | components["schemas"]["SnapshotCommittedEvent"] | components["schemas"]["SourceAnalyzedEvent"] | components["schemas"]["SourceMaterializedEvent"] | components["schemas"]["ConflictCreatedEvent"] | components["schemas"]["VersionBranchedEvent"] | components["schemas"]["VersionMergedEvent"] | components["schemas"]["JobCompletedEvent"] | components["schemas"]["WebhookTestEvent"];
+        /**
+         * @description `ready` when every part answers.
+         * @enum {string}
+         */
+        ServiceStatus: "ready" | "not_ready";
         /** @description A fresh session. */
         SessionResponse: {
             user: components["schemas"]["User"];
@@ -7591,6 +7699,11 @@ export interface components {
          * @example swagger-ui.css
          */
         PathAsset: string;
+        /**
+         * @description Name of a document.
+         * @example api
+         */
+        PathGuidePage: string;
         /** @description Session id from the answer to `initialize`. */
         McpSessionId: string;
         /** @description Protocol version agreed on at `initialize`. */
@@ -10018,8 +10131,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "title": "2024年度 決算",
-                 *       "workspace_id": "ws_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                 *       "title": "2024年度 決算"
                  *     }
                  */
                 "application/json": components["schemas"]["CreateWorkbookRequest"];
@@ -19706,6 +19818,45 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getHome: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The service. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "Workbook Data Service",
+                     *       "version": "0.1.0",
+                     *       "status": "ready",
+                     *       "away": [],
+                     *       "links": {
+                     *         "reference": "/docs",
+                     *         "contract": "/openapi.json",
+                     *         "guide": "/guide",
+                     *         "temporal": "http://127.0.0.1:8233"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Home"];
+                    "text/html": string;
+                };
+            };
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getHealth: {
         parameters: {
             query?: never;
@@ -19825,6 +19976,94 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    getContractJson: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The contract. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "openapi": "3.1.0"
+                     *     }
+                     */
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getGuide: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html><title>Workbook Data Service</title> */
+                    "text/html": string;
+                };
+            };
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getGuidePage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of a document.
+                 * @example api
+                 */
+                page: components["parameters"]["PathGuidePage"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The page. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /** @example <!doctype html><title>API</title> */
+                    "text/html": string;
+                };
+            };
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     getReference: {
         parameters: {
             query?: never;
@@ -19873,6 +20112,9 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
                     "text/css": string;
                     "text/javascript": string;
                     "image/png": string;

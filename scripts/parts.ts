@@ -54,8 +54,7 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
     });
   await Promise.all([startNode('worker'), startNode('api')]);
 
-  const temporalUiUrl = config.temporal.address ? null : `http://127.0.0.1:${config.temporal.uiPort}`;
-  const addresses = { apiUrl: config.publicUrl, temporalUiUrl, temporalAddress: complete.temporal.address };
+  const addresses = { apiUrl: config.publicUrl, temporalUiUrl: config.temporal.uiUrl, temporalAddress: complete.temporal.address };
   writeRuntime(config.dataDir, { ...addresses, databaseUrl, credits: complete.credits });
   return { ...addresses, dataDir: config.dataDir };
 }

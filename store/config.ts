@@ -44,6 +44,8 @@ export interface TemporalConfig {
   apiKey: string | null;
   cliPath: string | null;
   uiPort: number;
+  /** Its page for operators; null: not known. */
+  uiUrl: string | null;
 }
 
 export interface Config {
@@ -161,6 +163,7 @@ export function configToEnv(config: Config): Env {
     TEMPORAL_API_KEY: temporal.apiKey ?? undefined,
     TEMPORAL_CLI: temporal.cliPath ?? undefined,
     TEMPORAL_UI_PORT: String(temporal.uiPort),
+    TEMPORAL_UI_URL: temporal.uiUrl ?? undefined,
     BLOB_URL: s3 ? `s3://${s3.bucket}/${s3.prefix}` : blobs.kind === 'file' ? pathToFileURL(blobs.dir).href : undefined,
     S3_ENDPOINT: s3?.endpoint ?? undefined,
     S3_REGION: s3?.region,
@@ -209,14 +212,17 @@ function readTemporal(read: Reader): TemporalConfig {
     );
   }
   const wantsTls = read.flag('TEMPORAL_TLS', apiKey !== null || Object.values(tls).some((value) => value !== null));
+  const address = read.hostAndPort('TEMPORAL_ADDRESS');
+  const uiPort = read.port('TEMPORAL_UI_PORT', 8233);
   return {
-    address: read.hostAndPort('TEMPORAL_ADDRESS'),
+    address,
     namespace: read.text('TEMPORAL_NAMESPACE') ?? 'default',
     taskQueue: read.text('TEMPORAL_TASK_QUEUE') ?? 'workbooks',
     tls: wantsTls ? tls : null,
     apiKey,
     cliPath: read.path('TEMPORAL_CLI'),
-    uiPort: read.port('TEMPORAL_UI_PORT', 8233),
+    uiPort,
+    uiUrl: read.url('TEMPORAL_UI_URL', ['http:', 'https:']) ?? (address === null ? `http://127.0.0.1:${uiPort}` : null),
   };
 }
 

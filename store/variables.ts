@@ -90,6 +90,11 @@ export const variables = {
     meaning: 'path of the temporal program that runs the embedded server',
   },
   TEMPORAL_UI_PORT: { topic: 'Temporal', default: '8233', meaning: "port of the operators' page of the embedded Temporal" },
+  TEMPORAL_UI_URL: {
+    topic: 'Temporal',
+    default: 'that of the embedded server',
+    meaning: "address of Temporal's page for operators, to which the page at / links",
+  },
   BLOB_URL: { topic: 'Blob store', default: 'a folder in the data dir', meaning: 'file:///folder or s3://bucket/prefix' },
   S3_ENDPOINT: { topic: 'Blob store', default: "the provider's own", meaning: 'address of an S3-compatible store' },
   S3_REGION: { topic: 'Blob store', default: 'us-east-1', meaning: 'region of the bucket' },

@@ -14,6 +14,7 @@ import { makeHistoryHandlers } from './history.ts';
 import { makeJobHandlers } from './jobs.ts';
 import { makeMeHandlers } from './me.ts';
 import { makeOpHandlers } from './ops.ts';
+import { makePageHandlers } from './pages.ts';
 import { type PendingOperation, pendingOperations } from './pending.ts';
 import { makeQueryHandlers } from './query.ts';
 import { makeRangeHandlers } from './range.ts';
@@ -31,6 +32,7 @@ import { makeWorkspaceHandlers } from './workspaces.ts';
 export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
   const built: Handlers<Exclude<OperationId, PendingOperation>> = {
     ...makeSystemHandlers(parts, metrics),
+    ...makePageHandlers(parts),
     ...makeAuthHandlers(parts),
     ...makeMeHandlers(parts),
     ...makeCredentialHandlers(parts),

@@ -8,6 +8,7 @@ import { rowIdColumn } from '../../core/table/table.ts';
 import type { operations } from '../../schema/contract.ts';
 import { tightenContract } from '../../schema/strictContract.ts';
 import { projectDir } from '../../store/config.ts';
+import { markUnbuilt } from './unbuilt.ts';
 
 export type OperationId = keyof operations;
 
@@ -40,7 +41,11 @@ export interface Operation {
 }
 
 export interface Contract {
+  /** As it is published, with operations that are not built yet marked as such. */
   text: string;
+  published: Document;
+  /** The service's version, too. */
+  version: string;
   operations: Operation[];
   /** Stops at the first error. */
   quick: OpenAPIBackend;
@@ -65,9 +70,10 @@ interface ContractOperation {
   requestBody?: { required?: boolean; 'x-any-type'?: boolean; content: Record<string, { schema?: BodySchema } | undefined> };
 }
 
-export async function loadContract(): Promise<Contract> {
-  const text = readFileSync(file, 'utf8');
-  const definition = tightenContract(parse(text) as Document);
+export async function loadContract(pending: ReadonlySet<OperationId> = new Set()): Promise<Contract> {
+  const text = markUnbuilt(readFileSync(file, 'utf8'), pending);
+  const published = parse(text) as Document;
+  const definition = tightenContract(published);
   const open = async (allErrors: boolean) => {
     // The linter checks the schemas; here each is compiled at the first call of its operation.
     const backend = new OpenAPIBackend({
@@ -85,7 +91,14 @@ export async function loadContract(): Promise<Contract> {
     return backend;
   };
   const [quick, thorough] = await Promise.all([open(false), open(true)]);
-  return { text, operations: quick.router.getOperations().map(describeOperation), quick, thorough };
+  return {
+    text,
+    published,
+    version: published.info.version,
+    operations: quick.router.getOperations().map(describeOperation),
+    quick,
+    thorough,
+  };
 }
 
 function describeOperation(backend: BackendOperation): Operation {

@@ -71,10 +71,14 @@ export const samples: Record<ImplementedOperation, MakeSample> = {
   getJob: async (world) => ({ path: `/api/v1/jobs/${await runningJob(world)}` }),
   cancelJob: async (world) => ({ path: `/api/v1/jobs/${await runningJob(world)}/cancel` }),
 
+  getHome: () => ({ path: '/' }),
   getHealth: () => ({ path: '/healthz' }),
   getReadiness: () => ({ path: '/readyz' }),
   getMetrics: () => ({ path: '/metrics' }),
   getContract: () => ({ path: '/openapi.yaml' }),
+  getContractJson: () => ({ path: '/openapi.json' }),
+  getGuide: () => ({ path: '/guide' }),
+  getGuidePage: () => ({ path: '/guide/api' }),
   getReference: () => ({ path: '/docs' }),
   getReferenceAsset: () => ({ path: '/docs/swagger-ui.css' }),
 };

@@ -101,6 +101,7 @@ export const specialCases: Partial<Record<ImplementedOperation, Partial<Record<P
       return { path: `/api/v1/jobs/${job}/cancel` };
     }),
   },
+  getGuidePage: { 'not-found': send(() => ({ path: '/guide/nothing' })) },
   getReferenceAsset: { 'not-found': send(() => ({ path: '/docs/package.json' })) },
 };
 

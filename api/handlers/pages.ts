@@ -1,0 +1,69 @@
+import { checkReadiness } from '../../activities/system/checkReadiness.ts';
+import { notFound } from '../../core/errors.ts';
+import type { Handlers } from '../http/call.ts';
+import type { ApiParts } from '../http/pipeline.ts';
+import { openGuide } from '../pages/guide.ts';
+import { makeHomePage } from '../pages/home.ts';
+import { openReference, referencePage } from '../pages/reference.ts';
+
+/** What people open in a browser. */
+export function makePageHandlers({
+  services,
+  contract,
+}: ApiParts): Handlers<'getHome' | 'getReference' | 'getReferenceAsset' | 'getGuide' | 'getGuidePage'> {
+  const { config } = services;
+  const readReferenceFile = openReference(contract.published);
+  const readGuidePage = openGuide();
+
+  return {
+    async getHome({ accepts }) {
+      const away = (await checkReadiness(services)).map(({ part }) => part);
+      const { version } = contract;
+      if (accepts('application/json', 'text/html') === 'text/html') {
+        const page = makeHomePage({
+          version,
+          publicUrl: config.publicUrl,
+          away,
+          temporalUrl: config.temporal.uiUrl,
+          canSignUp: config.signup,
+        });
+        return { status: 200, ...page, headers: { ...page.headers, Vary: 'Accept' } };
+      }
+      return {
+        status: 200,
+        headers: { Vary: 'Accept' },
+        body: {
+          name: 'Workbook Data Service',
+          version,
+          status: away.length === 0 ? 'ready' : 'not_ready',
+          away,
+          links: { reference: '/docs', contract: '/openapi.json', guide: '/guide', temporal: config.temporal.uiUrl },
+        },
+      };
+    },
+
+    async getReference() {
+      return { status: 200, ...referencePage };
+    },
+
+    async getReferenceAsset({ params }) {
+      const file = await readReferenceFile(params.asset);
+      if (!file) throw notFound('part of the reference page');
+      return { status: 200, ...file };
+    },
+
+    async getGuide() {
+      return { status: 200, ...(await findGuidePage('/guide')) };
+    },
+
+    async getGuidePage({ params }) {
+      return { status: 200, ...(await findGuidePage(`/guide/${params.page}`)) };
+    },
+  };
+
+  async function findGuidePage(address: string) {
+    const page = await readGuidePage(address);
+    if (!page) throw notFound('page of the guide', 'See /guide for the pages that there are.');
+    return page;
+  }
+}

@@ -1,0 +1,135 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pendingOperations } from '../../api/handlers/pending.ts';
+import type { Operation } from '../../api/http/contract.ts';
+import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
+import { findChromium, openBrowser } from '../setup/browser.ts';
+
+/** The pages in a real browser, as people use them. */
+
+const chromium = findChromium();
+if (chromium === null)
+  console.warn('SKIPPED: the pages were not tried in a browser. Install chromium (apt-get install chromium) or set CHROMIUM to its path.');
+
+describe.skipIf(chromium === null)('in a browser', () => {
+  let api: TestApi;
+  let person: Person;
+  let browser: Browser;
+  beforeAll(async () => {
+    api = await startTestApi({ SVC_RATE_LIMITS: 'off', TEMPORAL_UI_URL: 'http://127.0.0.1:8233' });
+    person = await api.signUp();
+    browser = await openBrowser(chromium as string);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await api?.stop();
+  });
+
+  /** A tab that notes what the browser complains about: scripts that fail, and what the page's own policy forbids. */
+  async function openTab(address: string): Promise<{ page: Page; complaints: string[] }> {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(50_000);
+    const complaints: string[] = [];
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    await page.goto(`${api.url}${address}`);
+    return { page, complaints };
+  }
+
+  async function authorize(page: Page): Promise<void> {
+    await page.locator('.auth-wrapper .authorize').click();
+    const first = page.locator('.modal-ux .auth-container').first();
+    expect(await page.locator('.modal-ux .auth-container', { hasText: 'Bearer' }).count()).toBe(1);
+    expect(await first.textContent()).toContain('bearer');
+    await first.locator('input').fill(person.session);
+    await first.locator('button', { hasText: 'Authorize' }).click();
+    await page.locator('.modal-ux .btn-done').first().click();
+  }
+
+  /** Presses the button of an operation and returns what was sent and what came back. */
+  async function execute(page: Page, operation: string) {
+    const answering = page.waitForResponse((answer) => answer.url().startsWith(`${api.url}/api/`));
+    await page.locator(`${operation} .execute`).click();
+    const answer = await answering;
+    const shown = page.locator(`${operation} .live-responses-table .response-col_status`);
+    await shown
+      .filter({ hasText: String(answer.status()) })
+      .first()
+      .waitFor();
+    return { status: answer.status(), body: (await answer.json()) as Record<string, unknown>, sent: answer.request() };
+  }
+
+  it('the reference page makes two workbooks with one token, in the first and only box for it', async () => {
+    const { page, complaints } = await openTab('/docs#/Workbooks/createWorkbook');
+    await authorize(page);
+    const operation = '#operations-Workbooks-createWorkbook';
+    const made = [await execute(page, operation), await execute(page, operation)];
+    expect(made.map(({ status }) => status)).toEqual([201, 201]);
+    expect(made[0]?.body.id).not.toBe(made[1]?.body.id);
+    expect(made[0]?.sent.headers()['idempotency-key']).toBeUndefined();
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('a link to runQuery opens it, with its parameters, and it runs', async () => {
+    const workbook = ok(await person.client.POST('/api/v1/workbooks', { body: { title: 'Read' } }));
+    const { page, complaints } = await openTab('/docs#/Query/runQuery');
+    await authorize(page);
+    const operation = '#operations-Query-runQuery';
+    await page.locator(`${operation} tr[data-param-name="workbook_id"] input`).fill(workbook.id);
+    await page.locator(`${operation} textarea.body-param__text`).fill('{"sql": "SELECT 6 * 7 AS answer"}');
+    const { status, body } = await execute(page, operation);
+    expect([status, body.rows]).toEqual([200, [{ answer: 42 }]]);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('reading rows sends nothing that was not filled in', async () => {
+    const workbook = ok(await person.client.POST('/api/v1/workbooks', { body: { title: 'Rows' } }));
+    const params = { path: { workbook_id: workbook.id } };
+    ok(await person.client.POST('/api/v1/workbooks/{workbook_id}/tables', { params, body: { name: 't', columns: [{ name: 'a' }] } }));
+    const { page } = await openTab('/docs#/Rows/readRows');
+    await authorize(page);
+    const operation = '#operations-Rows-readRows';
+    await page.locator(`${operation} tr[data-param-name="workbook_id"] input`).fill(workbook.id);
+    await page.locator(`${operation} tr[data-param-name="name"] input`).fill('t');
+    const { status, sent } = await execute(page, operation);
+    expect([status, [...new URL(sent.url()).searchParams.keys()].filter((name) => name !== 'limit')]).toEqual([200, []]);
+    await page.close();
+  });
+
+  it('operations that are not built yet are marked', async () => {
+    const { page } = await openTab('/docs#/Webhooks');
+    await page.locator('.opblock').first().waitFor();
+    const isOfTag = ({ backend }: Operation) => backend.tags?.includes('Webhooks');
+    const operations = api.contract.operations.filter(isOfTag);
+    const pending = operations.filter(({ id }) => new Set<string>(pendingOperations).has(id));
+    expect(await page.locator('.opblock').count()).toBe(operations.length);
+    expect(await page.locator('.opblock', { hasText: '(not built yet)' }).count()).toBe(pending.length);
+    await page.close();
+  });
+
+  it('the page at / says what this is and leads on', async () => {
+    const { page, complaints } = await openTab('/');
+    expect(await page.locator('h1').textContent()).toBe('Workbook Data Service');
+    expect(await page.locator('#health').textContent()).toContain('All parts work');
+    expect(await page.locator('pre').textContent()).toContain('/api/v1/me');
+    const links = await page.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+    expect(links).toEqual(expect.arrayContaining(['/docs', '/openapi.json', '/guide', 'http://127.0.0.1:8233']));
+    expect(await page.evaluate('getComputedStyle(document.body).maxWidth')).not.toBe('none');
+    await page.locator('a', { hasText: 'Guide' }).click();
+    await page.locator('a', { hasText: 'docs/api.md' }).click();
+    expect(page.url()).toBe(`${api.url}/guide/api`);
+    expect(complaints).toEqual([]);
+    await page.close();
+  });
+
+  it('a problem is a page that a person can read', async () => {
+    const { page } = await openTab('/api/v1/me');
+    expect(await page.locator('h1').textContent()).toBe('Not authenticated');
+    expect(await page.locator('p').first().textContent()).toContain('no bearer token');
+    await page.close();
+  });
+});
