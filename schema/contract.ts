@@ -1354,6 +1354,58 @@ export interface paths {
          */
         get: operations["listColumns"];
         put?: never;
+        /**
+         * Add a column
+         * @description Adds a column at the end, before `__svc_row_id`. `default` is what existing rows show. 409 `name-taken` where the name
+         *     exists (a denied column included); 409 `in-use` on a derived table, whose columns are its transform's.
+         */
+        post: operations["addTableColumn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/columns/{column}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Drop a column
+         * @description Drops the column and its classification; old versions keep both. The last data column cannot be dropped, nor a column of
+         *     a derived table: 409 `in-use`.
+         */
+        delete: operations["dropTableColumn"];
+        options?: never;
+        head?: never;
+        /**
+         * Rename or retype a column
+         * @description Exactly one of `new_name` and `type`. A rename answers with `broken`, the transforms that no longer bind. A retype casts
+         *     existing values; a value that cannot be cast cleanly is 400 `uncastable-value` and nothing changes. 409 `name-taken`
+         *     where the new name exists; 409 `in-use` on a derived table; a masked column is 403 `insufficient-role`.
+         */
+        patch: operations["alterTableColumn"];
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/columns/{column}/description": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Describe a column
+         * @description Sets or clears the description of a column. It makes no new table version.
+         */
+        put: operations["describeTableColumn"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1372,8 +1424,7 @@ export interface paths {
         put?: never;
         /**
          * Add a column
-         * @description Adds a column at the end, before `__svc_row_id`. `default` is what existing rows show. 409 `name-taken` where the name
-         *     exists (a denied column included); 409 `in-use` on a derived table, whose columns are its transform's.
+         * @description The same as POST …/tables/{name}/columns, at the older address.
          */
         post: operations["addColumn"];
         delete?: never;
@@ -1394,17 +1445,14 @@ export interface paths {
         post?: never;
         /**
          * Drop a column
-         * @description Drops the column and its classification; old versions keep both. The last data column cannot be dropped, nor a column of
-         *     a derived table: 409 `in-use`.
+         * @description The same as DELETE …/tables/{name}/columns/{column}, at the older address.
          */
         delete: operations["dropColumn"];
         options?: never;
         head?: never;
         /**
          * Rename or retype a column
-         * @description Exactly one of `new_name` and `type`. A rename answers with `broken`, the transforms that no longer bind. A retype casts
-         *     existing values; a value that cannot be cast cleanly is 400 `uncastable-value` and nothing changes. 409 `name-taken`
-         *     where the new name exists; 409 `in-use` on a derived table; a masked column is 403 `insufficient-role`.
+         * @description The same as PATCH …/tables/{name}/columns/{column}, at the older address.
          */
         patch: operations["alterColumn"];
         trace?: never;
@@ -1419,7 +1467,7 @@ export interface paths {
         get?: never;
         /**
          * Describe a column
-         * @description Sets or clears the description of a column. It makes no new table version.
+         * @description The same as PUT …/tables/{name}/columns/{column}/description, at the older address.
          */
         put: operations["describeColumn"];
         post?: never;
@@ -1483,6 +1531,36 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one row
+         * @description A row by its id, policy-applied, as it is now or was at a version. A row that is not there, or not any more, is 404.
+         */
+        get: operations["readRow"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete one row
+         * @description Deletes a row. The checks, the answer to another version and the role are those of deleting many rows; a row that is not
+         *     there is 404.
+         */
+        delete: operations["deleteRow"];
+        options?: never;
+        head?: never;
+        /**
+         * Update cells of one row
+         * @description Writes the given cells of a row and leaves the others. The checks, the answer to another version and the role are those
+         *     of writing many rows; a row that is not there is 404.
+         */
+        patch: operations["updateRow"];
         trace?: never;
     };
     "/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage": {
@@ -5807,6 +5885,17 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description One row at one version. */
+        RowRead: {
+            /** @description Name of the table. */
+            name: string;
+            row_id: components["schemas"]["RowId"];
+            /** @description Version the row was read at. */
+            edit_version: number;
+            row: components["schemas"]["Row"];
+            /** @description Columns that read as NULL for the caller. */
+            masked_columns: string[];
+        };
         /**
          * @description JSON Schema of one row, built from the policy-applied columns: `additionalProperties: false`, every cell nullable,
          *     `__svc_row_id` absent = insert, present = update.
@@ -6822,6 +6911,20 @@ export interface components {
              * @default auto
              */
             structuring?: components["schemas"]["StructuringChoice"] | null;
+        };
+        /** @description Cells of one row to write. */
+        UpdateRowRequest: {
+            expected_version: components["schemas"]["ExpectedVersion"];
+            /** @description Values by column name. `__svc_row_id` may be among them if it is that of the path. */
+            row: {
+                [key: string]: unknown;
+            };
+            actor?: components["schemas"]["Actor"];
+            /**
+             * @description On a version mismatch, apply the edit when its cells and the changed cells are disjoint.
+             * @default false
+             */
+            rebase?: boolean;
         };
         /** @description Rows to insert and update, all or nothing. */
         UpsertRowsRequest: {
@@ -13746,6 +13849,315 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    addTableColumn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "column": "税率",
+                 *       "type": "DECIMAL(4,2)",
+                 *       "default": "0.10",
+                 *       "expected_version": 42,
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AddColumnRequest"];
+            };
+        };
+        responses: {
+            /** @description The column. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "column": "税率",
+                     *       "type": "DECIMAL(4,2)",
+                     *       "edit_version": 43,
+                     *       "op_id": 130,
+                     *       "stale": [],
+                     *       "broken": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnChange"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    dropTableColumn: {
+        parameters: {
+            query: {
+                /**
+                 * @description The `edit_version` the caller last saw, or the literal `null` for "do not check". Leaving it out is 422.
+                 * @example 42
+                 */
+                expected_version: components["parameters"]["ExpectedVersionQuery"];
+                /** @description Who is acting, as free text for the op log and the audit log. */
+                actor?: components["parameters"]["ActorQuery"];
+            };
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What changed. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "column": "税率",
+                     *       "type": null,
+                     *       "edit_version": 45,
+                     *       "op_id": 132,
+                     *       "stale": [],
+                     *       "broken": []
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnChange"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    alterTableColumn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expected_version": 43,
+                 *       "new_name": "消費税率"
+                 *     }
+                 */
+                "application/json": components["schemas"]["AlterColumnRequest"];
+            };
+        };
+        responses: {
+            /** @description The column after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "column": "消費税率",
+                     *       "type": "DECIMAL(4,2)",
+                     *       "edit_version": 44,
+                     *       "op_id": 131,
+                     *       "stale": [],
+                     *       "broken": [
+                     *         "税込売上"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnChange"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    describeTableColumn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description Name of the column, percent-encoded UTF-8.
+                 * @example 金額
+                 */
+                column: components["parameters"]["PathColumn"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "description": "税抜"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ColumnDescriptionBody"];
+            };
+        };
+        responses: {
+            /** @description The description. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "column": "金額",
+                     *       "description": "税抜"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ColumnDescription"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     addColumn: {
         parameters: {
             query?: never;
@@ -14314,6 +14726,239 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["DeleteRowsResult"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    readRow: {
+        parameters: {
+            query?: {
+                /** @description Columns to read, as for many rows. */
+                columns?: string[];
+                /** @description Read this `edit_version` instead of the current one. One that never was is 404; one that is no longer kept 410. */
+                at_version?: number;
+                /** @description Read the row as it was in a named version or a committed snapshot. Not together with `at_version` (422). */
+                at?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description The row's `__svc_row_id`.
+                 * @example 7
+                 */
+                row_id: components["parameters"]["PathRowId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The row. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "row_id": 1,
+                     *       "edit_version": 42,
+                     *       "row": {
+                     *         "日付": "2024-04-01",
+                     *         "得意先": null,
+                     *         "金額": 120000,
+                     *         "__svc_row_id": 1
+                     *       },
+                     *       "masked_columns": [
+                     *         "得意先"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RowRead"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            410: components["responses"]["Gone"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteRow: {
+        parameters: {
+            query: {
+                /**
+                 * @description The `edit_version` the caller last saw, or the literal `null` for "do not check". Leaving it out is 422.
+                 * @example 42
+                 */
+                expected_version: components["parameters"]["ExpectedVersionQuery"];
+                /** @description On a version mismatch, delete when the row did not change. */
+                rebase?: boolean;
+                /** @description Who is acting, as free text for the op log and the audit log. */
+                actor?: components["parameters"]["ActorQuery"];
+            };
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description The row's `__svc_row_id`.
+                 * @example 7
+                 */
+                row_id: components["parameters"]["PathRowId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was deleted. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "edit_version": 44,
+                     *       "op_id": 134,
+                     *       "deleted": 1,
+                     *       "stale": [
+                     *         "月次売上"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["DeleteRowsResult"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateRow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+                /**
+                 * @description The row's `__svc_row_id`.
+                 * @example 7
+                 */
+                row_id: components["parameters"]["PathRowId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "expected_version": 42,
+                 *       "row": {
+                 *         "金額": 125000
+                 *       },
+                 *       "actor": "佐藤"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateRowRequest"];
+            };
+        };
+        responses: {
+            /** @description What was written. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "edit_version": 43,
+                     *       "op_id": 133,
+                     *       "inserted": 0,
+                     *       "updated": 1,
+                     *       "row_ids": [
+                     *         1
+                     *       ],
+                     *       "stale": [
+                     *         "月次売上"
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["UpsertRowsResult"];
                 };
             };
             400: components["responses"]["BadRequest"];

@@ -53,7 +53,7 @@ export async function prepareRangeWrite(
   const rows = requireCast(castBlock(columns, values, ids));
   if (rebase) await checkVersion(services, at, expectedVersion, visible, { touched: touchedCells(rows) });
 
-  const planned = await planOnStored(services, at, rows, { range: formatRange(block) });
+  const planned = await planOnStored(services, at, rows, { detail: { range: formatRange(block) } });
   const after = new Map(planned.plan.entries.map((entry) => [entry.rowId, entry.cells ?? {}]));
   const untouched = await readStoredRows(
     services,

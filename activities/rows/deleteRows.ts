@@ -7,8 +7,16 @@ import { requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { checkVersion } from './checkVersion.ts';
-import { type EditRequest, requireRows } from './upsertRows.ts';
+import { type EditRequest, type RowWords, refuseMissing, requireRows } from './upsertRows.ts';
 import { writeLargeEdit } from './writeLargeEdit.ts';
+
+const manyRows: Pick<RowWords, 'refuseMissing'> = {
+  refuseMissing: (places) =>
+    refuseMissing(
+      places.map((place) => `/row_ids/${place}`),
+      'Read the rows again to get their ids; nothing was changed.',
+    ),
+};
 
 /** Everything before the transaction: reads, plans and, for a large edit, writes its file. */
 export async function prepareDelete(
@@ -16,6 +24,7 @@ export async function prepareDelete(
   principal: Principal,
   request: EditRequest,
   rowIds: number[],
+  words: Pick<RowWords, 'refuseMissing'> = manyRows,
 ): Promise<PreparedEdit> {
   const at = await requireTable(services, request.workbookId, request.name);
   requireEditable(at);
@@ -23,10 +32,5 @@ export async function prepareDelete(
   const touched = new Map(rowIds.map((id) => [id, 'row' as const]));
   await checkVersion(services, at, request.expectedVersion, visible, request.rebase ? { touched } : null);
   const stored = await readStoredRows(services, at, [...touched.keys()]);
-  const edit = requireRows(
-    planDelete(at, rowIds, stored),
-    (place) => `/row_ids/${place}`,
-    'Read the rows again to get their ids; nothing was changed.',
-  );
-  return writeLargeEdit(services, edit);
+  return writeLargeEdit(services, requireRows(planDelete(at, rowIds, stored), words));
 }

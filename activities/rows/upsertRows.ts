@@ -24,26 +24,43 @@ export interface EditRequest {
   rebase: boolean;
 }
 
+/** How a refusal speaks of the rows of a request. */
+export interface RowWords {
+  /** Where a row stands in the request. */
+  pointerOf(place: number): string;
+  refuseMissing(places: number[]): DomainError;
+}
+
+const manyRows: RowWords = {
+  pointerOf: (place) => `/rows/${place}`,
+  refuseMissing: (places) =>
+    refuseMissing(
+      places.map((place) => `/rows/${place}/${rowIdColumn}`),
+      'Leave __svc_row_id out to insert; read the rows again to get their ids.',
+    ),
+};
+
 /** Everything before the transaction: reads, casts, plans and, for a large edit, writes its file. */
 export async function prepareUpsert(
   services: Services,
   principal: Principal,
   request: EditRequest,
   rows: readonly object[],
+  words: RowWords = manyRows,
 ): Promise<PreparedEdit> {
   const at = await requireTable(services, request.workbookId, request.name);
   requireEditable(at);
   const { columns: visible } = await openVisibleColumns(services, principal, at);
-  const cast = requireCast(castRows(visible, rows));
+  const cast = requireCast(castRows(visible, rows), words);
   await checkVersion(services, at, request.expectedVersion, visible, request.rebase ? { touched: touchedCells(cast) } : null);
-  return writeLargeEdit(services, await planOnStored(services, at, cast));
+  return writeLargeEdit(services, await planOnStored(services, at, cast, { words }));
 }
 
-function requireCast(casting: Casting<CellFault>): CastRow[] {
+function requireCast(casting: Casting<CellFault>, { pointerOf }: RowWords): CastRow[] {
   if (casting.kind === 'cast') return casting.rows;
   if (casting.kind === 'masked') throw refuseMasked(casting.column, 'Leave it out, or ask for a role that may see it.');
   const errors = casting.faults.map(({ row, name, why }) => ({
-    pointer: `/rows/${row}/${escapePointer(name)}`,
+    pointer: `${pointerOf(row)}/${escapePointer(name)}`,
     detail: why,
   }));
   throw new DomainError('validation-failed', describeFirst(errors), 'Correct the cells that `errors` lists; nothing was changed.', {
@@ -60,23 +77,23 @@ export async function planOnStored(
   services: Services,
   at: TableAt,
   rows: CastRow[],
-  detail?: PlannedEdit['detail'],
+  { detail, words = manyRows }: { detail?: PlannedEdit['detail']; words?: RowWords } = {},
 ): Promise<PreparedEdit> {
   const stored = await readStoredRows(
     services,
     at,
     rows.flatMap((row) => row.rowId ?? []),
   );
-  return requireRows(
-    planUpsert(at, rows, stored, detail),
-    (place) => `/rows/${place}/${rowIdColumn}`,
-    'Leave __svc_row_id out to insert; read the rows again to get their ids.',
-  );
+  return requireRows(planUpsert(at, rows, stored, detail), words);
 }
 
 /** The edit, or a refusal that names the rows that do not exist. */
-export function requireRows(plan: RowPlan, pointerOf: (place: number) => string, suggestedFix: string): PreparedEdit {
+export function requireRows(plan: RowPlan, words: Pick<RowWords, 'refuseMissing'>): PreparedEdit {
   if (plan.kind === 'planned') return plan.edit;
-  const errors = plan.places.slice(0, mostErrors).map((place) => ({ pointer: pointerOf(place), detail: 'names no row of this table' }));
-  throw new DomainError('validation-failed', 'Some rows do not exist.', suggestedFix, { errors });
+  throw words.refuseMissing(plan.places);
+}
+
+export function refuseMissing(pointers: string[], suggestedFix: string): DomainError {
+  const errors = pointers.slice(0, mostErrors).map((pointer) => ({ pointer, detail: 'names no row of this table' }));
+  return new DomainError('validation-failed', 'Some rows do not exist.', suggestedFix, { errors });
 }

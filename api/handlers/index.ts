@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
-import type { Handlers } from '../http/call.ts';
+import type { operations } from '../../schema/contract.ts';
+import type { Handler, Handlers } from '../http/call.ts';
 import type { OperationId } from '../http/contract.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { ApiParts } from '../http/pipeline.ts';
@@ -30,6 +31,8 @@ import { makeWorkspaceHandlers } from './workspaces.ts';
 
 /** A handler for every operation of the contract. A missing or surplus one is a type error here, and an error at start-up. */
 export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
+  const tables = makeTableHandlers(parts);
+  const columns = makeColumnHandlers(parts);
   const built: Handlers<Exclude<OperationId, PendingOperation>> = {
     ...makeSystemHandlers(parts, metrics),
     ...makePageHandlers(parts),
@@ -42,10 +45,15 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeJobHandlers(parts),
     ...makeAuditHandlers(parts),
     ...makeDiscoveryHandlers(parts),
-    ...makeTableHandlers(parts),
+    ...tables,
     ...makeRowHandlers(parts),
     ...makeQueryHandlers(parts),
-    ...makeColumnHandlers(parts),
+    ...columns,
+    // Columns have two addresses: under the table, and the older one under the artifact.
+    addTableColumn: useFor<'addColumn', 'addTableColumn'>(columns.addColumn),
+    alterTableColumn: useFor<'alterColumn', 'alterTableColumn'>(columns.alterColumn),
+    dropTableColumn: useFor<'dropColumn', 'dropTableColumn'>(columns.dropColumn),
+    describeTableColumn: useFor<'describeColumn', 'describeTableColumn'>(tables.describeColumn),
     ...makeRangeHandlers(parts),
     ...makeAnnotationHandlers(parts),
     ...makeOpHandlers(parts),
@@ -57,6 +65,13 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
   };
   const pending = Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])) as Record<PendingOperation, () => Promise<never>>;
   return { ...built, ...pending };
+}
+
+/** The handler of one operation for another, which in the contract takes and answers the same. */
+function useFor<Id extends OperationId, Other extends OperationId>(
+  handler: operations[Id] extends operations[Other] ? Handler<Id> : never,
+): Handler<Other> {
+  return handler as unknown as Handler<Other>;
 }
 
 function refuseYet(id: PendingOperation) {

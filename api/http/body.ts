@@ -15,7 +15,7 @@ const jsonLimit = 32 * 1024 * 1024;
 const publicLimit = 64 * 1024;
 
 /** Fields whose numbers become cells or parameters, where no digit may be lost. */
-const exactFields = ['rows', 'values', 'default', 'params'];
+const exactFields = ['rows', 'row', 'values', 'default', 'params'];
 
 export interface ReadBody {
   /** The body as the contract describes it. */

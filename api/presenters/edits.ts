@@ -19,6 +19,10 @@ export function presentUpsert({ plan, rowIds }: PreparedEdit, outcome: EditOutco
   };
 }
 
+export function presentDelete({ plan }: PreparedEdit, outcome: EditOutcome): Schemas['DeleteRowsResult'] {
+  return { ...presentOutcome(outcome), deleted: plan.deleted };
+}
+
 /** A change of columns breaks nothing yet, as nothing is derived from them. */
 export function presentColumnChange({ at, column, type }: PreparedColumnChange, outcome: EditOutcome): Schemas['ColumnChange'] {
   return { name: at.table.name, column, type, ...presentOutcome(outcome), broken: [] };

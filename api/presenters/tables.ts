@@ -1,3 +1,4 @@
+import type { ReadRow } from '../../activities/rows/readRow.ts';
 import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import type { DescribedTable, SeenTable } from '../../activities/tables/seeTables.ts';
 import { rowIdColumn, type TableAt, type TableRecord } from '../../core/table/table.ts';
@@ -40,7 +41,7 @@ export function presentTable({ visible, origin }: DescribedTable): Schemas['Tabl
   };
 }
 
-function maskedNames({ columns }: VisibleColumns): string[] {
+function maskedNames({ columns }: Pick<VisibleColumns, 'columns'>): string[] {
   return columns.filter((column) => column.masked).map((column) => column.name);
 }
 
@@ -70,6 +71,11 @@ export function writeRowsPage(at: TableAt, page: RowsPage, masked: string[]): st
     masked_columns: masked,
   };
   return writeObject(fields, { rows: page.rows });
+}
+
+export function writeRow(at: TableAt, rowId: number, { columns, json }: ReadRow): string {
+  const fields = { name: at.table.name, row_id: rowId, edit_version: at.editVersion, masked_columns: maskedNames({ columns }) };
+  return `${JSON.stringify(fields).slice(0, -1)},"row":${json}}`;
 }
 
 const dayPattern = '[0-9]{4}-[0-9]{2}-[0-9]{2}';

@@ -56,6 +56,17 @@ const filter = (text: string): Case => withTable(({ table }) => ({ path: `${tabl
 const endless = '(SELECT count(*) FROM range(100000) a, range(100000) b, range(1000) c) > 0';
 const huge = "length(repeat('a', 4000000000)) > 0";
 
+const addCases = { 'version-conflict': staleVersion, 'name-taken': body({ column: '数' }), 'in-use': archived };
+const alterCases = (addressOf: (made: SampleTable) => string) => ({
+  'uncastable-value': withTable((made) => ({
+    path: `${addressOf(made)}/columns/${encodeURIComponent('品目')}`,
+    body: { type: 'BIGINT', expected_version: 2 },
+  })),
+  'version-conflict': staleVersion,
+  'name-taken': body({ new_name: '品目' }),
+  'in-use': archived,
+});
+
 export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
   createTable: { 'name-taken': withTable(({ name }) => ({ body: { name: name.toUpperCase(), columns: [{ name: 'a' }] } })) },
   unarchiveArtifact: {
@@ -67,17 +78,12 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
     }),
   },
   deleteTable: { 'version-conflict': staleVersion },
-  addColumn: { 'version-conflict': staleVersion, 'name-taken': body({ column: '数' }), 'in-use': archived },
-  alterColumn: {
-    'uncastable-value': withTable(({ artifact }) => ({
-      path: `${artifact}/columns/${encodeURIComponent('品目')}`,
-      body: { type: 'BIGINT', expected_version: 2 },
-    })),
-    'version-conflict': staleVersion,
-    'name-taken': body({ new_name: '品目' }),
-    'in-use': archived,
-  },
+  addColumn: addCases,
+  addTableColumn: addCases,
+  alterColumn: alterCases(({ artifact }) => artifact),
+  alterTableColumn: alterCases(({ table }) => table),
   dropColumn: { 'version-conflict': staleVersion, 'in-use': archived },
+  dropTableColumn: { 'version-conflict': staleVersion, 'in-use': archived },
   readRows: {
     'query-refused': filter("品目 IN (SELECT * FROM read_csv('/etc/hosts'))"),
     'query-failed': filter('品名 = 1'),
@@ -85,6 +91,9 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
     'query-too-large': filter(huge),
     expired: forgottenVersion(({ table }) => `${table}/rows?at_version=1`),
   },
+  readRow: { expired: forgottenVersion(({ table }) => `${table}/rows/1?at_version=1`) },
+  updateRow: { 'version-conflict': staleVersion, 'in-use': archived },
+  deleteRow: { 'version-conflict': staleVersion, 'in-use': archived },
   upsertRows: { 'version-conflict': staleVersion, 'in-use': archived },
   deleteRows: { 'version-conflict': staleVersion, 'in-use': archived },
   writeRange: { 'version-conflict': staleVersion, 'in-use': archived },

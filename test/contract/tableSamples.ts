@@ -75,6 +75,14 @@ export const tableSamples = {
   dropColumn: onTable(({ artifact }) => ({ path: `${artifact}/columns/${column}?expected_version=2` })),
   describeColumn: onTable(({ artifact }) => ({ path: `${artifact}/columns/${column}/description`, body: { description: '個数' } })),
 
+  addTableColumn: onTable(({ table }) => ({ path: `${table}/columns`, body: { column: '備考', expected_version: 2 } })),
+  alterTableColumn: onTable(({ table }) => ({ path: `${table}/columns/${column}`, body: { new_name: '数量', expected_version: 2 } })),
+  dropTableColumn: onTable(({ table }) => ({ path: `${table}/columns/${column}?expected_version=2` })),
+  describeTableColumn: onTable(({ table }) => ({ path: `${table}/columns/${column}/description`, body: { description: '個数' } })),
+
+  readRow: onTable(({ table }) => ({ path: `${table}/rows/1` })),
+  updateRow: onTable(({ table }) => ({ path: `${table}/rows/1`, body: { expected_version: 2, row: { 数: 3 } } })),
+  deleteRow: onTable(({ table }) => ({ path: `${table}/rows/1?expected_version=2` })),
   readRows: onTable(({ table }) => ({ path: `${table}/rows` })),
   upsertRows: onTable(({ table }) => ({ path: `${table}/rows`, body: { expected_version: 2, rows: [{ __svc_row_id: 1, 数: 3 }] } })),
   deleteRows: onTable(({ table }) => ({ path: `${table}/rows/delete`, body: { expected_version: 2, row_ids: [1] } })),

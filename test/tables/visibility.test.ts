@@ -35,6 +35,21 @@ const almostNames = ['col_1', 'col_2', 'col_3'];
 const formats = ['application/json', 'application/x-ndjson', 'application/vnd.apache.arrow.stream'];
 const rowsOf = (table: string, query: string) => formats.map((accept) => ({ path: `tables/${table}/rows?${query}`, accept }));
 
+/** Columns have two addresses. */
+function columnCalls(ids: { add: string; alter: string; drop: string; describe: string }, address: string): Readers {
+  // Nearly the name of a column: the answer names the nearest that the caller may see.
+  const onAlmost = (rest: string, call: Partial<Asked>) => (table: string) =>
+    almostNames.map((name) => ({ path: `${address}/${table}/columns/${name}${rest}`, status: 404, ...call }));
+  return {
+    [ids.add]: (table) => [
+      { path: `${address}/${table}/columns`, method: 'POST', body: { column: 'another', expected_version: 2 }, status: 409 },
+    ],
+    [ids.alter]: onAlmost('', { method: 'PATCH', body: { new_name: 'x', expected_version: null } }),
+    [ids.drop]: onAlmost('?expected_version=null', { method: 'DELETE' }),
+    [ids.describe]: onAlmost('/description', { method: 'PUT', body: { description: 'x' } }),
+  };
+}
+
 const readers: Readers = {
   readRows: (table) =>
     [
@@ -45,6 +60,7 @@ const readers: Readers = {
       'limit=5&filter=col_0_%20IS%20NOT%20NULL',
       'limit=5&at_version=2',
     ].flatMap((query) => rowsOf(table, query)),
+  readRow: (table) => ['1', '4', '7', '4?columns=col_0_', '4?at_version=2'].map((row) => ({ path: `tables/${table}/rows/${row}` })),
   readRange: (table) => [{ path: `tables/${table}/range?range=A1:ZZ5` }],
   getRowHistory: (table) => [1, 4].map((row) => ({ path: `tables/${table}/rows/${row}/history` })),
   getRowLineage: (table) => [{ path: `tables/${table}/rows/1/lineage` }],
@@ -65,6 +81,8 @@ const readers: Readers = {
   upsertRows: (table) => [
     { path: `tables/${table}/rows`, method: 'POST', body: { rows: [{ __svc_row_id: 1 }], expected_version: 2 }, status: 409 },
   ],
+  updateRow: (table) => [{ path: `tables/${table}/rows/1`, method: 'PATCH', body: { row: {}, expected_version: 2 }, status: 409 }],
+  deleteRow: (table) => [{ path: `tables/${table}/rows/1?expected_version=2`, method: 'DELETE', status: 409 }],
   deleteRows: (table) => [
     { path: `tables/${table}/rows/delete`, method: 'POST', body: { row_ids: [1], expected_version: 2 }, status: 409 },
   ],
@@ -78,26 +96,8 @@ const readers: Readers = {
       status: [200, 422],
     },
   ],
-  addColumn: (table) => [
-    { path: `artifacts/${table}/columns`, method: 'POST', body: { column: 'another', expected_version: 2 }, status: 409 },
-  ],
-  // Nearly the name of a column: the answer names the nearest that the caller may see.
-  alterColumn: (table) =>
-    almostNames.map((name) => ({
-      path: `artifacts/${table}/columns/${name}`,
-      method: 'PATCH',
-      body: { new_name: 'x', expected_version: null },
-      status: 404,
-    })),
-  dropColumn: (table) =>
-    almostNames.map((name) => ({ path: `artifacts/${table}/columns/${name}?expected_version=null`, method: 'DELETE', status: 404 })),
-  describeColumn: (table) =>
-    almostNames.map((name) => ({
-      path: `artifacts/${table}/columns/${name}/description`,
-      method: 'PUT',
-      body: { description: 'x' },
-      status: 404,
-    })),
+  ...columnCalls({ add: 'addColumn', alter: 'alterColumn', drop: 'dropColumn', describe: 'describeColumn' }, 'artifacts'),
+  ...columnCalls({ add: 'addTableColumn', alter: 'alterTableColumn', drop: 'dropTableColumn', describe: 'describeTableColumn' }, 'tables'),
   deleteTable: (table) => [{ path: `tables/${table}?expected_version=2`, method: 'DELETE', status: 409 }],
   annotateTable: (table) => [
     {
@@ -189,7 +189,10 @@ async function checkReaders(table: keyof typeof tables, only: string[] = Object.
 }
 
 /** Answers that name no column where nothing is wrong. */
-const silent = new Set(['getRowLineage', 'deleteAnnotations', 'alterColumn', 'dropColumn', 'describeColumn', 'annotateTable', 'undoOp']);
+const silent = new Set([
+  ...['getRowLineage', 'deleteAnnotations', 'annotateTable', 'undoOp'],
+  ...['alterColumn', 'dropColumn', 'describeColumn', 'alterTableColumn', 'dropTableColumn', 'describeTableColumn'],
+]);
 
 const anyEffect = fc.constantFrom<ColumnEffect | null>(null, 'mask', 'deny');
 /** The first column is always shown: calls sort and filter by it. */
@@ -224,7 +227,7 @@ describe('columns that policies hide', () => {
 
   it('are hidden in tables of very many columns, which are read in another way', async () => {
     effects = fc.sample(anyEffects(tables.wide), 1)[0] ?? new Map();
-    await checkReaders('wide', ['readRows', 'readRange', 'diffTable', 'getRowHistory', 'profileTable', 'runQuery', 'getResult']);
+    await checkReaders('wide', ['readRows', 'readRow', 'readRange', 'diffTable', 'getRowHistory', 'profileTable', 'runQuery', 'getResult']);
     // So many are denied that what is left is not wide.
     effects = new Map(Array.from({ length: 400 }, (_, n) => [columnName(n + 1), 'deny']));
     await checkReaders('wide', ['readRows', 'readRange', 'diffTable', 'getRowHistory']);
