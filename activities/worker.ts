@@ -10,19 +10,22 @@ import { makeActivities } from './index.ts';
 
 /** A worker process: runs workflow and activity tasks until it is told to stop. */
 export async function startWorker(config: ServiceConfig): Promise<Service> {
-  const services = await openServices(config, 'worker');
   const { apiKey, ...rest } = connectionOptions(config.temporal);
-  const connection = await NativeConnection.connect({ ...rest, apiKey: apiKey as string | undefined });
-  const worker = await Worker.create({
+  const [services, connection, codePath] = await Promise.all([
+    openServices(config, 'worker'),
+    NativeConnection.connect({ ...rest, apiKey: apiKey as string | undefined }),
+    prepareWorkflowBundle(),
+  ]);
+  const creating = Worker.create({
     connection,
     namespace: config.temporal.namespace,
     taskQueue: config.temporal.taskQueue,
-    workflowBundle: { codePath: await prepareWorkflowBundle() },
+    workflowBundle: { codePath },
     activities: makeActivities(services),
     dataConverter,
     shutdownGraceTime: '5 seconds',
   });
-  await ensureSchedules(await services.temporal(), config);
+  const [worker] = await Promise.all([creating, services.temporal().then((temporal) => ensureSchedules(temporal, config))]);
   const running = worker.run();
   // A failed worker ends its process; the supervisor starts another.
   running.catch((error: unknown) => {

@@ -23,7 +23,11 @@ const requestTimeoutMs = 30 * 60_000;
 const maxHeaderSize = 96 * 1024;
 
 export async function startApi(config: ServiceConfig): Promise<RunningApi> {
-  const services = await openServices(config, 'api');
+  return serveApi(await openServices(config, 'api'));
+}
+
+export async function serveApi(services: Services): Promise<RunningApi> {
+  const { config } = services;
   const pending = new Set<OperationId>(pendingOperations);
   const parts = {
     services,

@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, configToEnv, inheritEnv, requireServices } from '../store/config.ts';
+import { prepareChildBundle } from '../store/duckdb/sandbox/program.ts';
+import { prepareWorkflowBundle } from '../store/temporal/bundle.ts';
 import { searchAttributeNames } from '../store/temporal/searchAttributes.ts';
 import type { Addresses } from './banner.ts';
 import { ensureBubblewrap } from './embedded/bubblewrap.ts';
@@ -36,6 +38,8 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
     config.databaseUrl ?? superviseDatabase(options),
     config.temporal.address ? config.temporal : superviseTemporal(options),
     ensureBubblewrap({ report, registry, searchPath: config.machine.searchPath }),
+    prepareWorkflowBundle(),
+    prepareChildBundle(),
   ]);
   const secret = config.secret ?? ensureSecrets(config.dataDir).service;
   const complete = requireServices({ ...config, databaseUrl, temporal, secret });
@@ -46,13 +50,14 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
   onPrepared(await prepare(complete, { firstOwner: config.databaseUrl === null }));
 
   const env = inheritEnv(configToEnv(complete));
-  const startNode = (name: 'api' | 'worker') =>
+  const startNode = (name: 'api' | 'worker', needs: string[]) =>
     supervisor.start({
       name,
-      needs: ['postgres', 'temporal'],
+      needs,
       start: (signal) => startNodePart({ name, env, report, registry, signal }),
     });
-  await Promise.all([startNode('worker'), startNode('api')]);
+  // They wait for the database where they need it; the API says what is missing meanwhile.
+  await Promise.all([startNode('worker', ['temporal']), startNode('api', [])]);
 
   const addresses = { apiUrl: config.publicUrl, temporalUiUrl: config.temporal.uiUrl, temporalAddress: complete.temporal.address };
   writeRuntime(config.dataDir, { ...addresses, databaseUrl, credits: complete.credits });

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
 import { type FirstOwner, provisionFirstOwner } from '../activities/identity/provisionFirstOwner.ts';
 import { type Config, requireServices } from '../store/config.ts';
-import { prepareChildBundle } from '../store/duckdb/sandbox/program.ts';
 import { migrateDatabase } from '../store/pg/migrate.ts';
 import { openServices } from '../store/services.ts';
-import { prepareWorkflowBundle } from '../store/temporal/bundle.ts';
 import { writeSecretFile } from './embedded/secrets.ts';
 
 /** The first owner, and the file that keeps their token. */
@@ -12,16 +10,12 @@ export interface FirstLogin extends FirstOwner {
   tokenPath: string;
 }
 
-/** What must be there before the API and the workers start: tables, a first owner (embedded default only), the code of
- * workflows and query processes. */
+/** What must be in the database before the API and the workers start: tables and, in the embedded one only, a first owner. */
 export async function prepare(config: Config, options: { firstOwner: boolean } = { firstOwner: true }): Promise<FirstLogin | null> {
   const services = await openServices(requireServices(config), 'setup');
   try {
-    const [, , owner] = await Promise.all([
-      prepareWorkflowBundle(),
-      prepareChildBundle(),
-      migrateDatabase(services.db).then(() => (options.firstOwner ? provisionFirstOwner(services) : null)),
-    ]);
+    await migrateDatabase(services.db);
+    const owner = options.firstOwner ? await provisionFirstOwner(services) : null;
     return owner && keepFirstLogin(config.dataDir, owner);
   } finally {
     await services.close();

@@ -28,6 +28,7 @@ export interface Supervisor {
   gaveUp: Promise<string>;
 }
 
+/** Wait before the second start within `deathWindowMs`, doubled for each further one. The first is at once. */
 const firstBackoffMs = 200;
 const maxBackoffMs = 5_000;
 const maxDeaths = 5;
@@ -79,7 +80,7 @@ export function createSupervisor(report: Report): Supervisor {
       if (deaths > maxDeaths)
         return giveUp(`${part.name} ended ${deaths} times within a minute${part.logPath ? `; its log is ${part.logPath}` : ''}`);
       try {
-        await delay(Math.min(maxBackoffMs, firstBackoffMs * 2 ** (deaths - 1)), undefined, { signal });
+        await delay(Math.min(maxBackoffMs, firstBackoffMs * (2 ** (deaths - 1) - 1)), undefined, { signal });
         await waitForNeeds(part);
         await startPart(state);
         return report.say(`${part.name} is running again`);

@@ -7,6 +7,7 @@ import type { Scope } from '../../core/access/scopes.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import type { operations } from '../../schema/contract.ts';
 import { tightenContract } from '../../schema/strictContract.ts';
+import { keepBuild } from '../../store/builds/keepBuild.mjs';
 import { projectDir } from '../../store/config.ts';
 import { markUnbuilt } from './unbuilt.ts';
 
@@ -70,9 +71,18 @@ interface ContractOperation {
   requestBody?: { required?: boolean; 'x-any-type'?: boolean; content: Record<string, { schema?: BodySchema } | undefined> };
 }
 
-export async function loadContract(pending: ReadonlySet<OperationId> = new Set()): Promise<Contract> {
+const loaded = new Map<string, Promise<Contract>>();
+
+/** Read once per process: schemas are compiled when they are first needed, and then kept. */
+export function loadContract(pending: ReadonlySet<OperationId> = new Set()): Promise<Contract> {
   const text = markUnbuilt(readFileSync(file, 'utf8'), pending);
-  const published = parse(text) as Document;
+  const contract = loaded.get(text) ?? readContract(text);
+  loaded.set(text, contract);
+  return contract;
+}
+
+async function readContract(text: string): Promise<Contract> {
+  const published = await parseContract(text);
   const definition = tightenContract(published);
   const open = async (allErrors: boolean) => {
     // The linter checks the schemas; here each is compiled at the first call of its operation.
@@ -99,6 +109,13 @@ export async function loadContract(pending: ReadonlySet<OperationId> = new Set()
     quick,
     thorough,
   };
+}
+
+/** Kept as JSON, because parsing half a megabyte of YAML takes as long as the rest of the start. */
+async function parseContract(text: string): Promise<Document> {
+  const make = async () => ({ 'contract.json': JSON.stringify(parse(text)) });
+  const dir = await keepBuild({ name: 'contract', sources: [], text, make });
+  return JSON.parse(readFileSync(join(dir, 'contract.json'), 'utf8')) as Document;
 }
 
 function describeOperation(backend: BackendOperation): Operation {

@@ -23,6 +23,7 @@ import { projectDir } from '../projectDir.mjs';
  * @typedef {object} Build
  * @property {string} name
  * @property {string[]} sources Files and folders of the project that the build depends on. The versions of packages always count.
+ * @property {string} [text] Something else that it depends on.
  * @property {() => Promise<Record<string, string | Uint8Array>>} make The content of its files by name.
  * @property {string} [dir] Where builds are kept; the default is `build` in the project.
  */
@@ -37,8 +38,8 @@ const draftPrefix = 'draft-';
  * @param {Build} build
  * @returns {Promise<string>}
  */
-export async function keepBuild({ name, sources, make, dir = join(projectDir, 'build') }) {
-  const path = join(dir, `${name}-${hashSources(sources)}`);
+export async function keepBuild({ name, sources, text = '', make, dir = join(projectDir, 'build') }) {
+  const path = join(dir, `${name}-${hashSources(sources, text)}`);
   if (existsSync(path)) {
     markUsed(path);
     return path;
@@ -80,9 +81,9 @@ function removeUnused(dir, name, current) {
   }
 }
 
-/** @param {string[]} sources @returns {string} */
-function hashSources(sources) {
-  const hash = createHash('sha256');
+/** @param {string[]} sources @param {string} text @returns {string} */
+function hashSources(sources, text) {
+  const hash = createHash('sha256').update(text);
   for (const source of [...sources, 'package-lock.json']) {
     const path = join(projectDir, source);
     const names = statSync(path).isDirectory() ? listFiles(path) : [''];

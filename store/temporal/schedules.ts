@@ -84,16 +84,18 @@ function describeSchedule(name: ScheduleName, taskQueue: string): ScheduleOption
 }
 
 /** Makes the schedules that are missing and brings the others up to date; any number of workers may do it at once. */
-export async function ensureSchedules({ client }: Temporal, config: ServiceConfig): Promise<void> {
-  for (const name of Object.keys(schedules) as ScheduleName[]) {
-    const schedule = describeSchedule(name, config.temporal.taskQueue);
-    try {
-      await client.schedule.create(schedule);
-    } catch (error) {
-      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-      await client.schedule
-        .getHandle(schedule.scheduleId)
-        .update((previous) => ({ ...schedule, state: previous.state, action: schedule.action as never }));
-    }
+export async function ensureSchedules(temporal: Temporal, config: ServiceConfig): Promise<void> {
+  const all = Object.keys(schedules) as ScheduleName[];
+  await Promise.all(all.map((name) => ensureSchedule(temporal, describeSchedule(name, config.temporal.taskQueue))));
+}
+
+async function ensureSchedule({ client }: Temporal, schedule: ScheduleOptions): Promise<void> {
+  try {
+    await client.schedule.create(schedule);
+  } catch (error) {
+    if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    await client.schedule
+      .getHandle(schedule.scheduleId)
+      .update((previous) => ({ ...schedule, state: previous.state, action: schedule.action as never }));
   }
 }

@@ -2,13 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pendingOperations } from '../../api/handlers/pending.ts';
 import { makeApp } from '../../api/http/app.ts';
 import type { Operation } from '../../api/http/contract.ts';
+import { loadContract } from '../../api/http/contract.ts';
 import { makeMetrics } from '../../api/http/metrics.ts';
 import { problems } from '../../core/errors.ts';
-import { readContract, startTestApi, type TestApi } from '../setup/api.ts';
+import { startTestApi, type TestApi } from '../setup/api.ts';
 import { samples } from './samples.ts';
 import { makeWorld, type World } from './world.ts';
 
-const contract = await readContract();
+const contract = await loadContract();
 const pending = new Set<string>(pendingOperations);
 const pendingOnes = contract.operations.filter(({ id }) => pending.has(id));
 

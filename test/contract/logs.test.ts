@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { connectTo, createTestDatabase, ok, readContract, type TestServer } from '../setup/api.ts';
+import { loadContract } from '../../api/http/contract.ts';
+import { connectTo, createTestDatabase, ok, type TestServer } from '../setup/api.ts';
 import { type ApiProcess, startApiProcess } from '../setup/apiProcess.ts';
 import { openSql } from '../setup/everybody.ts';
 import { makeForm } from './forms.ts';
@@ -27,7 +28,7 @@ beforeAll(async () => {
     SVC_SECRET: secret,
     SVC_LOG_LEVEL: 'trace',
   });
-  server = connectTo(api.url, await readContract());
+  server = connectTo(api.url, await loadContract());
 });
 afterAll(async () => {
   await api.stop();

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Operation } from '../../api/http/contract.ts';
+import { loadContract } from '../../api/http/contract.ts';
 import { type ProblemCode, problems } from '../../core/errors.ts';
-import { readContract, type TestApi, type TestServer } from '../setup/api.ts';
+import type { TestApi, TestServer } from '../setup/api.ts';
 import { type Case, exceedRate, exceedTries, genericCases } from './genericCases.ts';
 import { makeSample, sendSample } from './samples.ts';
 import { specialCases } from './specialCases.ts';
@@ -13,7 +14,7 @@ import { type ImplementedOperation, listImplemented, makeWorld, startWorkingApi,
  * the contract: a new operation, or a new problem of one, fails here until there is a case for it.
  */
 
-const contract = await readContract();
+const contract = await loadContract();
 const info = contract.quick.document.info as unknown as Record<'x-common-problems' | 'x-common-problems-public', ProblemCode[]>;
 const operations = listImplemented({ contract } as TestApi);
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import createClient, { type Client } from 'openapi-fetch';
 import type pg from 'pg';
 import { expect, inject } from 'vitest';
+import { pendingOperations } from '../../api/handlers/pending.ts';
 import { type Contract, loadContract } from '../../api/http/contract.ts';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import type { paths } from '../../schema/contract.ts';
@@ -44,14 +45,6 @@ export interface TestApi extends TestServer {
   signUp(name?: string): Promise<Person>;
   /** A second API process's worth of server over the same database; stopped with the first at the latest. */
   another(env?: Record<string, string>): Promise<TestServer>;
-}
-
-let contract: Promise<Contract> | null = null;
-
-/** The contract, read once per test file. */
-export function readContract(): Promise<Contract> {
-  contract ??= loadContract();
-  return contract;
 }
 
 /** Clients of the server at `url`. */
@@ -99,7 +92,8 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
   const config = testConfig(database.url, env);
   const running = await startApi(config);
   const url = `http://127.0.0.1:${running.port}`;
-  const checked = await readContract();
+  // As the server loads it, so that both share it.
+  const checked = await loadContract(new Set(pendingOperations));
   const sql = openSql(database.url, 4);
   const clients = connectTo(url, checked);
   const others = new Set<() => Promise<void>>();
