@@ -30,6 +30,6 @@ ${temporalUrl === null ? '' : html`<dt><a href="${temporalUrl}">Temporal</a></dt
 </dl>
 <h2>One command to try</h2>
 <pre><code>curl -H "Authorization: Bearer $TOKEN" ${publicUrl}/api/v1/me</code></pre>
-<p class="dim">The first start prints a token.${canSignUp ? ' Anybody can make a user with POST /api/auth/signup; the session token that it answers works as well.' : ''}</p>`;
+<p class="dim">The first start prints a token and keeps it in the file first-token of the data dir.${canSignUp ? ' Anybody can make a user with POST /api/auth/signup; the session token that it answers works as well.' : ''}</p>`;
   return makePage('Workbook Data Service', body);
 }

@@ -54,7 +54,12 @@ function describeOperation(operation: ShownOperation): ShownOperation {
   const needs = scopes.length > 0 ? ` with ${scopes.join(', ')}` : '';
   return {
     ...operation,
-    description: `${operation.description ?? ''}\n\nTakes ${kinds.join(' or ')}${needs}.`,
+    description: `${operation.description ?? ''}\n\nTakes ${listChoices(kinds)}${needs}.`,
     security: [{ bearer: [] }],
   };
+}
+
+/** "a", "a or b", "a, b or c". */
+function listChoices(choices: string[]): string {
+  return choices.length < 2 ? choices.join('') : `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
 }

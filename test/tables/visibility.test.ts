@@ -118,7 +118,7 @@ const others = [
   ...['listOps', 'listAuditLog'],
 ];
 const otherPaths =
-  /^\/api\/(control|auth)\/|^\/api\/v1\/(me$|me\/(?!data)|auth|jobs|uploads|workbooks$|workbooks\/\{workbook_id\}$|workbooks\/\{workbook_id\}\/(sources|uploads|jobs))|^\/(health|ready|metrics|docs|openapi)/;
+  /^\/api\/(control|auth)\/|^\/api\/v1\/(me$|me\/(?!data)|auth|jobs|uploads|workbooks$|workbooks\/\{workbook_id\}$|workbooks\/\{workbook_id\}\/(sources|uploads|jobs))|^\/$|^\/(health|ready|metrics|docs|guide|openapi)/;
 
 let store: TestStore;
 let token: string;
