@@ -26,12 +26,11 @@ const bearer = {
  * box cannot say then, which kinds and scopes an operation takes, stands in its description.
  */
 export function describeForReader(contract: Document): unknown {
-  const { webhooks: _, ...described } = contract as Document & { webhooks?: unknown };
-  const { securitySchemes = {}, ...components } = described.components ?? {};
+  const { securitySchemes = {}, ...components } = contract.components ?? {};
   const others = Object.entries(securitySchemes).filter(([name]) => !Object.hasOwn(bearerKinds, name));
-  const paths = Object.entries(described.paths ?? {}).map(([path, item]) => [path, mapOperations(item as object)]);
+  const paths = Object.entries(contract.paths ?? {}).map(([path, item]) => [path, mapOperations(item as object)]);
   return toOpenApi30({
-    ...described,
+    ...contract,
     openapi: '3.0.3',
     paths: Object.fromEntries(paths),
     components: { ...components, securitySchemes: { bearer, ...Object.fromEntries(others) } },

@@ -129,7 +129,8 @@ describe.skipIf(chromium === null)('in a browser', () => {
   it('a problem is a page that a person can read', async () => {
     const { page } = await openTab('/api/v1/me');
     expect(await page.locator('h1').textContent()).toBe('Not authenticated');
-    expect(await page.locator('p').first().textContent()).toContain('no bearer token');
+    const { detail, suggested_fix: fix } = (await (await api.fetch('/api/v1/me')).json()) as Record<string, string>;
+    expect(await page.locator('p').allTextContents()).toEqual([detail, fix]);
     await page.close();
   });
 });
