@@ -6,6 +6,9 @@ import { openGuide } from '../pages/guide.ts';
 import { makeHomePage } from '../pages/home.ts';
 import { openReference, referencePage } from '../pages/reference.ts';
 
+/** Anybody may open the first page, so it does not ask all parts each time. */
+const checkAgainMs = 2_000;
+
 /** What people open in a browser. */
 export function makePageHandlers({
   services,
@@ -14,10 +17,11 @@ export function makePageHandlers({
   const { config } = services;
   const readReferenceFile = openReference(contract.published);
   const readGuidePage = openGuide();
+  const checkSeldom = shareFor(checkAgainMs, () => checkReadiness(services));
 
   return {
     async getHome({ accepts }) {
-      const away = (await checkReadiness(services)).map(({ part }) => part);
+      const away = (await checkSeldom()).map(({ part }) => part);
       const { version } = contract;
       if (accepts('application/json', 'text/html') === 'text/html') {
         const page = makeHomePage({
@@ -66,4 +70,17 @@ export function makePageHandlers({
     if (!page) throw notFound('page of the guide', 'See /guide for the pages that there are.');
     return page;
   }
+}
+
+/** Calls within the time get the answer of the first one. */
+function shareFor<T>(ms: number, ask: () => Promise<T>): () => Promise<T> {
+  let answer: Promise<T> | null = null;
+  let askedAt = 0;
+  return () => {
+    if (answer === null || Date.now() - askedAt > ms) {
+      askedAt = Date.now();
+      answer = ask();
+    }
+    return answer;
+  };
 }

@@ -86,6 +86,16 @@ describe('OPTIONS', () => {
     expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
+  it('of the whole server is not an address', async () => {
+    const status = await new Promise((resolve, reject) => {
+      const { hostname, port } = new URL(api.url);
+      const sent = request({ hostname, port, path: '*', method: 'OPTIONS' }, (answer) => resolve(answer.resume().statusCode));
+      sent.on('error', reject);
+      sent.end();
+    });
+    expect(status).toBe(404);
+  });
+
   it('of an address that is not there is 404', async () => {
     expect((await fetch(`${api.url}/nothing`, { method: 'OPTIONS' })).status).toBe(404);
   });

@@ -37,6 +37,20 @@ describe('the address itself', () => {
     for (const link of links.filter((each) => each.startsWith('/'))) expect([link, (await openAsPerson(link)).status]).toEqual([link, 200]);
   });
 
+  it('asks the parts once for many who come at once', async () => {
+    let asked = 0;
+    const exists = api.running.services.blobs.exists;
+    api.running.services.blobs.exists = (key) => {
+      asked += 1;
+      return exists.call(api.running.services.blobs, key);
+    };
+    await expect.poll(async () => [(await openAsPerson('/')).status, asked]).toEqual([200, 1]);
+    asked = 0;
+    await Promise.all(Array.from({ length: 20 }, () => openAsPerson('/')));
+    expect(asked).toBeLessThan(20);
+    api.running.services.blobs.exists = exists;
+  });
+
   it('says which parts are away', () => {
     const home = { version: '1', publicUrl: 'http://x', temporalUrl: null, canSignUp: false };
     const page = String(makeHomePage({ ...home, away: ['blobs', '<b>'] }).raw.data);
