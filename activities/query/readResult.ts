@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
-import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
+import type { DataFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { streamResultFile } from '../../store/duckdb/sandbox/streamResult.ts';
 import { findResult, type ResultRecord } from '../../store/pg/results.ts';
 import type { Services } from '../../store/services.ts';
@@ -37,6 +37,6 @@ async function openResult(
 }
 
 /** A page as a stream in one of the formats. */
-export function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: RowFormat): Promise<Readable> {
-  return streamResultFile(services.engine, result.columns, () => openResult(services, result), format, page);
+export function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: DataFormat): Promise<Readable> {
+  return streamResultFile(services, result.columns, () => openResult(services, result), format, page);
 }

@@ -15,7 +15,8 @@ import { openRelation } from '../../store/tables/openRelation.ts';
 import { mostPageBytes, smallerPage } from '../../store/tables/pageSize.ts';
 import { keepNamed, type Projection } from '../../store/tables/projection.ts';
 import type { OrderTerm } from '../../store/tables/readPage.ts';
-import { readWideRows, streamWideRows } from '../../store/tables/wideRows.ts';
+import { streamWideRows } from '../../store/tables/streamWideRows.ts';
+import { readWideRows } from '../../store/tables/wideRows.ts';
 import { describeTooWide, mostQueried } from '../query/narrowTables.ts';
 import { decodePosition, positionKey, type RowsPage, type RowsQuery } from './rowsQuery.ts';
 
@@ -68,7 +69,7 @@ export async function readFiltered(
   return {
     ...common,
     rows: (await readWideRows(services, projection, ids)).map(({ json }) => json),
-    stream: () => streamWideRows(services, projection, ids),
+    stream: (format) => streamWideRows(services, projection, ids, format),
   };
 }
 
@@ -108,5 +109,5 @@ async function streamAgain(services: Services, run: () => Promise<SandboxResult>
   const { resultFile, columns } = await run();
   if (resultFile === null) throw new Error('the sandbox kept no result');
   const open = async () => ({ path: resultFile, release: () => rm(resultFile, { force: true }) });
-  return streamResultFile(services.engine, columns, open, format);
+  return streamResultFile(services, columns, open, format);
 }

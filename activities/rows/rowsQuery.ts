@@ -5,7 +5,7 @@ import { decodeCursor, foreignCursor } from '../../core/paging.ts';
 import { describeUnknownColumn, findColumn } from '../../core/table/findColumn.ts';
 import type { TableVersion } from '../../core/table/table.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
-import type { RowFormat } from '../../store/duckdb/formats/streamRows.ts';
+import type { DataFormat } from '../../store/duckdb/formats/streamRows.ts';
 import type { OrderTerm } from '../../store/tables/readPage.ts';
 
 export interface RowsQuery {
@@ -25,7 +25,7 @@ export interface RowsPage {
   rowCount: number;
   nextCursor: string | null;
   /** The same rows as a stream of typed values. */
-  stream(format: RowFormat): Promise<Readable>;
+  stream(format: DataFormat): Promise<Readable>;
 }
 
 /** Identifies a list: one version of a table, one order, one filter. A number can name two versions after a crash, an id cannot. */

@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { DomainError } from '../../core/errors.ts';
 import type { BlobStore } from '../blobs/blobStore.ts';
-import { type RowFormat, startRows } from './formats/streamRows.ts';
+import { copyAsParquet, streamWritten } from './formats/parquetCopy.ts';
+import { type DataFormat, type OpenedSelect, startRows } from './formats/streamRows.ts';
 import { openRelations } from './openRelations.ts';
 import type { Relation } from './relation.ts';
 
@@ -100,50 +101,86 @@ export async function withRelation<T>(
   return withRelations(engine, blobs, [relation], (connection, [from]) => work(connection, from as string));
 }
 
+/** What streams are read from, and where a Parquet file is written before it is sent. */
+export interface StreamStorage {
+  engine: Engine;
+  blobs: BlobStore;
+}
+
 /** The rows of a SELECT over a relation as a stream. Connection, files and log table are released when it closes. */
 export function streamRelation(
-  engine: Engine,
-  blobs: BlobStore,
+  storage: StreamStorage,
   relation: Relation,
-  format: RowFormat,
+  format: DataFormat,
   select: (from: string) => string,
 ): Promise<Readable> {
-  return streamOn(engine, format, async (connection) => {
-    const { froms, release } = await openRelations(connection, blobs, [relation]);
-    return { sql: select(froms[0] as string), release };
-  });
+  return streamSelect(storage, format, (connection) => openSelect(connection, storage.blobs, relation, select));
+}
+
+/** A SELECT over a relation that is open on this connection until it is released. */
+export async function openSelect(
+  connection: DuckDBConnection,
+  blobs: BlobStore,
+  relation: Relation,
+  select: (from: string) => string,
+): Promise<OpenedSelect> {
+  const { froms, release } = await openRelations(connection, blobs, [relation]);
+  return { sql: select(froms[0] as string), release };
 }
 
 /** The rows of a SELECT over one file as a stream. The file is released when it closes. */
 export function streamFile(
-  engine: Engine,
-  format: RowFormat,
+  storage: StreamStorage,
+  format: DataFormat,
   open: () => Promise<{ path: string; release(): void | Promise<void> }>,
   select: (path: string) => string,
 ): Promise<Readable> {
-  return streamOn(engine, format, async () => {
+  return streamSelect(storage, format, async () => {
     const { path, release } = await open();
     return { sql: select(path), release: async () => release() };
   });
 }
 
+async function streamSelect(
+  { engine, blobs }: StreamStorage,
+  format: DataFormat,
+  open: (connection: DuckDBConnection) => Promise<OpenedSelect>,
+): Promise<Readable> {
+  if (format === 'parquet') {
+    return streamWritten(blobs, (path) => engine.useForStream((connection) => writeParquet(connection, () => open(connection), path)));
+  }
+  return holdForStream(engine, async (connection) => {
+    const { sql, release } = await open(connection);
+    try {
+      return { body: (await startRows(connection, sql, undefined, format)).body, release };
+    } catch (error) {
+      await release();
+      throw error;
+    }
+  });
+}
+
+export async function writeParquet(connection: DuckDBConnection, open: () => Promise<OpenedSelect>, path: string): Promise<void> {
+  const { sql, release } = await open();
+  try {
+    await copyAsParquet(connection, sql, path);
+  } finally {
+    await release();
+  }
+}
+
 /** Rejects if the query cannot start; holds the connection until the stream closes. */
-function streamOn(
+export function holdForStream(
   engine: Engine,
-  format: RowFormat,
-  open: (connection: DuckDBConnection) => Promise<{ sql: string; release(): Promise<void> }>,
+  start: (connection: DuckDBConnection) => Promise<{ body: Readable; release(): Promise<void> }>,
 ): Promise<Readable> {
   return new Promise((resolve, reject) => {
     const use = engine.useForStream(async (connection) => {
-      const { sql, release } = await open(connection);
-      try {
-        const { body } = await startRows(connection, sql, undefined, format);
-        const closed = new Promise((done) => body.once('close', done));
-        resolve(body);
-        await closed;
-      } finally {
-        await release();
-      }
+      const { body, release } = await start(connection);
+      const closed = new Promise((done) => body.once('close', done));
+      resolve(body);
+      await closed;
+      await release();
     });
     use.catch(reject);
   });

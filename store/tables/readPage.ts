@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { estimateRowBytes } from '../../core/table/rowBytes.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import { streamRelation, withRelation } from '../duckdb/engine.ts';
-import type { RowFormat } from '../duckdb/formats/streamRows.ts';
+import type { DataFormat } from '../duckdb/formats/streamRows.ts';
 import { quoteName, type Relation } from '../duckdb/relation.ts';
 import { isWide } from '../duckdb/wide.ts';
 import { countBytes, fetchRows, openProjection, type PageRow, scanRows, selectFrom, windowBytes } from './fetchRows.ts';
@@ -10,8 +10,9 @@ import { listIdsAfter, readIds } from './findRowIds.ts';
 import { lookUpRows } from './lookUpRows.ts';
 import { requireSmallPage } from './pageSize.ts';
 import type { Projection } from './projection.ts';
+import { streamWideRows } from './streamWideRows.ts';
 import type { TableStorage } from './tableStorage.ts';
-import { readWideRows, streamWideRows } from './wideRows.ts';
+import { readWideRows } from './wideRows.ts';
 
 /** A column that rows are sorted by; nulls come last. */
 export interface OrderTerm {
@@ -39,9 +40,9 @@ export async function streamRowsBetween(
   storage: TableStorage,
   projection: Projection,
   ids: number[],
-  format: RowFormat,
+  format: DataFormat,
 ): Promise<Readable> {
-  if (isWide(projection.columns)) return streamWideRows(storage, projection, ids);
+  if (isWide(projection.columns)) return streamWideRows(storage, projection, ids, format);
   const relation = await openProjection(storage, projection, { min: ids[0] ?? 0, max: ids.at(-1) ?? 0 });
   return streamSelect(storage, projection, relation, `ORDER BY ${rowIdColumn}`, format);
 }
@@ -82,9 +83,9 @@ export async function streamSortedRows(
   projection: Projection,
   order: OrderTerm[],
   { ids, offset }: { ids: number[]; offset: number },
-  format: RowFormat,
+  format: DataFormat,
 ): Promise<Readable> {
-  if (isWide(projection.columns)) return streamWideRows(storage, projection, ids);
+  if (isWide(projection.columns)) return streamWideRows(storage, projection, ids, format);
   const relation = await openSorted(storage, projection, order);
   return streamSelect(storage, projection, relation, sortedPage(order, { offset, count: ids.length }), format);
 }
@@ -98,12 +99,12 @@ async function selectIds({ engine, blobs }: TableStorage, relation: Relation, re
 }
 
 function streamSelect(
-  { engine, blobs }: TableStorage,
+  storage: TableStorage,
   { columns }: Projection,
   relation: Relation,
   rest: string,
-  format: RowFormat,
+  format: DataFormat,
 ): Promise<Readable> {
   const names = columns.map((column) => quoteName(column.name)).join(', ');
-  return streamRelation(engine, blobs, relation, format, (from) => `SELECT ${names} FROM ${from} ${rest}`);
+  return streamRelation(storage, relation, format, (from) => `SELECT ${names} FROM ${from} ${rest}`);
 }

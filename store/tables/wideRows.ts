@@ -1,7 +1,5 @@
-import type { Readable } from 'node:stream';
 import { DomainError } from '../../core/errors.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
-import { writeArrow } from '../duckdb/formats/arrowTexts.ts';
 import { mostColumnsAtOnce } from '../duckdb/wide.ts';
 import { type PageRow, selectRows } from './fetchRows.ts';
 import { requireSmallPage } from './pageSize.ts';
@@ -71,10 +69,17 @@ async function readInSlices(storage: TableStorage, { visible, columns }: Project
   return ids.flatMap((id) => (texts.has(id) ? [{ id, json: texts.get(id) as string }] : []));
 }
 
-/** The same rows as an Arrow stream. */
-export async function streamWideRows(storage: TableStorage, { visible, columns }: Projection, ids: number[]): Promise<Readable> {
+/**
+ * The canonical texts of rows with very many columns by ids, in that order, column by column. Ids of rows that are not there
+ * are left out.
+ */
+export async function readWideTexts(
+  storage: TableStorage,
+  { visible, columns }: Projection,
+  ids: number[],
+): Promise<{ rowCount: number; texts: (string | null)[][] }> {
   const { stored, cells } = describeCells(columns);
-  const body = await withStoredColumns(storage, visible.at, { ids }, async (rows) => {
+  const found = await withStoredColumns(storage, visible.at, { ids }, async (rows) => {
     const placeOf = new Map(rows.ids.map((id, place) => [id, place]));
     const places = ids.flatMap((id) => placeOf.get(id) ?? []);
     const inOrder = (texts: (string | null)[]) => places.map((place) => texts[place] ?? null);
@@ -84,14 +89,9 @@ export async function streamWideRows(storage: TableStorage, { visible, columns }
     });
     const idTexts = inOrder(rows.ids.map(String));
     const nothing = inOrder([]);
-    return writeArrow(
-      cells.map(({ column, isRowId }) => {
-        return { name: column.name, type: column.type, texts: read.get(column) ?? (isRowId ? idTexts : nothing) };
-      }),
-      places.length,
-    );
+    return { rowCount: places.length, texts: cells.map(({ column, isRowId }) => read.get(column) ?? (isRowId ? idTexts : nothing)) };
   });
-  if (body) return body;
+  if (found) return found;
   throw new DomainError(
     'query-too-large',
     `These rows cannot be given with ${columns.length} columns in this format.`,

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type DuckDBConnection, type DuckDBType, DuckDBTypeId as Id } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
+import { expect } from 'vitest';
 import { describeQuery, type QueryParams } from '../../store/duckdb/formats/describeQuery.ts';
 import { type RowFormat, streamRows } from '../../store/duckdb/formats/streamRows.ts';
 
@@ -15,12 +16,49 @@ export async function collect(body: Readable): Promise<Buffer> {
 
 /** The rows of a query in one format, read back by a reader that is not ours, as JSON values. */
 export async function readRows(connection: DuckDBConnection, sql: string, format: RowFormat, params?: QueryParams): Promise<JsonRow[]> {
+  if (format === 'csv') return readCsv(connection, sql, params);
   const bytes = await collect(streamRows(connection, sql, params, format));
   if (format === 'json') return JSON.parse(bytes.toString('utf8'));
   if (format === 'ndjson') return parseLines(bytes);
   const types = (await describeQuery(connection, sql.replace(/[\s;]+$/, ''), params)).map(({ type }) => type);
   return readArrow(bytes, types);
 }
+
+/** A single column is read beside another, as a null that is all of a line cannot be told from an empty text. */
+async function readCsv(connection: DuckDBConnection, sql: string, params?: QueryParams): Promise<JsonRow[]> {
+  const select = sql.replace(/[\s;]+$/, '');
+  const columns = await describeQuery(connection, select, params);
+  const beside = columns.length === 1 ? `SELECT *, 1 AS svc_last FROM (${select}\n)` : select;
+  const bytes = await collect(streamRows(connection, beside, params, 'csv'));
+  const [header, ...lines] = parseCsv(bytes.toString('utf8'));
+  expect(header?.slice(0, columns.length)).toEqual(columns.map(({ name }) => name));
+  return lines.map((cells) => Object.fromEntries(columns.map(({ name, type }, i) => [name, readCell(cells[i] ?? null, type)])));
+}
+
+/** Cells as texts; null where nothing is between the commas. */
+export function parseCsv(text: string): (string | null)[][] {
+  const rows: (string | null)[][] = [];
+  let row: (string | null)[] = [];
+  for (const [, quoted, plain, end] of text.matchAll(/(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\n)/g)) {
+    row.push(quoted?.replaceAll('""', '"') ?? (plain === '' ? null : (plain ?? null)));
+    if (end !== '\n') continue;
+    rows.push(row);
+    row = [];
+  }
+  return rows;
+}
+
+const whole = [Id.TINYINT, Id.SMALLINT, Id.INTEGER, Id.BIGINT, Id.HUGEINT, Id.UTINYINT, Id.USMALLINT, Id.UINTEGER, Id.UBIGINT, Id.UHUGEINT];
+
+function readCell(text: string | null, type: DuckDBType): JsonValue {
+  if (text === null) return null;
+  if (whole.includes(type.typeId)) return exact(BigInt(text));
+  if (type.typeId === Id.FLOAT || type.typeId === Id.DOUBLE) return Number(text);
+  if (type.typeId === Id.BOOLEAN) return text === 'true';
+  return isJsonType(type) ? JSON.parse(text) : text;
+}
+
+const isJsonType = (type: DuckDBType) => [Id.LIST, Id.ARRAY, Id.STRUCT, Id.MAP].includes(type.typeId) || type.alias === 'JSON';
 
 function parseLines(bytes: Buffer): JsonRow[] {
   const lines = bytes.toString('utf8').split('\n');
@@ -67,8 +105,7 @@ function readValue(data: arrow.Data, at: number, type: DuckDBType): JsonValue {
       return textBytes(data, at).toString('base64');
     case arrow.Type.Utf8: {
       const text = textBytes(data, at).toString('utf8');
-      const isJson = [Id.LIST, Id.ARRAY, Id.STRUCT, Id.MAP].includes(type.typeId) || type.alias === 'JSON';
-      return isJson ? JSON.parse(text) : type.typeId === Id.UHUGEINT ? exact(BigInt(text)) : text;
+      return isJsonType(type) ? JSON.parse(text) : type.typeId === Id.UHUGEINT ? exact(BigInt(text)) : text;
     }
     default:
       throw new Error(`unexpected type ${data.type}`);

@@ -7,7 +7,8 @@ import type { TableAt } from '../../core/table/table.ts';
 import { seeTable } from '../../core/table/visibleTable.ts';
 import type { components } from '../../schema/contract.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
-import { readWideRows, streamWideRows } from '../../store/tables/wideRows.ts';
+import { streamWideRows } from '../../store/tables/streamWideRows.ts';
+import { readWideRows } from '../../store/tables/wideRows.ts';
 import { ok, refused } from '../setup/api.ts';
 import { openTestStore } from './store.ts';
 import { type DrivenTable, driveTable } from './tableDriver.ts';
@@ -97,7 +98,7 @@ describe('wide tables: more columns than an engine is asked for at once', () => 
       const hidden = (at as TableAt).columns.filter(({ name }) => masked && name === '列 1');
       const visible = seeTable(at as TableAt, new Map(hidden.map(({ id }) => [id, 'mask'])));
       const rows = await readWideRows(store.services, { visible, columns: visible.columns }, [3, 4]);
-      const arrow = await buffer(await streamWideRows(store.services, { visible, columns: visible.columns }, [3, 4]));
+      const arrow = await buffer(await streamWideRows(store.services, { visible, columns: visible.columns }, [3, 4], 'arrow'));
       return {
         cells: rows.map(({ json }) => JSON.parse(json)['列 1']),
         inJson: rows[0]?.json.includes('変更'),

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import * as arrow from 'apache-arrow';
 import { cellJson } from '../../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../../core/cells/columnTypes.ts';
@@ -7,31 +6,43 @@ import { parseTypeName } from '../typeNames.ts';
 import { planArrowColumn } from './arrowColumns.ts';
 import { CollectingWriter } from './arrowStream.ts';
 
+/** Columns given by the canonical texts of their cells. */
 export interface TextColumn {
   name: string;
   /** The name of a column's type. */
   type: string;
-  /** Canonical texts. */
-  texts: (string | null)[];
 }
 
-/** Columns of texts as an Arrow stream, with the same types as columns read by DuckDB. */
-export function writeArrow(columns: TextColumn[], rowCount: number): Readable {
+export interface TextWriter {
+  begin(): string | Buffer;
+  /** The texts of each column in some rows. */
+  write(texts: (string | null)[][], rowCount: number): string | Buffer;
+  end(): string | Buffer;
+}
+
+/** An Arrow stream with the same types as columns read by DuckDB: one record batch for each call of `write`. */
+export function makeArrowTextWriter(columns: TextColumn[]): TextWriter {
   const fields = columns.map(({ name, type }) => new arrow.Field(name, planArrowColumn(parseTypeName(type)).type, true));
   const schema = new arrow.Schema(fields);
   const writer = new CollectingWriter();
-  writer.reset(undefined, schema);
-  const pieces = [writer.take()];
-  if (rowCount > 0) {
-    const children = columns.map(({ type, texts }, i) =>
-      readTexts((fields[i] as arrow.Field).type, parseColumnType(type) as ColumnType, texts),
-    );
-    writer.write(new arrow.RecordBatch(schema, new arrow.Data(new arrow.Struct(fields), 0, rowCount, 0, {}, children)));
-    pieces.push(writer.take());
-  }
-  writer.reset();
-  pieces.push(writer.take());
-  return Readable.from(pieces, { objectMode: false });
+  return {
+    begin() {
+      writer.reset(undefined, schema);
+      return writer.take();
+    },
+    write(texts, rowCount) {
+      if (rowCount === 0) return Buffer.alloc(0);
+      const children = columns.map(({ type }, i) =>
+        readTexts((fields[i] as arrow.Field).type, parseColumnType(type) as ColumnType, texts[i] ?? []),
+      );
+      writer.write(new arrow.RecordBatch(schema, new arrow.Data(new arrow.Struct(fields), 0, rowCount, 0, {}, children)));
+      return writer.take();
+    },
+    end() {
+      writer.reset();
+      return writer.take();
+    },
+  };
 }
 
 function readTexts(arrowType: arrow.DataType, type: ColumnType, texts: (string | null)[]): arrow.Data {

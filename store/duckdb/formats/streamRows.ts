@@ -1,18 +1,24 @@
 import { Readable } from 'node:stream';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { makeArrowWriter } from './arrowStream.ts';
+import { ChainedReader } from './chainedReader.ts';
 import { ChunkReader, interruptUntilStopped } from './chunkReader.ts';
+import { makeCsvWriter } from './csvStream.ts';
 import { describeQuery, type QueryColumn, type QueryParams } from './describeQuery.ts';
 import { makeJsonWriter, makeNdjsonWriter } from './jsonStream.ts';
 import type { RowWriter } from './rowWriter.ts';
 
-export const rowFormats = ['json', 'ndjson', 'arrow'] as const;
+/** Formats that are written row by row. */
+export const rowFormats = ['json', 'ndjson', 'arrow', 'csv'] as const;
 export type RowFormat = (typeof rowFormats)[number];
+/** All formats of rows. A Parquet file is known only when its last row is, so it is written before it is sent. */
+export type DataFormat = RowFormat | 'parquet';
 
 const writers: Record<RowFormat, (columns: QueryColumn[]) => RowWriter> = {
   json: makeJsonWriter,
   ndjson: makeNdjsonWriter,
   arrow: makeArrowWriter,
+  csv: makeCsvWriter,
 };
 
 /** How much is sent at once, and how much may wait for a slow reader. */
@@ -47,10 +53,37 @@ export async function startRows(
   return { columns: opened.columns, body: new RowStream(connection, opened) };
 }
 
+/** The rows of several SELECTs with the same columns, one after the other; `openNext` returns null after the last. */
+export async function startChainedRows(
+  connection: DuckDBConnection,
+  columns: QueryColumn[],
+  format: RowFormat,
+  openNext: () => Promise<OpenedSelect | null>,
+): Promise<Readable> {
+  const writer = writers[format](columns);
+  const reader = await ChainedReader.open(connection, async () => {
+    const next = await openNext();
+    if (next === null) return null;
+    try {
+      const start = () => connection.stream(selectWritten(next.sql, columns, writer));
+      return { reader: await ChunkReader.open(connection, start), release: next.release };
+    } catch (error) {
+      await next.release();
+      throw error;
+    }
+  });
+  return new RowStream(connection, { columns, writer, reader });
+}
+
+export interface OpenedSelect {
+  sql: string;
+  release(): Promise<void>;
+}
+
 interface OpenedRows {
   columns: QueryColumn[];
   writer: RowWriter;
-  reader: ChunkReader;
+  reader: ChunkReader | ChainedReader;
 }
 
 async function openRows(
@@ -66,12 +99,16 @@ async function openRows(
   const start = async () => {
     if (!knownColumns) columns = await describeQuery(connection, select, params);
     writer = writers[format](columns);
-    // Columns by position: two may have the same name. The line break ends a comment at the end of the text.
-    const names = columns.map((_, i) => `c${i}`).join(', ');
-    return connection.stream(`SELECT ${writer.select((i) => `q.c${i}`)} FROM (${select}\n) AS q(${names})`, params);
+    return connection.stream(selectWritten(select, columns, writer), params);
   };
   const reader = await ChunkReader.open(connection, start);
   return { columns, writer, reader };
+}
+
+/** Columns by position: two may have the same name. The line break ends a comment at the end of the text. */
+function selectWritten(select: string, columns: QueryColumn[], writer: RowWriter): string {
+  const names = columns.map((_, i) => `c${i}`).join(', ');
+  return `SELECT ${writer.select((i) => `q.c${i}`)} FROM (${select}\n) AS q(${names})`;
 }
 
 class RowStream extends Readable {

@@ -1,0 +1,18 @@
+import { cellJson } from './cellJson.ts';
+import type { ColumnType } from './columnTypes.ts';
+
+/** A cell of CSV: the text of its JSON without the quotes. Nothing for null. */
+export function csvCell(type: ColumnType, text: string | null): string | null {
+  const json = cellJson(type, text);
+  if (text === null || type.kind === 'JSON') return text && json;
+  return json === 'null' ? null : json.startsWith('"') ? (JSON.parse(json) as string) : json;
+}
+
+/** A line of CSV, quoted where it must be (RFC 4180); an empty text is `""`, as nothing is null. */
+export function writeCsvLine(cells: (string | null)[]): string {
+  return `${cells.map((cell) => (cell === null ? '' : quoteCsv(cell))).join(',')}\n`;
+}
+
+function quoteCsv(text: string): string {
+  return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
