@@ -19,6 +19,7 @@ export const problems = {
   'bad-signature': { status: 403, title: 'The signature does not match' },
   'not-found': { status: 404, title: 'Not found' },
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
+  'not-acceptable': { status: 406, title: 'No format that can be made' },
   'version-conflict': { status: 409, title: 'The table has changed' },
   'name-taken': { status: 409, title: 'The name is taken' },
   'in-use': { status: 409, title: 'Still in use' },

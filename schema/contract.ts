@@ -1477,6 +1477,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workbooks/{workbook_id}/tables/{name}/data": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a whole table
+         * @description All rows of one version in row order, policy-applied, without a cap: a stream that is read as fast as it is taken.
+         *     Writes meanwhile do not show in it. `format` or `Accept` chooses the format: JSON (default), NDJSON, Arrow, CSV or
+         *     Parquet, which begins to arrive when it is whole. A reader who takes nothing for a minute is cut off; a body that
+         *     ends early was cut off.
+         */
+        get: operations["readTableData"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workbooks/{workbook_id}/tables/{name}/rows": {
         parameters: {
             query?: never;
@@ -1486,8 +1509,8 @@ export interface paths {
         };
         /**
          * Read rows
-         * @description A page of rows in row order or as sorted, policy-applied. `Accept` chooses the format: `application/json` (default),
-         *     `application/x-ndjson` or `application/vnd.apache.arrow.stream`; in the latter two the frame is in headers. A filter
+         * @description A page of rows in row order or as sorted, policy-applied. `format` or `Accept` chooses the format: JSON (default),
+         *     NDJSON, Arrow, CSV or Parquet; in all but the first the frame is in headers. A filter
          *     that is not a plain boolean expression over this table is 400 `query-refused`. A version that nothing refers to can be
          *     read for 30 days.
          */
@@ -1715,8 +1738,8 @@ export interface paths {
          *     `query-timeout`, `query-too-large`. An unknown `at` is 404. When too many queries wait, 429.
          *
          *     The result is kept for 24 hours under its `id`, belongs to the credential's user, and can be paged with `getResult`.
-         *     `format` chooses the format of the first page; in NDJSON and Arrow the manifest is in headers. Denied columns do not
-         *     exist for the query, masked ones read as NULL.
+         *     `format` or `Accept` chooses the format of the first page; in all but JSON the manifest is in headers only. Denied
+         *     columns do not exist for the query, masked ones read as NULL.
          */
         post: operations["runQuery"];
         delete?: never;
@@ -1755,7 +1778,7 @@ export interface paths {
         };
         /**
          * Read a page of a result
-         * @description A page of a durable result. `Accept` chooses JSON (default), NDJSON or Arrow. A result belongs to the user whose
+         * @description A page of a durable result. `format` or `Accept` chooses JSON (default), NDJSON, Arrow, CSV or Parquet. A result belongs to the user whose
          *     credential made it: for anybody else it is 404; for a credential of the same user whose reach excludes the workbook 403
          *     `outside-reach`. After 24 hours, and once a policy was set that would have changed it, it is 410 `expired`.
          */
@@ -4553,6 +4576,12 @@ export interface components {
          */
         ExpectedVersion: number | null;
         /**
+         * @description Format of rows: `json` (`application/json`), `ndjson` (`application/x-ndjson`), `arrow`
+         *     (`application/vnd.apache.arrow.stream`), `csv` (`text/csv`), `parquet` (`application/vnd.apache.parquet`).
+         * @enum {string}
+         */
+        RowFormat: "json" | "ndjson" | "arrow" | "csv" | "parquet";
+        /**
          * @description Format of an export.
          * @enum {string}
          */
@@ -5448,6 +5477,8 @@ export interface components {
             required_reach?: string;
             /** @description With `insufficient-role`: the base role that would be needed, where one would do. */
             required_role?: string;
+            /** @description With `not-acceptable`: the media types that can be made. */
+            available?: string[];
             /** @description With `method-not-allowed`: the methods this path has. */
             allow?: string[];
         };
@@ -5535,12 +5566,8 @@ export interface components {
              * @default 1000
              */
             limit?: number;
-            /**
-             * @description Format of the first page.
-             * @default json
-             * @enum {string}
-             */
-            format?: "json" | "ndjson" | "arrow";
+            /** @description Format of the first page, instead of `Accept`; the same as `format` in the query string. */
+            format?: components["schemas"]["RowFormat"];
             /**
              * @description Time allowed, in milliseconds.
              * @default 30000
@@ -7289,6 +7316,42 @@ export interface components {
         };
     };
     responses: {
+        /** @description The caller has this content already, as `If-None-Match` says. */
+        NotModified: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                ETag: components["headers"]["ETag"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description `Accept` allows no format that can be made; `available` lists those. Slug: `not-acceptable`. */
+        NotAcceptable: {
+            headers: {
+                "X-Request-Id": components["headers"]["XRequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "type": "urn:svc:problem:not-acceptable",
+                 *       "title": "No format that can be made",
+                 *       "status": 406,
+                 *       "detail": "This cannot be answered as image/png.",
+                 *       "suggested_fix": "Ask for application/json, application/x-ndjson, application/vnd.apache.arrow.stream, text/csv or application/vnd.apache.parquet.",
+                 *       "instance": "req_01JXQ2V7M0Z8K4T5R6W9A1B2C3",
+                 *       "available": [
+                 *         "application/json",
+                 *         "application/x-ndjson",
+                 *         "application/vnd.apache.arrow.stream",
+                 *         "text/csv",
+                 *         "application/vnd.apache.parquet"
+                 *       ]
+                 *     }
+                 */
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /**
          * @description The request cannot be understood or carried out as asked. Slugs: `malformed-request`, `uncastable-value`,
          *     `derived-cannot-branch`, `query-refused`, `query-failed`, `query-timeout`, `query-too-large`, `url-refused`.
@@ -7671,6 +7734,15 @@ export interface components {
         WorkspaceIdQuery: string;
         /** @description Who is acting, as free text for the op log and the audit log. */
         ActorQuery: string;
+        /** @description Format of the answer. It says the same as `Accept`, and wins over it. */
+        FormatRows: components["schemas"]["RowFormat"];
+        /** @description The `ETag` of an answer that the caller has. If it is still the same, 304 without a body. */
+        IfNoneMatch: string;
+        /**
+         * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+         *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+         */
+        IfMatch: string;
         /**
          * @description The `edit_version` the caller last saw, or the literal `null` for "do not check". Leaving it out is 422.
          * @example 42
@@ -7835,7 +7907,10 @@ export interface components {
         IdempotencyReplayed: "true";
         /** @description Address of the resource or, with 202, of the job. */
         Location: string;
-        /** @description The table's `edit_version` as an entity tag, e.g. `"42"`. */
+        /**
+         * @description Names the content: `If-None-Match` with it answers 304 as long as it is the same. Of a table it begins with the
+         *     `edit_version`, e.g. `"42-9c1f0d"`, and after a write it is that alone; `If-Match` takes either.
+         */
         ETag: string;
         /** @description Name to save the file under, RFC 6266 with `filename*` in UTF-8. */
         ContentDisposition: string;
@@ -8444,6 +8519,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11142,6 +11218,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11376,6 +11453,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11609,6 +11687,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11802,6 +11881,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12056,6 +12136,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -12182,6 +12267,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12461,6 +12547,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -12960,9 +13047,11 @@ export interface operations {
                     "application/schema+json": components["schemas"]["RowJsonSchema"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
@@ -13415,6 +13504,7 @@ export interface operations {
                     "application/json": components["schemas"]["Table"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -13442,6 +13532,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -13590,9 +13685,11 @@ export interface operations {
                     "application/schema+json": components["schemas"]["RowJsonSchema"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
@@ -13670,6 +13767,7 @@ export interface operations {
                     "application/json": components["schemas"]["TableProfile"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -13840,6 +13938,7 @@ export interface operations {
                     "application/json": components["schemas"]["ColumnsResponse"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -13859,6 +13958,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -13945,6 +14049,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -14012,6 +14121,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -14168,6 +14282,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -14254,6 +14373,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -14321,6 +14445,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -14467,6 +14596,115 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    readTableData: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Columns to read, repeatable; default all visible ones. A value that is not itself a column's name is split at
+                 *     commas. An unknown or denied column is 422.
+                 */
+                columns?: string[];
+                /** @description Read this `edit_version` instead of the current one. One that never was is 404; one that is no longer kept 410. */
+                at_version?: number;
+                /**
+                 * @description Read the table as it was in a named version or a committed snapshot, by label or snapshot id; one that was deleted
+                 *     since is among them. Not together with `at_version` (422).
+                 */
+                at?: string;
+                /** @description Format of the answer. It says the same as `Accept`, and wins over it. */
+                format?: components["parameters"]["FormatRows"];
+            };
+            header?: {
+                /** @description The `ETag` of an answer that the caller has. If it is still the same, 304 without a body. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    ETag: components["headers"]["ETag"];
+                    "Content-Disposition": components["headers"]["ContentDisposition"];
+                    "X-SVC-Edit-Version": components["headers"]["XSVCEditVersion"];
+                    "X-SVC-Row-Count": components["headers"]["XSVCRowCount"];
+                    "X-SVC-Masked-Columns": components["headers"]["XSVCMaskedColumns"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "name": "売上明細",
+                     *       "edit_version": 42,
+                     *       "columns": [
+                     *         {
+                     *           "name": "日付",
+                     *           "type": "DATE"
+                     *         },
+                     *         {
+                     *           "name": "得意先",
+                     *           "type": "VARCHAR"
+                     *         },
+                     *         {
+                     *           "name": "金額",
+                     *           "type": "BIGINT"
+                     *         }
+                     *       ],
+                     *       "row_count": 1,
+                     *       "next_cursor": null,
+                     *       "masked_columns": [
+                     *         "得意先"
+                     *       ],
+                     *       "rows": [
+                     *         {
+                     *           "日付": "2024-04-01",
+                     *           "得意先": null,
+                     *           "金額": 120000,
+                     *           "__svc_row_id": 1
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["RowsPage"];
+                    /** @example {"日付":"2024-04-01","得意先":null,"金額":120000,"__svc_row_id":1} */
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    /**
+                     * @example 日付,得意先,金額,__svc_row_id
+                     *     2024-04-01,,120000,1
+                     */
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            410: components["responses"]["Gone"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     readRows: {
         parameters: {
             query?: {
@@ -14492,8 +14730,13 @@ export interface operations {
                  *     since is among them. Not together with `at_version` (422).
                  */
                 at?: string;
+                /** @description Format of the answer. It says the same as `Accept`, and wins over it. */
+                format?: components["parameters"]["FormatRows"];
             };
-            header?: never;
+            header?: {
+                /** @description The `ETag` of an answer that the caller has. If it is still the same, 304 without a body. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Id of the workbook.
@@ -14561,12 +14804,20 @@ export interface operations {
                     /** @example {"日付":"2024-04-01","得意先":null,"金額":120000,"__svc_row_id":1} */
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
+                    /**
+                     * @example 日付,得意先,金額,__svc_row_id
+                     *     2024-04-01,,120000,1
+                     */
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
+            304: components["responses"]["NotModified"];
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             410: components["responses"]["Gone"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
@@ -14584,6 +14835,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -14674,6 +14930,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -14802,6 +15063,7 @@ export interface operations {
                     "application/json": components["schemas"]["RowRead"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -14832,6 +15094,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -14898,6 +15165,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -15261,6 +15533,7 @@ export interface operations {
                     "application/json": components["schemas"]["A1Response"];
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -15280,6 +15553,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -15595,7 +15873,10 @@ export interface operations {
     };
     runQuery: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Format of the answer. It says the same as `Accept`, and wins over it. */
+                format?: components["parameters"]["FormatRows"];
+            };
             header?: never;
             path: {
                 /**
@@ -15676,12 +15957,19 @@ export interface operations {
                      */
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
+                    /**
+                     * @example 月,売上
+                     *     2024-04,1240000
+                     */
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMedia"];
             422: components["responses"]["ValidationFailed"];
@@ -15757,8 +16045,13 @@ export interface operations {
                 limit?: components["parameters"]["LimitResult"];
                 /** @description Rows to skip. */
                 offset?: components["parameters"]["Offset"];
+                /** @description Format of the answer. It says the same as `Accept`, and wins over it. */
+                format?: components["parameters"]["FormatRows"];
             };
-            header?: never;
+            header?: {
+                /** @description The `ETag` of an answer that the caller has. If it is still the same, 304 without a body. */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Id of the result.
@@ -15779,6 +16072,7 @@ export interface operations {
                     "X-SVC-Result-Id": components["headers"]["XSVCResultId"];
                     "X-SVC-Row-Count": components["headers"]["XSVCRowCount"];
                     "X-SVC-Masked-Columns": components["headers"]["XSVCMaskedColumns"];
+                    ETag: components["headers"]["ETag"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -15825,11 +16119,19 @@ export interface operations {
                      */
                     "application/x-ndjson": string;
                     "application/vnd.apache.arrow.stream": string;
+                    /**
+                     * @example 月,売上
+                     *     2024-04,1240000
+                     */
+                    "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
+            304: components["responses"]["NotModified"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
             410: components["responses"]["Gone"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
@@ -16106,6 +16408,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16213,6 +16516,11 @@ export interface operations {
                  *     one still runs, 409 `idempotency-in-progress`.
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` of a reading of the table, or its version in quotes (`"42"`). It counts as `expected_version` where that is
+                 *     left out, and `*` as `null`; both that differ are 422, and so is a weak tag.
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
@@ -16342,6 +16650,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -16426,6 +16735,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -17764,6 +18074,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18047,6 +18358,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18356,6 +18668,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -18992,6 +19305,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19101,6 +19415,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19210,6 +19525,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19331,6 +19647,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -19647,6 +19964,7 @@ export interface operations {
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -20415,6 +20733,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Retry-After": components["headers"]["RetryAfter"];
                     [name: string]: unknown;
                 };
                 content?: never;

@@ -24,6 +24,7 @@ import { makeSnapshotHandlers } from './snapshots.ts';
 import { makeSourceHandlers } from './sources.ts';
 import { makeStagedHandlers } from './staged.ts';
 import { makeSystemHandlers } from './system.ts';
+import { makeTableDataHandlers } from './tableData.ts';
 import { makeTableHandlers } from './tables.ts';
 import { makeUploadHandlers } from './uploads.ts';
 import { makeWorkbookHandlers } from './workbooks.ts';
@@ -47,6 +48,7 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeDiscoveryHandlers(parts),
     ...tables,
     ...makeRowHandlers(parts),
+    ...makeTableDataHandlers(parts),
     ...makeQueryHandlers(parts),
     ...columns,
     // Columns have two addresses: under the table, and the older one under the artifact.

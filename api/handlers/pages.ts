@@ -20,10 +20,10 @@ export function makePageHandlers({
   const checkSeldom = shareFor(checkAgainMs, () => checkReadiness(services));
 
   return {
-    async getHome({ accepts }) {
+    async getHome({ type }) {
       const away = (await checkSeldom()).map(({ part }) => part);
       const { version } = contract;
-      if (accepts('application/json', 'text/html') === 'text/html') {
+      if (type === 'text/html') {
         const page = makeHomePage({
           version,
           publicUrl: config.publicUrl,
@@ -31,11 +31,10 @@ export function makePageHandlers({
           temporalUrl: config.temporal.uiUrl,
           canSignUp: config.signup,
         });
-        return { status: 200, ...page, headers: { ...page.headers, Vary: 'Accept' } };
+        return { status: 200, ...page };
       }
       return {
         status: 200,
-        headers: { Vary: 'Accept' },
         body: {
           name: 'Workbook Data Service',
           version,

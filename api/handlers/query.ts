@@ -5,10 +5,11 @@ import { runQuery } from '../../activities/query/runQuery.ts';
 import { validateQuery } from '../../activities/query/validateQuery.ts';
 import type { ResultRecord } from '../../store/pg/results.ts';
 import type { Handlers } from '../http/call.ts';
+import { formatOf } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { wrapStream } from '../http/wrapStream.ts';
-import { formatTypes, type StreamFormat } from '../presenters/formats.ts';
 import { presentResultHead, presentResultHeaders } from '../presenters/results.ts';
+import { presentResultValidator } from '../presenters/validators.ts';
 
 interface Page {
   limit: number;
@@ -16,10 +17,10 @@ interface Page {
 }
 
 export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' | 'validateQuery' | 'getResult'> {
-  const stream = async (result: ResultRecord, page: Page, format: StreamFormat) => ({
+  const stream = async (result: ResultRecord, page: Page, type: string) => ({
     status: 200 as const,
     headers: presentResultHeaders(result),
-    raw: { type: formatTypes[format], data: await streamResult(services, result, page, format) },
+    raw: { type, data: await streamResult(services, result, page, formatOf(type)) },
   });
   const answerJson = (result: ResultRecord, page: Page, rows: string | Readable) => {
     const head = `${JSON.stringify(presentResultHead(result, page)).slice(0, -1)},"rows":`;
@@ -31,20 +32,20 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
   };
 
   return {
-    async runQuery({ principal, params, body, abandoned }) {
+    async runQuery({ principal, params, body, type, abandoned }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const page = { limit: body.limit ?? 1000, offset: 0 };
-      const format = body.format ?? 'json';
+      const isJson = formatOf(type) === 'json';
       const answer = await runQuery(services, principal, workbook, {
         sql: body.sql,
         params: body.params ?? null,
         // The other formats are written from the stored result.
-        jsonRows: format === 'json' ? page.limit : 0,
+        jsonRows: isJson ? page.limit : 0,
         timeoutMs: body.timeout_ms ?? 30_000,
         at: body.at ?? null,
         signal: abandoned,
       });
-      return format === 'json' ? answerJson(answer.result, page, answer.pageJson) : stream(answer.result, page, format);
+      return isJson ? answerJson(answer.result, page, answer.pageJson) : stream(answer.result, page, type);
     },
 
     async validateQuery({ principal, params, body }) {
@@ -52,13 +53,14 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
       return { status: 200, body: await validateQuery(services, principal, workbook, { sql: body.sql, params: body.params ?? null }) };
     },
 
-    async getResult({ principal, params, query, accepts }) {
+    async getResult({ principal, params, query, type, unlessSeen }) {
       const result = await requireResult(services, principal, params.result_id);
       const page = { limit: query.limit ?? 1000, offset: query.offset ?? 0 };
-      const type = accepts('application/json', formatTypes.ndjson, formatTypes.arrow);
-      if (type === formatTypes.ndjson) return stream(result, page, 'ndjson');
-      if (type === formatTypes.arrow) return stream(result, page, 'arrow');
-      return answerJson(result, page, await streamResult(services, result, page, 'json'));
+      return unlessSeen(presentResultValidator(result, type, page), async () =>
+        formatOf(type) === 'json'
+          ? answerJson(result, page, await streamResult(services, result, page, 'json'))
+          : stream(result, page, type),
+      );
     },
   };
 }

@@ -4,36 +4,39 @@ import { prepareRowDelete, prepareRowUpdate } from '../../activities/rows/editRo
 import { openAsked } from '../../activities/rows/openAsked.ts';
 import { readRow } from '../../activities/rows/readRow.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
-import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import { prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
-import { DomainError } from '../../core/errors.ts';
-import type { Handlers } from '../http/call.ts';
+import type { Handlers, Reply } from '../http/call.ts';
+import { formatOf } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentDelete, presentUpsert } from '../presenters/edits.ts';
-import { encodeNames, formatTypes } from '../presenters/formats.ts';
-import { writeRow, writeRowsPage } from '../presenters/tables.ts';
+import { presentRowsHeaders, writeRowsPage } from '../presenters/rows.ts';
+import { writeRow } from '../presenters/tables.ts';
+import { presentRowsValidator } from '../presenters/validators.ts';
 import { answerEdit } from './answerEdit.ts';
+import { refuseBoth } from './refuseBoth.ts';
 import { parseExpectedVersion } from './tables.ts';
 
 type RowOperations = 'readRows' | 'upsertRows' | 'deleteRows' | 'readRow' | 'updateRow' | 'deleteRow';
 
 export function makeRowHandlers({ services }: ApiParts): Handlers<RowOperations> {
   return {
-    async readRows({ principal, params, query, accepts }) {
+    async readRows({ principal, params, query, type, unlessSeen }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       refuseBoth(query, 'cursor', 'offset');
       refuseBoth(query, 'at', 'at_version');
       const at = await openAsked(services, workbook.id, params.name, query);
-      const page = await readRows(services, await openVisibleTable(services, principal, at), { ...query, limit: query.limit ?? 100 });
-      const masked = page.columns.filter((column) => column.masked).map((column) => column.name);
-      const type = accepts('application/json', formatTypes.ndjson, formatTypes.arrow);
-      const validator = { version: at.editVersion };
-      if (type === formatTypes.ndjson || type === formatTypes.arrow) {
-        const data = type === formatTypes.arrow ? await page.stream('arrow') : page.rows.map((row) => `${row}\n`).join('');
-        return { status: 200, validator, headers: presentPageHeaders(at.editVersion, page, masked), raw: { type, data } };
-      }
-      return { status: 200, validator, raw: { type: 'application/json', data: writeRowsPage(at, page, masked) } };
+      const visible = await openVisibleTable(services, principal, at);
+      const read = async (): Promise<Reply<'readRows'>> => {
+        const page = await readRows(services, visible, { ...query, limit: query.limit ?? 100 });
+        const format = formatOf(type);
+        const validator = { version: at.editVersion };
+        if (format === 'json') return { status: 200, validator, raw: { type, data: writeRowsPage(at, page) } };
+        const data = format === 'ndjson' ? page.rows.map((row) => `${row}\n`).join('') : await page.stream(format);
+        return { status: 200, validator, headers: presentRowsHeaders(at, page), raw: { type, data } };
+      };
+      // A filter may ask what time it is: then the version does not decide the page, and only its bytes tell.
+      return query.filter === undefined ? unlessSeen(presentRowsValidator(visible, type, query), read) : read();
     },
 
     async readRow({ principal, params, query }) {
@@ -100,22 +103,5 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<RowOperations>
         (edit, outcome) => ({ status: 200, body: presentDelete(edit, outcome) }),
       );
     },
-  };
-}
-
-function refuseBoth<Name extends string>(query: { [name in Name]?: unknown }, one: Name, other: Name): void {
-  if (query[one] === undefined || query[other] === undefined) return;
-  throw new DomainError('validation-failed', `${one} and ${other} exclude each other.`, 'Send one of them.', {
-    errors: [{ pointer: `/query/${other}`, detail: `not together with ${one}` }],
-  });
-}
-
-/** Headers for formats that hold only rows: what JSON would say around them. */
-function presentPageHeaders(editVersion: number, page: RowsPage, masked: string[]): Record<string, string> {
-  return {
-    'X-SVC-Edit-Version': String(editVersion),
-    'X-SVC-Row-Count': String(page.rowCount),
-    'X-SVC-Masked-Columns': encodeNames(masked),
-    ...(page.nextCursor === null ? {} : { 'X-SVC-Next-Cursor': page.nextCursor }),
   };
 }

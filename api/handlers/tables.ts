@@ -10,6 +10,7 @@ import { describeTable, pageTables } from '../../activities/tables/seeTables.ts'
 import type { Principal } from '../../core/access/principal.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Handlers, Reply } from '../http/call.ts';
+import { schemaType } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentColumns, presentRowSchema, presentTable, presentTableSummary, writeTableSchema } from '../presenters/tables.ts';
 
@@ -39,18 +40,18 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
   const describeSchema = async (
     principal: Principal,
     at: TableAt,
-    format: string | undefined,
+    type: string,
   ): Promise<Reply<'getTableSchema'> & Reply<'getArtifactSchema'>> => {
     const visible = await openVisibleTable(services, principal, at);
     const validator = { version: at.editVersion };
-    if (format === 'json-schema')
+    if (type === schemaType)
       return {
         status: 200,
         validator,
-        raw: { type: 'application/schema+json', data: JSON.stringify(presentRowSchema(at.table, visible)) },
+        raw: { type, data: JSON.stringify(presentRowSchema(at.table, visible)) },
       };
     const sample = await readRows(services, visible, { limit: 5 });
-    return { status: 200, validator, raw: { type: 'application/json', data: writeTableSchema(at, visible, sample.rows) } };
+    return { status: 200, validator, raw: { type, data: writeTableSchema(at, visible, sample.rows) } };
   };
 
   return {
@@ -106,12 +107,12 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
       };
     },
 
-    async getTableSchema({ principal, params, query }) {
-      return describeSchema(principal, await requireNamedTable(services, principal, params, 'viewer'), query.format);
+    async getTableSchema({ principal, params, type }) {
+      return describeSchema(principal, await requireNamedTable(services, principal, params, 'viewer'), type);
     },
 
-    async getArtifactSchema({ principal, params, query }) {
-      return describeSchema(principal, await requireNamedTable(services, principal, params, 'viewer'), query.format);
+    async getArtifactSchema({ principal, params, type }) {
+      return describeSchema(principal, await requireNamedTable(services, principal, params, 'viewer'), type);
     },
 
     async describeArtifact(call) {

@@ -49,8 +49,8 @@ export interface Call<Id extends OperationId> {
   requestId: string;
   /** Makes a reading's answer, unless the caller has it already by its validator: then 304, and nothing is read. */
   unlessSeen(validator: Validator, make: () => Promise<Reply<Id>>): Promise<Reply<Id>>;
-  /** The media type the caller prefers among those offered; null if none is acceptable. */
-  accepts(...types: string[]): string | null;
+  /** The media type to answer with, as the caller wants it. */
+  type: string;
   /** The caller's network address. */
   address: string;
   /** Aborted when the caller disconnects before the answer. */

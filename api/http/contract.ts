@@ -36,6 +36,12 @@ export interface Operation {
   formFlags: Set<string>;
   /** Form fields that are a choice, possibly null. */
   formChoices: Set<string>;
+  /** Where the body has `expected_version`: at its top, or in `target`. Null: nowhere. */
+  versionPlace: 'body' | 'target' | null;
+  /** Media types of what it answers, those that it prefers first. */
+  answerTypes: string[];
+  /** Whether a caller who takes none of them is refused. */
+  refusesTypes: boolean;
   /** Query parameters by name, and whether each is a list. */
   queryNames: Map<string, { list: boolean }>;
   backend: BackendOperation;
@@ -60,7 +66,7 @@ const file = join(projectDir, 'openapi.yaml');
 const kinds: Record<string, Principal['kind']> = { session: 'session', accountKey: 'account_key', accessToken: 'access_token' };
 
 interface BodySchema {
-  properties?: Record<string, { type?: string | string[]; anyOf?: { type?: unknown }[]; items?: BodySchema }>;
+  properties?: Record<string, { type?: string | string[]; anyOf?: { type?: unknown }[]; items?: BodySchema } & BodySchema>;
 }
 
 interface ContractOperation {
@@ -69,6 +75,7 @@ interface ContractOperation {
   security?: Record<string, string[]>[];
   parameters?: { in: string; name: string; schema?: { type?: unknown } }[];
   requestBody?: { required?: boolean; 'x-any-type'?: boolean; content: Record<string, { schema?: BodySchema } | undefined> };
+  responses?: Record<string, { content?: Record<string, unknown> }>;
 }
 
 const loaded = new Map<string, Promise<Contract>>();
@@ -136,6 +143,9 @@ function describeOperation(backend: BackendOperation): Operation {
     givesRows: describeFields(operation, 'application/json').rows?.items?.properties?.[rowIdColumn] !== undefined,
     formFlags: listFields(operation, ({ type }) => type === 'boolean'),
     formChoices: listFields(operation, (field) => field.anyOf?.some(({ type }) => type === 'null') ?? false),
+    versionPlace: findVersionPlace(describeFields(operation, 'application/json')),
+    answerTypes: listAnswerTypes(operation),
+    refusesTypes: Object.hasOwn(operation.responses ?? {}, '406'),
     queryNames: new Map(
       (operation.parameters ?? []).flatMap(({ in: place, name, schema }) =>
         place === 'query' ? [[name, { list: schema?.type === 'array' }] as const] : [],
@@ -154,6 +164,16 @@ function listFields(operation: ContractOperation, matches: (field: Fields[string
 
 function describeFields(operation: ContractOperation, type: string): Fields {
   return operation.requestBody?.content[type]?.schema?.properties ?? {};
+}
+
+function findVersionPlace(fields: Fields): Operation['versionPlace'] {
+  if (fields.expected_version) return 'body';
+  return fields.target?.properties?.expected_version ? 'target' : null;
+}
+
+function listAnswerTypes({ responses }: ContractOperation): string[] {
+  const answers = Object.entries(responses ?? {}).filter(([status]) => status.startsWith('2'));
+  return [...new Set(answers.flatMap(([, { content }]) => Object.keys(content ?? {})))];
 }
 
 function looksLikeEmail(text: string): boolean {

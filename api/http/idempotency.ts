@@ -19,12 +19,12 @@ export interface Repeatable {
 export function describeRepeatable(
   key: string,
   principal: Principal | null,
-  request: { method: string; url: string; print: string | Uint8Array | undefined },
+  request: { method: string; url: string; ifMatch: string | undefined; print: string | Uint8Array | undefined },
 ): Repeatable {
   return {
     key,
     scope: principal && `${principal.accountId} ${principal.kind === 'session' ? principal.userId : principal.credentialId}`,
-    requestHash: sha256(`${request.method} ${request.url}\n`, request.print ?? ''),
+    requestHash: sha256(`${request.method} ${request.url}\n`, request.ifMatch ? `${request.ifMatch}\n` : '', request.print ?? ''),
   };
 }
 

@@ -33,6 +33,8 @@ import {
   replayAnswer,
   settleAnswer,
 } from './idempotency.ts';
+import { chooseType } from './negotiate.ts';
+import { applyIfMatch } from './preconditions.ts';
 import type { TakeRequest } from './rateLimit.ts';
 import type { RequestCounter } from './requestCounts.ts';
 import { validateRequest } from './validate.ts';
@@ -124,20 +126,24 @@ async function answerRequest<Id extends OperationId>(
   trace: Trace,
   { body, sent }: Pick<Input, 'body' | 'sent'>,
 ): Promise<AnyReply> {
+  if (operation.answerTypes.length > 1) ctx.vary('Accept');
+  const { 'if-match': ifMatch } = ctx.headers;
   const { params, query } = validateRequest(parts.contract, operation, {
     params: ctx.params as Record<string, string>,
-    query: ctx.query as Record<string, string>,
+    query: applyIfMatch(operation, ifMatch, { query: ctx.query, body: body?.value }) as Record<string, string>,
     querystring: ctx.querystring,
     headers: ctx.headers as Record<string, string>,
     body: body?.value,
     bodySize: body?.size ?? 0,
   });
+  const type = chooseType(operation, ctx.req, query, body?.value);
   const key = operation.idempotent ? ctx.get('Idempotency-Key') : '';
-  const repeatable = key === '' ? null : describeRepeatable(key, trace.principal, { method: ctx.method, url: ctx.url, print: body?.print });
+  const repeatable =
+    key === '' ? null : describeRepeatable(key, trace.principal, { method: ctx.method, url: ctx.url, ifMatch, print: body?.print });
   try {
     const before = repeatable?.scope && (await replayAnswer(parts.services.db.orm, repeatable));
     if (before && !isJob(before)) return before;
-    return (await handler(makeCall<Id>(parts, ctx, trace, { params, query, body, sent, repeatable }))) as AnyReply;
+    return (await handler(makeCall<Id>(parts, ctx, trace, { params, query, type, body, sent, repeatable }))) as AnyReply;
   } catch (error) {
     if (error instanceof AnsweredBefore) return error.answer;
     if (error instanceof DomainError && error.code !== 'unavailable' && repeatable?.scope) {
@@ -204,6 +210,8 @@ type Numbers = Map<string, JournalNumbers>;
 interface Input {
   params: Record<string, unknown>;
   query: Record<string, unknown>;
+  /** The media type to answer with. */
+  type: string;
   body: ReadBody | undefined;
   /** Files that came with the request. */
   sent: SentFile[];
@@ -263,7 +271,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
     async unlessSeen(validator: Validator, make: () => Promise<AnyReply>): Promise<AnyReply> {
       return findSeen(ctx.req, validator) ? { status: 304, validator } : { ...(await make()), validator };
     },
-    accepts: (...types: string[]) => ctx.accepts(...types) || null,
+    type: input.type,
     idempotencyScope(scope: string) {
       if (repeatable) repeatable.scope = scope;
     },

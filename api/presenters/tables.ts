@@ -1,5 +1,4 @@
 import type { ReadRow } from '../../activities/rows/readRow.ts';
-import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import type { DescribedTable, SeenTable } from '../../activities/tables/seeTables.ts';
 import { rowIdColumn, type TableAt, type TableRecord } from '../../core/table/table.ts';
 import { rowIdField, type VisibleColumns } from '../../core/table/visibleTable.ts';
@@ -59,18 +58,6 @@ export function writeTableSchema(at: TableAt, visible: VisibleColumns, sample: s
     masked_columns: maskedNames(visible),
   };
   return writeObject(fields, { sample });
-}
-
-export function writeRowsPage(at: TableAt, page: RowsPage, masked: string[]): string {
-  const fields = {
-    name: at.table.name,
-    edit_version: at.editVersion,
-    columns: page.columns.map(({ name, type }) => ({ name, type })),
-    row_count: page.rowCount,
-    next_cursor: page.nextCursor,
-    masked_columns: masked,
-  };
-  return writeObject(fields, { rows: page.rows });
 }
 
 export function writeRow(at: TableAt, rowId: number, { columns, json }: ReadRow): string {

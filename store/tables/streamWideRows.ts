@@ -59,9 +59,10 @@ export async function streamWideParts(
       const ids = await nextIds();
       return ids.length === 0 ? null : writer.readPart(ids);
     });
+  const head = writer.begin();
   const first = await readNext();
   async function* parts() {
-    yield writer.begin();
+    yield head;
     for (let part = first; part !== null; part = await readNext()) yield part;
     yield writer.end();
   }

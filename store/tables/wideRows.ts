@@ -1,7 +1,10 @@
-import { DomainError } from '../../core/errors.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
+import { cellText } from '../duckdb/cellText.ts';
+import { readAll, withRelation } from '../duckdb/engine.ts';
+import { quoteName } from '../duckdb/relation.ts';
 import { mostColumnsAtOnce } from '../duckdb/wide.ts';
-import { type PageRow, selectRows } from './fetchRows.ts';
+import { openProjection, type PageRow, selectRows } from './fetchRows.ts';
 import { requireSmallPage } from './pageSize.ts';
 import { describeCells, type Projection, type ShownCell } from './projection.ts';
 import { eachColumn, withStoredColumns } from './storedColumns.ts';
@@ -69,15 +72,17 @@ async function readInSlices(storage: TableStorage, { visible, columns }: Project
   return ids.flatMap((id) => (texts.has(id) ? [{ id, json: texts.get(id) as string }] : []));
 }
 
+interface WideTexts {
+  rowCount: number;
+  /** Of each column. */
+  texts: (string | null)[][];
+}
+
 /**
  * The canonical texts of rows with very many columns by ids, in that order, column by column. Ids of rows that are not there
  * are left out.
  */
-export async function readWideTexts(
-  storage: TableStorage,
-  { visible, columns }: Projection,
-  ids: number[],
-): Promise<{ rowCount: number; texts: (string | null)[][] }> {
+export async function readWideTexts(storage: TableStorage, { visible, columns }: Projection, ids: number[]): Promise<WideTexts> {
   const { stored, cells } = describeCells(columns);
   const found = await withStoredColumns(storage, visible.at, { ids }, async (rows) => {
     const placeOf = new Map(rows.ids.map((id, place) => [id, place]));
@@ -91,10 +96,24 @@ export async function readWideTexts(
     const nothing = inOrder([]);
     return { rowCount: places.length, texts: cells.map(({ column, isRowId }) => read.get(column) ?? (isRowId ? idTexts : nothing)) };
   });
-  if (found) return found;
-  throw new DomainError(
-    'query-too-large',
-    `These rows cannot be given with ${columns.length} columns in this format.`,
-    `Name up to ${mostColumnsAtOnce} columns at a time with \`columns\`, or ask for JSON.`,
-  );
+  return found ?? readTextSlices(storage, { visible, columns }, ids);
+}
+
+/** The same with DuckDB, some columns at a time. */
+async function readTextSlices(storage: TableStorage, { visible, columns }: Projection, ids: number[]): Promise<WideTexts> {
+  const texts: (string | null)[][] = [];
+  let rowCount = 0;
+  for (let first = 0; first < columns.length; first += mostColumnsAtOnce) {
+    const part = columns.slice(first, first + mostColumnsAtOnce);
+    const list = part.map(({ name, type }) => cellText(quoteName(name), type)).join(', ');
+    const relation = await openProjection(storage, { visible, columns: part }, { ids });
+    const rows = await withRelation(storage.engine, storage.blobs, relation, (connection, from) =>
+      readAll(connection, `SELECT CAST(${rowIdColumn} AS DOUBLE), ${list} FROM ${from}`),
+    );
+    const byId = new Map(rows.map(([id, ...cells]) => [id as number, cells as (string | null)[]]));
+    const found = ids.flatMap((id) => (byId.has(id) ? [byId.get(id) as (string | null)[]] : []));
+    rowCount = found.length;
+    texts.push(...part.map((_, i) => found.map((cells) => cells[i] ?? null)));
+  }
+  return { rowCount, texts };
 }

@@ -123,6 +123,8 @@ export const genericCases: Partial<Record<ProblemCode, Case>> = {
     headers: { 'Content-Type': 'text/plain' },
   })),
 
+  'not-acceptable': sendChanged((sample) => ({ ...sample, headers: { ...sample.headers, Accept: 'image/png' } })),
+
   'too-large': async (world, operation) => announceHugeBody(world, operation, await makeSample(world, operation)),
 
   'validation-failed': sendChanged((sample, _world, operation) =>

@@ -94,6 +94,7 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
   readRow: { expired: forgottenVersion(({ table }) => `${table}/rows/1?at_version=1`) },
   updateRow: { 'version-conflict': staleVersion, 'in-use': archived },
   deleteRow: { 'version-conflict': staleVersion, 'in-use': archived },
+  readTableData: { expired: forgottenVersion(({ table }) => `${table}/data?at_version=1`) },
   upsertRows: { 'version-conflict': staleVersion, 'in-use': archived },
   deleteRows: { 'version-conflict': staleVersion, 'in-use': archived },
   writeRange: { 'version-conflict': staleVersion, 'in-use': archived },

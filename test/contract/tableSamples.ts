@@ -83,6 +83,7 @@ export const tableSamples = {
   readRow: onTable(({ table }) => ({ path: `${table}/rows/1` })),
   updateRow: onTable(({ table }) => ({ path: `${table}/rows/1`, body: { expected_version: 2, row: { 数: 3 } } })),
   deleteRow: onTable(({ table }) => ({ path: `${table}/rows/1?expected_version=2` })),
+  readTableData: onTable(({ table }) => ({ path: `${table}/data` })),
   readRows: onTable(({ table }) => ({ path: `${table}/rows` })),
   upsertRows: onTable(({ table }) => ({ path: `${table}/rows`, body: { expected_version: 2, rows: [{ __svc_row_id: 1, 数: 3 }] } })),
   deleteRows: onTable(({ table }) => ({ path: `${table}/rows/delete`, body: { expected_version: 2, row_ids: [1] } })),

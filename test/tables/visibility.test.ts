@@ -32,7 +32,13 @@ interface Asked {
 type Readers = Record<string, (table: string, width: number) => Asked[]>;
 
 const almostNames = ['col_1', 'col_2', 'col_3'];
-const formats = ['application/json', 'application/x-ndjson', 'application/vnd.apache.arrow.stream'];
+const formats = [
+  'application/json',
+  'application/x-ndjson',
+  'application/vnd.apache.arrow.stream',
+  'text/csv',
+  'application/vnd.apache.parquet',
+];
 const rowsOf = (table: string, query: string) => formats.map((accept) => ({ path: `tables/${table}/rows?${query}`, accept }));
 
 /** Columns have two addresses. */
@@ -61,6 +67,10 @@ const readers: Readers = {
       'limit=5&at_version=2',
     ].flatMap((query) => rowsOf(table, query)),
   readRow: (table) => ['1', '4', '7', '4?columns=col_0_', '4?at_version=2'].map((row) => ({ path: `tables/${table}/rows/${row}` })),
+  readTableData: (table) =>
+    ['', '?columns=col_0_', '?at_version=2'].flatMap((query) =>
+      formats.map((accept) => ({ path: `tables/${table}/data${query}`, accept })),
+    ),
   readRange: (table) => [{ path: `tables/${table}/range?range=A1:ZZ5` }],
   getRowHistory: (table) => [1, 4].map((row) => ({ path: `tables/${table}/rows/${row}/history` })),
   getRowLineage: (table) => [{ path: `tables/${table}/rows/1/lineage` }],
@@ -227,10 +237,20 @@ describe('columns that policies hide', () => {
 
   it('are hidden in tables of very many columns, which are read in another way', async () => {
     effects = fc.sample(anyEffects(tables.wide), 1)[0] ?? new Map();
-    await checkReaders('wide', ['readRows', 'readRow', 'readRange', 'diffTable', 'getRowHistory', 'profileTable', 'runQuery', 'getResult']);
+    await checkReaders('wide', [
+      'readRows',
+      'readRow',
+      'readTableData',
+      'readRange',
+      'diffTable',
+      'getRowHistory',
+      'profileTable',
+      'runQuery',
+      'getResult',
+    ]);
     // So many are denied that what is left is not wide.
     effects = new Map(Array.from({ length: 400 }, (_, n) => [columnName(n + 1), 'deny']));
-    await checkReaders('wide', ['readRows', 'readRange', 'diffTable', 'getRowHistory']);
+    await checkReaders('wide', ['readRows', 'readTableData', 'readRange', 'diffTable', 'getRowHistory']);
   }, 300_000);
 
   it('are looked up in one place, and read past it by what is listed here', async () => {
