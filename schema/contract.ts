@@ -3192,9 +3192,15 @@ export interface components {
             range: string;
             /** @description Rows of cells as they are now. */
             values: (string | number | boolean | null)[][];
-            /** @description New version. */
+            /**
+             * Format: int64
+             * @description New version.
+             */
             edit_version: number;
-            /** @description The op. */
+            /**
+             * Format: int64
+             * @description The op.
+             */
             op_id: number;
             /** @description Derived tables that went stale. */
             stale: string[];
@@ -3347,7 +3353,10 @@ export interface components {
         };
         /** @description What an annotation is about: a cell (both), a row, a column, or the table (neither). */
         AnnotationTarget: {
-            /** @description The row. */
+            /**
+             * Format: int64
+             * @description The row.
+             */
             row_id?: number;
             /** @description The column. */
             column?: string;
@@ -3368,7 +3377,10 @@ export interface components {
             /** @description Its name. */
             name: string;
             kind: components["schemas"]["EventArtifactKind"];
-            /** @description The table's version; `null` for what has none. */
+            /**
+             * Format: int64
+             * @description The table's version; `null` for what has none.
+             */
             edit_version: number | null;
         };
         /** @description An artifact is gone. */
@@ -3415,11 +3427,17 @@ export interface components {
         ArtifactSchema: {
             /** @description Name. */
             name: string;
-            /** @description Version it describes. */
+            /**
+             * Format: int64
+             * @description Version it describes.
+             */
             edit_version: number;
             /** @description Columns in order, policy-applied. */
             columns: components["schemas"]["ColumnInfo"][];
-            /** @description Rows. */
+            /**
+             * Format: int64
+             * @description Rows.
+             */
             row_count: number;
             /** @description The first rows, at most five. */
             sample: components["schemas"]["Row"][];
@@ -3433,7 +3451,10 @@ export interface components {
             /** @description Its name. */
             name: string;
             kind: components["schemas"]["EventArtifactKind"];
-            /** @description The table's version; `null` for what has none. */
+            /**
+             * Format: int64
+             * @description The table's version; `null` for what has none.
+             */
             edit_version: number | null;
             /**
              * Format: date-time
@@ -3491,7 +3512,10 @@ export interface components {
             description?: string | null;
             /** @description Id; a table can be named by it. */
             id?: string | null;
-            /** @description Rows, for tables and views. */
+            /**
+             * Format: int64
+             * @description Rows, for tables and views.
+             */
             row_count?: number | null;
             /** @description Columns, policy-applied; `null` where the artifact has none or the list leaves them out. */
             schema?: components["schemas"]["ArtifactColumn"][] | null;
@@ -3519,7 +3543,10 @@ export interface components {
             /** @description Its name. */
             name: string;
             kind: components["schemas"]["EventArtifactKind"];
-            /** @description The table's version; `null` for what has none. */
+            /**
+             * Format: int64
+             * @description The table's version; `null` for what has none.
+             */
             edit_version: number | null;
             /** @description Given when it changed. */
             state?: components["schemas"]["ArtifactState"];
@@ -3548,7 +3575,10 @@ export interface components {
         };
         /** @description An entry of the audit log. */
         AuditEntry: {
-            /** @description Number in the chain, without gaps. */
+            /**
+             * Format: int64
+             * @description Number in the chain, without gaps.
+             */
             seq: number;
             /**
              * Format: date-time
@@ -3585,7 +3615,10 @@ export interface components {
         AutoTopup: {
             /** @description Whether it is on. */
             enabled: boolean;
-            /** @description Credits bought at a time. */
+            /**
+             * Format: int64
+             * @description Credits bought at a time.
+             */
             amount: number;
             /** @description It buys when fewer credits than this remain. */
             threshold: number;
@@ -3664,7 +3697,10 @@ export interface components {
             /** @description The table. */
             table: string;
             base_version: components["schemas"]["EditVersion"];
-            /** @description Rows exported. */
+            /**
+             * Format: int64
+             * @description Rows exported.
+             */
             row_count: number;
             /** @description Format of the export. */
             format: components["schemas"]["ExportFormat"];
@@ -3777,7 +3813,10 @@ export interface components {
         };
         /** @description A row that changed since the caller's version. */
         ChangedRow: {
-            /** @description The row. */
+            /**
+             * Format: int64
+             * @description The row.
+             */
             row_id: number;
             /** @description Names of its changed columns (policy-applied). Empty for an inserted or deleted row. */
             columns: string[];
@@ -3860,7 +3899,10 @@ export interface components {
             isFolder: boolean;
             /** @description Media type; `null` for folders. */
             mime_type: string | null;
-            /** @description Bytes; `null` where the drive does not say. */
+            /**
+             * Format: int64
+             * @description Bytes; `null` where the drive does not say.
+             */
             size: number | null;
             /**
              * Format: date-time
@@ -3911,9 +3953,15 @@ export interface components {
             column: string;
             /** @description Type of the column; `null` when dropped. */
             type: string | null;
-            /** @description New version. */
+            /**
+             * Format: int64
+             * @description New version.
+             */
             edit_version: number;
-            /** @description The op. */
+            /**
+             * Format: int64
+             * @description The op.
+             */
             op_id: number;
             /** @description Derived tables that went stale. */
             stale: string[];
@@ -4011,7 +4059,10 @@ export interface components {
         ColumnsResponse: {
             /** @description Name of the table. */
             name: string;
-            /** @description Current version. */
+            /**
+             * Format: int64
+             * @description Current version.
+             */
             edit_version: number;
             /** @description Columns in order, policy-applied. */
             columns: components["schemas"]["ColumnInfo"][];
@@ -4242,7 +4293,10 @@ export interface components {
             name: string;
             /** @description `table`. */
             type: string;
-            /** @description Its first version. */
+            /**
+             * Format: int64
+             * @description Its first version.
+             */
             edit_version: number;
             /** @description `base`. */
             layer?: string | null;
@@ -4333,11 +4387,20 @@ export interface components {
         Credits: {
             /** @description Credits that come with the plan in the current period. */
             included: number;
-            /** @description Prepaid credits bought and not expired, less what earlier periods used of them. */
+            /**
+             * Format: int64
+             * @description Prepaid credits bought and not expired, less what earlier periods used of them.
+             */
             purchased: number;
-            /** @description Credits used in the current period. */
+            /**
+             * Format: int64
+             * @description Credits used in the current period.
+             */
             used: number;
-            /** @description What can still be spent; negative in overage. */
+            /**
+             * Format: int64
+             * @description What can still be spent; negative in overage.
+             */
             remaining: number;
         };
         /** @description Requests of one UTC day. */
@@ -4401,7 +4464,10 @@ export interface components {
         };
         /** @description Outcome. */
         DeleteAnnotationsResult: {
-            /** @description Annotations removed. */
+            /**
+             * Format: int64
+             * @description Annotations removed.
+             */
             deleted: number;
         };
         /** @description Rows to delete, all or nothing. */
@@ -4418,11 +4484,20 @@ export interface components {
         };
         /** @description Outcome of a delete. */
         DeleteRowsResult: {
-            /** @description New version. */
+            /**
+             * Format: int64
+             * @description New version.
+             */
             edit_version: number;
-            /** @description The op. */
+            /**
+             * Format: int64
+             * @description The op.
+             */
             op_id: number;
-            /** @description Rows deleted. */
+            /**
+             * Format: int64
+             * @description Rows deleted.
+             */
             deleted: number;
             /** @description Derived tables that went stale. */
             stale: string[];
@@ -4571,6 +4646,7 @@ export interface components {
             value: unknown;
         };
         /**
+         * Format: int64
          * @description The `edit_version` the caller last saw. Any other current version answers 409 `version-conflict`. An explicit `null`
          *     means "do not check"; leaving it out is 422.
          */
@@ -4863,9 +4939,15 @@ export interface components {
         InputRow: {
             /** @description Table. */
             table: string;
-            /** @description Row. */
+            /**
+             * Format: int64
+             * @description Row.
+             */
             row_id: number;
-            /** @description Version it was read at. */
+            /**
+             * Format: int64
+             * @description Version it was read at.
+             */
             edit_version: number;
         };
         /** @description Handle of an asynchronous operation, by kind. */
@@ -4919,9 +5001,15 @@ export interface components {
         JobProgress: {
             /** @description What it is doing. */
             stage: string;
-            /** @description Units done. */
+            /**
+             * Format: int64
+             * @description Units done.
+             */
             done: number;
-            /** @description Units in all; `null` while unknown. */
+            /**
+             * Format: int64
+             * @description Units in all; `null` while unknown.
+             */
             total: number | null;
         };
         /**
@@ -5023,7 +5111,10 @@ export interface components {
             name: string;
             /** @description State, for artifacts. */
             state?: components["schemas"]["ArtifactState"];
-            /** @description Version, for tables. */
+            /**
+             * Format: int64
+             * @description Version, for tables.
+             */
             edit_version?: number;
             /** @description Sheet, for regions. */
             sheet?: string | null;
@@ -5099,9 +5190,15 @@ export interface components {
             source: components["schemas"]["Source"];
             /** @description Every artifact produced or appended to. */
             artifacts: components["schemas"]["ArtifactSummary"][];
-            /** @description With `append`: the table's new version; otherwise `null`. */
+            /**
+             * Format: int64
+             * @description With `append`: the table's new version; otherwise `null`.
+             */
             edit_version: number | null;
-            /** @description With `append`: the op; otherwise `null`. */
+            /**
+             * Format: int64
+             * @description With `append`: the op; otherwise `null`.
+             */
             op_id: number | null;
             /** @description Derived tables that went stale. */
             stale: string[];
@@ -5174,13 +5271,25 @@ export interface components {
         /** @description Outcome of a merge. */
         MergeResponse: {
             edit_version: components["schemas"]["EditVersion"];
-            /** @description The op; `null` where nothing changed. */
+            /**
+             * Format: int64
+             * @description The op; `null` where nothing changed.
+             */
             op_id: number | null;
-            /** @description Rows inserted. */
+            /**
+             * Format: int64
+             * @description Rows inserted.
+             */
             inserted: number;
-            /** @description Rows updated. */
+            /**
+             * Format: int64
+             * @description Rows updated.
+             */
             updated: number;
-            /** @description Rows deleted. */
+            /**
+             * Format: int64
+             * @description Rows deleted.
+             */
             deleted: number;
             /** @description Conflicts opened. */
             conflicts: components["schemas"]["ConflictId"][];
@@ -5230,7 +5339,10 @@ export interface components {
         NextCursor: string | null;
         /** @description An operation on a workbook. */
         Op: {
-            /** @description Number, ascending in the workbook. */
+            /**
+             * Format: int64
+             * @description Number, ascending in the workbook.
+             */
             op_id: number;
             /**
              * @description What was done, e.g. `rows.upsert`, `rows.delete`, `rows.undo`, `column.add`, `transform.run`, `formula.set`,
@@ -5239,7 +5351,10 @@ export interface components {
             kind: string;
             /** @description The table; `null` where it is about the workbook. */
             table: string | null;
-            /** @description Version it made; `null` where it made none. */
+            /**
+             * Format: int64
+             * @description Version it made; `null` where it made none.
+             */
             edit_version: number | null;
             /** @description Who, as given. */
             actor: string | null;
@@ -5279,7 +5394,10 @@ export interface components {
             /** @description Name. */
             name: string;
             edit_version: components["schemas"]["EditVersion"];
-            /** @description Rows; `null` for a view. */
+            /**
+             * Format: int64
+             * @description Rows; `null` for a view.
+             */
             row_count: number | null;
         };
         /** @description What was used beyond the credits. */
@@ -5463,7 +5581,10 @@ export interface components {
             instance: string;
             /** @description The single errors, where several things are wrong. */
             errors?: components["schemas"]["ProblemError"][];
-            /** @description With `version-conflict`: the table's current `edit_version`. */
+            /**
+             * Format: int64
+             * @description With `version-conflict`: the table's current `edit_version`.
+             */
             current_version?: number;
             /** @description With `version-conflict`: what changed since the caller's version (policy-applied, capped). */
             changed?: components["schemas"]["ChangedRow"][];
@@ -5583,9 +5704,15 @@ export interface components {
             columns: components["schemas"]["ColumnDef"][];
             /** @description Rows of the page, values by column name. */
             rows: components["schemas"]["SampleRow"][];
-            /** @description Rows of the whole result. */
+            /**
+             * Format: int64
+             * @description Rows of the whole result.
+             */
             row_count: number;
-            /** @description `offset` of the next page; `null` on the last page. */
+            /**
+             * Format: int64
+             * @description `offset` of the next page; `null` on the last page.
+             */
             next_offset: number | null;
             /** @description Result columns that are masked for the caller. */
             masked_columns: string[];
@@ -5596,7 +5723,10 @@ export interface components {
              * @description When the result goes (24 hours).
              */
             expires_at: string;
-            /** @description Time the query took, in milliseconds. */
+            /**
+             * Format: int64
+             * @description Time the query took, in milliseconds.
+             */
             elapsed_ms: number;
         };
         /** @description A table that was read. */
@@ -5719,9 +5849,15 @@ export interface components {
             resolved_at: string | null;
             /** @description Who closed it; `null` while open. */
             resolved_by: string | null;
-            /** @description The table's new version; `null` when nothing was written. */
+            /**
+             * Format: int64
+             * @description The table's new version; `null` when nothing was written.
+             */
             edit_version: number | null;
-            /** @description The op; `null` when nothing was written. */
+            /**
+             * Format: int64
+             * @description The op; `null` when nothing was written.
+             */
             op_id: number | null;
             /** @description Derived tables that went stale. */
             stale: string[];
@@ -5858,16 +5994,25 @@ export interface components {
         };
         /** @description A row: the value of each visible column by name, and `__svc_row_id`. */
         Row: {
-            /** @description Row identifier. */
+            /**
+             * Format: int64
+             * @description Row identifier.
+             */
             __svc_row_id: number;
         } & {
             [key: string]: unknown;
         };
         /** @description One change of a row. */
         RowChange: {
-            /** @description The op. */
+            /**
+             * Format: int64
+             * @description The op.
+             */
             op_id: number;
-            /** @description Version it made. */
+            /**
+             * Format: int64
+             * @description Version it made.
+             */
             edit_version: number;
             /**
              * @description What happened to the row.
@@ -5888,7 +6033,10 @@ export interface components {
         };
         /** @description An updated row. */
         RowDiff: {
-            /** @description The row. */
+            /**
+             * Format: int64
+             * @description The row.
+             */
             row_id: number;
             /** @description Changed cells. */
             cells: components["schemas"]["CellChange"][];
@@ -5897,17 +6045,26 @@ export interface components {
         RowHistory: {
             /** @description Name of the table. */
             name: string;
-            /** @description The row. */
+            /**
+             * Format: int64
+             * @description The row.
+             */
             row_id: number;
             /** @description The changes, newest first. */
             changes: components["schemas"]["RowChange"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        /** @description Row identifier: given by the table, never reused, unchanged by edits, renames, snapshots, exports and merges. */
+        /**
+         * Format: int64
+         * @description Row identifier: given by the table, never reused, unchanged by edits, renames, snapshots, exports and merges.
+         */
         RowId: number;
         /** @description Values by column name. `__svc_row_id` absent = insert, present = update of the given cells. */
         RowInput: {
-            /** @description The row to update. */
+            /**
+             * Format: int64
+             * @description The row to update.
+             */
             __svc_row_id?: number;
         } & {
             [key: string]: unknown;
@@ -5934,7 +6091,10 @@ export interface components {
         RowLineage: {
             /** @description Name of the table. */
             name: string;
-            /** @description The row. */
+            /**
+             * Format: int64
+             * @description The row.
+             */
             row_id: number;
             /** @description Cells of the sheet, for ingested rows. */
             cells: components["schemas"]["SourceCell"][];
@@ -5947,13 +6107,19 @@ export interface components {
         RowsPage: {
             /** @description Name of the table. */
             name: string;
-            /** @description Version the rows were read at. */
+            /**
+             * Format: int64
+             * @description Version the rows were read at.
+             */
             edit_version: number;
             /** @description Columns of the rows, in order. */
             columns: components["schemas"]["ColumnDef"][];
             /** @description The rows. */
             rows: components["schemas"]["Row"][];
-            /** @description Rows that match, over all pages. */
+            /**
+             * Format: int64
+             * @description Rows that match, over all pages.
+             */
             row_count: number;
             next_cursor: components["schemas"]["NextCursor"];
             /** @description Columns that read as NULL for the caller. */
@@ -6198,7 +6364,10 @@ export interface components {
              * @enum {string}
              */
             status: "registered" | "analyzing" | "analyzed" | "ingesting" | "materialized" | "failed";
-            /** @description Bytes. */
+            /**
+             * Format: int64
+             * @description Bytes.
+             */
             size: number;
             /** @description SHA-256 of the bytes, hex. */
             sha256: string;
@@ -6436,13 +6605,25 @@ export interface components {
             /** @description The table. */
             name: string;
             edit_version: components["schemas"]["EditVersion"];
-            /** @description The op; `null` where nothing changed. */
+            /**
+             * Format: int64
+             * @description The op; `null` where nothing changed.
+             */
             op_id: number | null;
-            /** @description Rows inserted. */
+            /**
+             * Format: int64
+             * @description Rows inserted.
+             */
             inserted: number;
-            /** @description Rows updated. */
+            /**
+             * Format: int64
+             * @description Rows updated.
+             */
             updated: number;
-            /** @description Rows deleted. */
+            /**
+             * Format: int64
+             * @description Rows deleted.
+             */
             deleted: number;
             /** @description Conflicts opened. */
             conflicts: components["schemas"]["ConflictId"][];
@@ -6459,7 +6640,10 @@ export interface components {
             description: string | null;
             /** @description Internal id. */
             id: string;
-            /** @description Rows. */
+            /**
+             * Format: int64
+             * @description Rows.
+             */
             row_count: number;
             /** @description Columns, policy-applied. */
             schema: components["schemas"]["ColumnDef"][];
@@ -6473,7 +6657,10 @@ export interface components {
              */
             updated_at: string;
             workbook_id: components["schemas"]["WorkbookId"];
-            /** @description Current version. */
+            /**
+             * Format: int64
+             * @description Current version.
+             */
             edit_version: number;
             freshness: components["schemas"]["Freshness"];
             layer: components["schemas"]["Layer"];
@@ -6551,9 +6738,15 @@ export interface components {
         TableProfile: {
             /** @description Name. */
             name: string;
-            /** @description Version it describes. */
+            /**
+             * Format: int64
+             * @description Version it describes.
+             */
             edit_version: number;
-            /** @description Rows. */
+            /**
+             * Format: int64
+             * @description Rows.
+             */
             row_count: number;
             /** @description Visible columns, in order. */
             columns: components["schemas"]["ColumnProfile"][];
@@ -6568,7 +6761,10 @@ export interface components {
             description: string | null;
             /** @description Internal id. */
             id: string;
-            /** @description Rows. */
+            /**
+             * Format: int64
+             * @description Rows.
+             */
             row_count: number;
             /** @description Columns, policy-applied. */
             schema: components["schemas"]["ColumnDef"][];
@@ -6582,7 +6778,10 @@ export interface components {
              */
             updated_at: string;
             workbook_id: components["schemas"]["WorkbookId"];
-            /** @description Current version. */
+            /**
+             * Format: int64
+             * @description Current version.
+             */
             edit_version: number;
             freshness: components["schemas"]["Freshness"];
         };
@@ -6686,7 +6885,10 @@ export interface components {
             kind: components["schemas"]["CredentialKind"];
             /** @description Days with requests, oldest first; days without are left out. */
             daily: components["schemas"]["DailyCount"][];
-            /** @description Sum over the days. */
+            /**
+             * Format: int64
+             * @description Sum over the days.
+             */
             total: number;
         };
         /** @description A frequent value. */
@@ -6856,7 +7058,10 @@ export interface components {
             transform: components["schemas"]["Transform"];
             /** @description What it wrote; `null` when it was not run. */
             output: components["schemas"]["OutputTable"] | null;
-            /** @description The op; `null` when it was not run. */
+            /**
+             * Format: int64
+             * @description The op; `null` when it was not run.
+             */
             op_id: number | null;
             /** @description Tables downstream that were re-run. */
             recomputed: components["schemas"]["OutputTable"][];
@@ -6867,9 +7072,15 @@ export interface components {
         };
         /** @description Outcome of an undo. */
         UndoResponse: {
-            /** @description The new op, of kind `rows.undo`. */
+            /**
+             * Format: int64
+             * @description The new op, of kind `rows.undo`.
+             */
             op_id: number;
-            /** @description The op that was undone. */
+            /**
+             * Format: int64
+             * @description The op that was undone.
+             */
             undone_op_id: number;
             /** @description The table. */
             table: string;
@@ -6967,13 +7178,25 @@ export interface components {
         };
         /** @description Outcome of a write. */
         UpsertRowsResult: {
-            /** @description New version. */
+            /**
+             * Format: int64
+             * @description New version.
+             */
             edit_version: number;
-            /** @description The op. */
+            /**
+             * Format: int64
+             * @description The op.
+             */
             op_id: number;
-            /** @description Rows inserted. */
+            /**
+             * Format: int64
+             * @description Rows inserted.
+             */
             inserted: number;
-            /** @description Rows updated. */
+            /**
+             * Format: int64
+             * @description Rows updated.
+             */
             updated: number;
             /** @description Row ids in the order of the request. */
             row_ids: components["schemas"]["RowId"][];
@@ -7018,7 +7241,10 @@ export interface components {
             ops: number;
             /** @description Credits spent on the day. */
             credits: number;
-            /** @description Bytes stored, the day's last sample. */
+            /**
+             * Format: int64
+             * @description Bytes stored, the day's last sample.
+             */
             storage_bytes: number | null;
             /** @description Tables, the day's last sample. */
             tables: number | null;
@@ -7101,7 +7327,10 @@ export interface components {
             artifact_id: string;
             /** @description Its name. */
             name: string;
-            /** @description Version that went out. */
+            /**
+             * Format: int64
+             * @description Version that went out.
+             */
             edit_version: number;
         };
         /** @description A table went out in a file. */
@@ -7140,7 +7369,10 @@ export interface components {
             artifact_id: string;
             /** @description Its name. */
             name: string;
-            /** @description Version after the merge. */
+            /**
+             * Format: int64
+             * @description Version after the merge.
+             */
             edit_version: number;
             /** @description Conflicts opened. */
             conflicts: number;
@@ -13020,6 +13252,7 @@ export interface operations {
                      *       "properties": {
                      *         "__svc_row_id": {
                      *           "type": "integer",
+                     *           "format": "int64",
                      *           "minimum": 1
                      *         },
                      *         "日付": {
@@ -13658,6 +13891,7 @@ export interface operations {
                      *       "properties": {
                      *         "__svc_row_id": {
                      *           "type": "integer",
+                     *           "format": "int64",
                      *           "minimum": 1
                      *         },
                      *         "日付": {

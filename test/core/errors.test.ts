@@ -85,7 +85,7 @@ describe('renderProblem: a problem document', () => {
       }),
     );
     expect(document).toMatchObject({ errors: [{ pointer: '/a', detail: 'x' }], current_version: 7 });
-    expect(headers).toEqual({ 'Retry-After': '1' });
+    expect(headers).toEqual({ Vary: 'Accept', 'Retry-After': '1' });
     expect(JSON.stringify(document)).not.toContain('hunter2');
   });
 

@@ -65,8 +65,8 @@ describe('notes', () => {
       },
     ]);
     expect(notes.events?.map((event) => event.data)).toEqual([
-      { name: '売上', edit_version: 9 },
-      { name: '控え', edit_version: 3, state: 'archived' },
+      { artifact_id: 'tbl_1', kind: 'table', name: '売上', edit_version: 9 },
+      { artifact_id: 'tbl_2', kind: 'table', name: '控え', edit_version: 3, state: 'archived' },
     ]);
   });
 });
