@@ -3533,6 +3533,12 @@ export interface components {
             updated_at?: string | null;
             /** @description Workbook it lies in. */
             workbook_id?: string | null;
+            /**
+             * Format: int64
+             * @description Current version.
+             */
+            edit_version?: number;
+            freshness?: components["schemas"]["Freshness"];
         } & {
             [key: string]: unknown;
         };

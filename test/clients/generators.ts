@@ -61,7 +61,23 @@ async function generateWithJar(place: Workplace, language: string, target: strin
   const jar = join(place.tools, `openapi-generator-cli-${versions.openapiGenerator}.jar`);
   const artifact = `-Dartifact=org.openapitools:openapi-generator-cli:${versions.openapiGenerator}`;
   await run('sh', ['-c', `test -f '${jar}' || mvn -q dependency:copy ${artifact} -DoutputDirectory='${place.tools}'`], {});
-  await run('java', ['-jar', jar, 'generate', '-i', place.contract, '-g', language, '-o', target, '--global-property=apiTests=false,modelTests=false,apiDocs=false,modelDocs=false', ...options], { cwd: place.folder });
+  await run(
+    'java',
+    [
+      '-jar',
+      jar,
+      'generate',
+      '-i',
+      place.contract,
+      '-g',
+      language,
+      '-o',
+      target,
+      '--global-property=apiTests=false,modelTests=false,apiDocs=false,modelDocs=false',
+      ...options,
+    ],
+    { cwd: place.folder },
+  );
 }
 
 /** A Python environment of its own, so that generators and clients do not meet each other's packages. */
@@ -83,7 +99,9 @@ export const generators: Generator[] = [
     needs: [],
     async generate(place) {
       await openTypescript(place, 'openapiTypescript.ts.txt');
-      await run(bin('openapi-typescript'), [place.contract, '-o', 'service.d.ts', '--default-non-nullable', 'false'], { cwd: place.folder });
+      await run(bin('openapi-typescript'), [place.contract, '-o', 'service.d.ts', '--default-non-nullable', 'false'], {
+        cwd: place.folder,
+      });
     },
     compile: compileTypescript,
     use: useTypescript,
