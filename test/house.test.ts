@@ -227,6 +227,13 @@ describe('the sources', () => {
     expect(readers.filter((path) => !/^scripts\/[^/]+\.mjs$/.test(path))).toEqual(['store/config.ts']);
   });
 
+  it('find files by the project dir, because they run from bundles', async () => {
+    const finders = (await readSources(parts)).filter(({ text }) =>
+      /new URL\([^)]*import\.meta\.url|import\.meta\.(dirname|filename)/.test(text),
+    );
+    expect(finders.map(({ path }) => path).filter((path) => !/^scripts\/[^/]+\.mjs$/.test(path))).toEqual([]);
+  });
+
   it('export only functions, constants and classes that another file imports', async () => {
     const imported = new Set<string>();
     const all = (await readSources([...parts, 'test', 'bench'])).filter(({ path }) => /\.m?[jt]s$/.test(path));

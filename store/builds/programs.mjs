@@ -10,6 +10,7 @@ const entries = {
   run: 'scripts/run.ts',
   one: 'scripts/one.ts',
   migrate: 'scripts/migrate.ts',
+  build: 'scripts/build.ts',
 };
 
 const sources = ['activities', 'api', 'core', 'schema', 'scripts', 'store', 'workflows', 'package.json'];
