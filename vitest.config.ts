@@ -4,9 +4,13 @@ import LongestFirst from './test/setup/longestFirst.ts';
 /** Pure functions: they share the modules that were loaded, and need neither files nor services. */
 const core = ['test/{core,corpus,structuring}/**/*.test.ts'];
 /** They read and write files, but need no PostgreSQL and no Temporal. */
-const files = ['test/docs.test.ts', 'test/{blobs,builds,formats,measured,parquet,xlsx}/**/*.test.ts'];
+const files = ['test/docs.test.ts', 'test/{builds,formats,measured,parquet,xlsx}/**/*.test.ts'];
+/** The same, but the servers that stand in for S3 do not share a process with others. */
+const blobs = ['test/blobs/**/*.test.ts'];
 /** They start API and worker inside the test process, over a database of their own, and stop them: what they loaded serves the next file too. */
 const api = ['test/{credits,http,ingest,integration,pages,tables}/**/*.test.ts'];
+/** The same, apart from those because of how they set up Temporal's runtime. */
+const contract = ['test/{contract,sandbox}/**/*.test.ts'];
 
 const services = ['test/setup/services.ts'];
 
@@ -25,11 +29,18 @@ export default defineConfig({
     sequence: { shuffle: false, concurrent: false, sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'core', include: core, isolate: false } },
-      { extends: true, test: { name: 'files', include: files } },
+      { extends: true, test: { name: 'files', include: files, isolate: false } },
+      { extends: true, test: { name: 'blobs', include: blobs } },
       { extends: true, test: { name: 'api', include: api, isolate: false, globalSetup: services } },
+      { extends: true, test: { name: 'contract', include: contract, isolate: false, globalSetup: services } },
       {
         extends: true,
-        test: { name: 'services', include: ['test/**/*.test.ts'], exclude: [...core, ...files, ...api], globalSetup: services },
+        test: {
+          name: 'services',
+          include: ['test/**/*.test.ts'],
+          exclude: [...core, ...files, ...blobs, ...api, ...contract],
+          globalSetup: services,
+        },
       },
     ],
   },

@@ -301,7 +301,7 @@ class Run {
 describe('the table store', () => {
   it('gives at every version what a naive model gives, whatever happened', async () => {
     let runs = 0;
-    const untilMs = Date.now() + 20_000;
+    const untilMs = Date.now() + 10_000;
     // A slow machine takes longer rather than checking less.
     const isEnough = () => Date.now() > untilMs && runs > 5 && moves > 0 && tailFiles > 0 && retypes > 0;
     await fc.assert(
