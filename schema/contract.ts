@@ -4096,6 +4096,8 @@ export interface components {
             name?: string | null;
             /** @description Declared data residency; `null` clears it. */
             residency?: string | null;
+            /** @description Language of the names that structuring makes up; `null` leaves it. It holds for files that are ingested from then on. */
+            naming?: components["schemas"]["NamingChoice"] | null;
             /** @description Rules passed to a configured language model; `null` clears them. */
             preprocess_rules?: string | null;
             /** @description Declared identity-provider linkage; stored as it is, `null` clears it. */
@@ -5341,6 +5343,11 @@ export interface components {
             workspaces: components["schemas"]["MyWorkspace"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
+        /**
+         * @description Language of the names that structuring makes up, such as `_階層1` or `_level1`. `auto` is English for files without Japanese and Japanese for all others.
+         * @enum {string}
+         */
+        NamingChoice: "ja" | "en" | "auto";
         /** @description Opaque keyset cursor of the next page, or `null` on the last page. */
         NextCursor: string | null;
         /** @description An operation on a workbook. */
@@ -5446,7 +5453,7 @@ export interface components {
              * @description File format.
              * @enum {string}
              */
-            format: "xlsx" | "csv" | "tsv";
+            format: "xlsx" | "csv" | "tsv" | "parquet" | "json" | "ndjson" | "arrow";
             /** @description Text encoding, for csv and tsv. */
             encoding?: components["schemas"]["TextEncoding"] | null;
             /** @description Field delimiter, for csv and tsv. */
@@ -6430,7 +6437,7 @@ export interface components {
         SourceCell: {
             /** @description Name of the source. */
             source: string;
-            /** @description Sheet; `null` for csv and tsv. */
+            /** @description Sheet; `null` for files other than xlsx. */
             sheet: string | null;
             /** @description A1 range. */
             range: string;
@@ -6735,7 +6742,7 @@ export interface components {
             id: components["schemas"]["SourceId"];
             /** @description Name of the source. */
             name: string;
-            /** @description Sheet; `null` for csv and tsv. */
+            /** @description Sheet; `null` for files other than xlsx. */
             sheet: string | null;
             /** @description A1 range of the region. */
             range: string | null;
@@ -7136,7 +7143,7 @@ export interface components {
         UploadSourceForm: {
             /**
              * Format: binary
-             * @description The file: xlsx, xlsm (macros ignored), csv or tsv; UTF-8, UTF-16, Shift_JIS/CP932 and EUC-JP are detected.
+             * @description The file: xlsx, xlsm (macros ignored), csv or tsv (UTF-8, UTF-16, Shift_JIS/CP932 and EUC-JP are detected); or parquet, json (an array of objects), ndjson or arrow (stream or file), which become a table with the types that they have, without structuring.
              */
             file: string;
             /**
@@ -7527,6 +7534,7 @@ export interface components {
             is_default: boolean;
             /** @description Declared data residency; recorded, nothing else. */
             residency: string | null;
+            naming: components["schemas"]["NamingChoice"];
             /** @description Rules passed to a configured language model. */
             preprocess_rules: string | null;
             /** @description Declared identity-provider linkage; stored, not synchronized. */
@@ -9911,6 +9919,7 @@ export interface operations {
                      *           "kind": "managed",
                      *           "is_default": false,
                      *           "residency": "JP",
+                     *           "naming": "ja",
                      *           "preprocess_rules": null,
                      *           "idp_config": null,
                      *           "created_at": "2025-06-14T02:30:00Z"
@@ -9976,6 +9985,7 @@ export interface operations {
                      *       "kind": "managed",
                      *       "is_default": false,
                      *       "residency": "JP",
+                     *       "naming": "ja",
                      *       "preprocess_rules": null,
                      *       "idp_config": null,
                      *       "created_at": "2025-06-14T02:30:00Z"
@@ -10029,6 +10039,7 @@ export interface operations {
                      *       "kind": "managed",
                      *       "is_default": false,
                      *       "residency": "JP",
+                     *       "naming": "ja",
                      *       "preprocess_rules": null,
                      *       "idp_config": null,
                      *       "created_at": "2025-06-14T02:30:00Z"
@@ -10139,6 +10150,7 @@ export interface operations {
                      *       "kind": "managed",
                      *       "is_default": false,
                      *       "residency": "JP",
+                     *       "naming": "ja",
                      *       "preprocess_rules": "単位は千円とみなす",
                      *       "idp_config": null,
                      *       "created_at": "2025-06-14T02:30:00Z"
@@ -12565,6 +12577,11 @@ export interface operations {
                     "application/vnd.ms-excel.sheet.macroEnabled.12": string;
                     "text/csv": string;
                     "text/tab-separated-values": string;
+                    "application/vnd.apache.parquet": string;
+                    "application/json": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.file": string;
+                    "application/vnd.apache.arrow.stream": string;
                 };
             };
             401: components["responses"]["Unauthenticated"];

@@ -82,6 +82,10 @@ export const workspaces = pgTable(
     name: text('name').notNull(),
     kind: text('kind', { enum: ['personal', 'managed'] }).notNull(),
     residency: text('residency'),
+    /** The language of names that structuring makes up. */
+    naming: text('naming', { enum: ['ja', 'en', 'auto'] })
+      .notNull()
+      .default('ja'),
     preprocessRules: text('preprocess_rules'),
     idpConfig: jsonb('idp_config').$type<Record<string, unknown>>(),
     createdAt: at('created_at').notNull().defaultNow(),

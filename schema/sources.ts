@@ -1,4 +1,5 @@
 import { index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { recordFormats } from '../core/records/records.ts';
 import type { ParseSpec } from '../core/structuring/spec.ts';
 import { at, count } from './columnTypes.ts';
 import { tables } from './tables.ts';
@@ -37,7 +38,7 @@ export const sources = pgTable(
     filename: text('filename').notNull(),
     mode: text('mode', { enum: ['auto', 'staged'] }).notNull(),
     status: text('status', { enum: ['registered', 'analyzing', 'analyzed', 'ingesting', 'materialized', 'failed'] }).notNull(),
-    format: text('format', { enum: ['xlsx', 'csv', 'tsv'] }).notNull(),
+    format: text('format', { enum: ['xlsx', 'csv', 'tsv', ...recordFormats] }).notNull(),
     contentType: text('content_type').notNull(),
     size: count('size').notNull(),
     sha256: text('sha256').notNull(),

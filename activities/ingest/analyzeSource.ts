@@ -1,6 +1,6 @@
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import { sourceAnalyzed } from '../../core/journal/sourceNotes.ts';
-import { analyze, summarizeSheets } from '../../core/structuring/index.ts';
+import { analyze, chooseLanguage, describeRecords, listTexts, summarizeSheets } from '../../core/structuring/index.ts';
 import { updateJob } from '../../store/pg/jobs.ts';
 import { findSourceById, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
@@ -9,6 +9,7 @@ import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { succeedJob } from '../jobs/endJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { refuseSourceJob } from './failSourceJob.ts';
+import { findNaming } from './findNaming.ts';
 import { readGrids } from './readSourceFile.ts';
 import { withMemorySlot } from './withMemorySlot.ts';
 
@@ -20,8 +21,10 @@ export async function analyzeSource(services: Services, jobId: string, activity:
   try {
     const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
     const found = await withMemorySlot(activity, async () => {
-      const { grids, reader } = await readGrids(services, source, { signal: activity.signal });
-      return { spec: { ...analyze(grids, source.name), reader }, extents: summarizeSheets(grids) };
+      const { grids, reader, typed } = await readGrids(services, source, { signal: activity.signal });
+      const naming = chooseLanguage(await findNaming(services.db.orm, source.workbookId), [source.name], ...listTexts(grids));
+      const spec = typed ? describeRecords(grids, typed, source.name, naming) : analyze(grids, source.name, naming);
+      return { spec: { ...spec, reader }, extents: summarizeSheets(grids) };
     });
     await requireAsker(services, job, 'editor');
     await commitForJob(services, job, async (tx, current) => {

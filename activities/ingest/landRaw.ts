@@ -2,6 +2,7 @@ import { MAX_ROWS } from '../../core/a1/address.ts';
 import { priceStructuring } from '../../core/credits/priceList.ts';
 import { DomainError } from '../../core/errors.ts';
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
+import { isRecordFormat } from '../../core/records/records.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
 import type { SheetExtent } from '../../schema/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
@@ -27,17 +28,12 @@ import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
-import { landTable, type WrittenTable } from './landTables.ts';
+import { landTable, type RawDraft, type WrittenTable } from './landTables.ts';
 import { fileOfIngest, withSourceFile } from './readSourceFile.ts';
+import { scanRecords } from './scanRecords.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
 import { withMemorySlot } from './withMemorySlot.ts';
 import { writeRaw } from './writeRaw.ts';
-
-/** The raw copy of a file: written, but not yet part of a table. */
-export interface RawDraft {
-  tables: WrittenTable[];
-  extents: SheetExtent[];
-}
 
 /**
  * First half of an ingest: stores a faithful copy of each sheet as tables. Returns whether structuring follows. Refuses files
@@ -66,7 +62,13 @@ async function prepareRaw(services: Services, job: JobRecord<'ingest'>, activity
   if (landed.length > 0 && !input.revise) return null;
   const before = await findDraft<RawDraft>(services.db.orm, job.id, 'raw');
   if (before) return before;
-  const draft = await withMemorySlot(activity, () => scanFile(services, job, source, landed, activity));
+  const file = fileOfIngest(source, input);
+  const { format } = file;
+  const draft = await withMemorySlot(activity, () =>
+    isRecordFormat(format)
+      ? scanRecords(services, job, source, { ...file, format }, landed, activity)
+      : scanFile(services, job, source, landed, activity),
+  );
   await saveDraft(services.db.orm, job.id, 'raw', draft);
   return draft;
 }
@@ -141,13 +143,15 @@ async function land(services: Services, tx: Tx, job: JobRecord<'ingest'>, draft:
       await landTable(tx, { source, revision: input.revision, table, name: names.claim(table.name, table.sheet), position });
     source = await updateSource(tx, source.id, { extents: draft.extents, mode: 'auto' });
   }
-  if (input.structuring === 'skip' || !services.config.structuring) {
-    if (input.revise && input.structuring === 'skip') return goOn(tx, job, source);
+  // Files of records have their names and types already.
+  const isSkipped = input.structuring === 'skip' || isRecordFormat(fileOfIngest(source, input).format);
+  if (isSkipped || !services.config.structuring) {
+    if (input.revise && isSkipped) return goOn(tx, job, source);
     if (input.revise) {
       await fallBack(tx, job, 'failed:structuring is switched off');
       return 'over';
     }
-    await endIngest(tx, job, source, { structuring: input.structuring === 'skip' ? 'skipped' : 'off' });
+    await endIngest(tx, job, source, { structuring: isSkipped ? 'skipped' : 'off' });
     return 'over';
   }
   const extents = (input.revise && draft ? draft.extents : source.extents) ?? [];

@@ -1,6 +1,7 @@
 import { tableLanded } from '../../core/journal/sourceNotes.ts';
 import { openLog } from '../../core/table/layers.ts';
 import type { Layer, TableAt } from '../../core/table/table.ts';
+import type { SheetExtent } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { restoreTable } from '../../store/pg/restore.ts';
 import { insertLandings, type LandingRecord, type SourceRecord } from '../../store/pg/sources.ts';
@@ -27,6 +28,12 @@ export interface WrittenTable {
   provenanceKey: string | null;
   /** Cells whose value is not the whole content, as (row number, column_id, stored, formula); null if there are none. */
   kept: { key: string; formulas: number; values: number } | null;
+}
+
+/** The raw copy of a file, or its records: written, but not yet part of a table. */
+export interface RawDraft {
+  tables: WrittenTable[];
+  extents: SheetExtent[];
 }
 
 export interface Landing {

@@ -8,7 +8,7 @@ import type { Services } from '../../store/services.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { abandonIfGone, fallBack, giveUp, refuseIngest } from './endIngest.ts';
-import type { RawDraft } from './landRaw.ts';
+import type { RawDraft } from './landTables.ts';
 import { isEdited } from './listMadeTables.ts';
 import { promoteRevision } from './promoteRevision.ts';
 import { archiveTable, endStructured, landAll, lockAll } from './promoteTables.ts';

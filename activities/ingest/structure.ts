@@ -1,8 +1,17 @@
 import { DomainError } from '../../core/errors.ts';
+import type { Grid } from '../../core/grid/grid.ts';
 import { isFinal } from '../../core/jobs/endings.ts';
-import { analyze, type BuildResult, build, type OutputTable, type ParseSpec } from '../../core/structuring/index.ts';
+import {
+  analyze,
+  type BuildResult,
+  build,
+  chooseLanguage,
+  listTexts,
+  type NamingLanguage,
+  type OutputTable,
+  type ParseSpec,
+} from '../../core/structuring/index.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
-import type { TableAt } from '../../core/table/table.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import {
@@ -20,7 +29,9 @@ import type { ActivityContext } from '../activityContext.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { fallBack } from './endIngest.ts';
+import { findNaming } from './findNaming.ts';
 import type { WrittenTable } from './landTables.ts';
+import { matchColumns } from './matchColumns.ts';
 import { fileOfIngest, readGrids } from './readSourceFile.ts';
 import { withMemorySlot } from './withMemorySlot.ts';
 import { type TableTarget, writeTables } from './writeTables.ts';
@@ -52,10 +63,15 @@ export async function structure(services: Services, jobId: string, activity: Act
 async function structureFile(services: Services, job: JobRecord<'ingest'>, activity: ActivityContext): Promise<StructuredDraft> {
   const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
   const file = fileOfIngest(source, job.input);
-  const { grids, reader } = await readGrids(services, file, { signal: activity.signal });
+  const { grids, reader } = await readGrids(services, { ...file, accountId: source.accountId }, { signal: activity.signal });
   const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
-  const isKnown = known?.state === 'ready' && known.spec !== null && baseOfFile(known.filename) === baseOfFile(source.name);
-  const spec = isKnown ? (known.spec as ParseSpec) : { ...analyze(grids, source.name), reader };
+  const naming = await chooseNaming(services, source, grids);
+  const isKnown =
+    known?.state === 'ready' &&
+    known.spec !== null &&
+    (known.spec.naming ?? 'ja') === naming &&
+    baseOfFile(known.filename) === baseOfFile(source.name);
+  const spec = isKnown ? (known.spec as ParseSpec) : { ...analyze(grids, source.name, naming), reader };
   const result = build(grids, spec, source.name);
   const understood = listUnderstood(result);
   const made = result.tables.filter((table) => understood.has(table.sheet));
@@ -65,6 +81,12 @@ async function structureFile(services: Services, job: JobRecord<'ingest'>, activ
     signal: activity.signal,
   });
   return { tables, spec, understood: [...understood] };
+}
+
+/** A source keeps the language in which its tables were named first, so that a revision finds them again. */
+async function chooseNaming(services: Services, source: SourceRecord, grids: Grid[]): Promise<NamingLanguage> {
+  if (source.spec) return source.spec.naming ?? 'ja';
+  return chooseLanguage(await findNaming(services.db.orm, source.workbookId), [source.name], ...listTexts(grids));
 }
 
 /** Sheets that were structured with no cell lost or used twice. The others stay raw; if there are none, structuring has failed. */
@@ -99,7 +121,7 @@ async function placeTables(
       tableId,
       prefix: tablePrefix({ ...source, id: tableId }),
       rowBase: twin ? (await reserveRows(services.db.pool, tableId, Math.max(1, table.rows.length))) - 1 : 0,
-      columnIds: twin ? matchColumns(twin, table) : table.columns.map((_, i) => i + 1),
+      columnIds: twin ? matchColumns(twin, table.columns) : table.columns.map((_, i) => i + 1),
     });
   }
   return places;
@@ -125,15 +147,4 @@ function matchTables(landed: LandedTable[], made: OutputTable[]): Map<OutputTabl
     if (alike.length === 1 && rivals.length === 1) match(table, alike[0]);
   }
   return twins;
-}
-
-/** Columns with the same name and type keep their id. */
-function matchColumns(before: TableAt, table: OutputTable): number[] {
-  let next = before.table.nextColumnId;
-  return table.columns.map(({ name, type }) => {
-    const twin = before.columns.find((column) => column.name === name && column.type === type);
-    if (twin) return twin.id;
-    next += 1;
-    return next - 1;
-  });
 }

@@ -2,6 +2,7 @@ import { basename, extname } from 'node:path';
 import { nameColumn } from '../../core/a1/address.ts';
 import type { RowBatch } from '../../core/grid/batch.ts';
 import { type CellStyle, PLAIN_STYLE } from '../../core/grid/grid.ts';
+import type { SourceFormat } from '../../core/jobs/sourceJobs.ts';
 import type { Layer } from '../../core/table/table.ts';
 import { type CsvEncoding, type Delimiter, openCsv, scanCsvFile } from '../../store/csv/index.ts';
 import type { Services } from '../../store/services.ts';
@@ -14,7 +15,7 @@ import { RawSheetWriter, RowsOutOfOrder, type TextBudget } from './rawSheetWrite
 
 export interface RawFile {
   path: string;
-  format: 'xlsx' | 'csv' | 'tsv';
+  format: SourceFormat;
   filename: string;
   /** For csv and tsv; detected if not given. */
   encoding?: CsvEncoding;

@@ -6,9 +6,11 @@ import { DomainError, notFound } from '../../core/errors.ts';
 import type { RowBatch } from '../../core/grid/batch.ts';
 import { formatValue } from '../../core/grid/format/formatCell.ts';
 import { CellKind, type CellStyle, type Range } from '../../core/grid/grid.ts';
+import { isRecordFormat, type RecordColumn, type RecordFormat } from '../../core/records/records.ts';
 import { limitConcurrency } from '../../store/blobs/limitConcurrency.ts';
 import { scanCsv } from '../../store/csv/index.ts';
 import type { SourceRecord } from '../../store/pg/sources.ts';
+import { openRecords } from '../../store/records/openRecords.ts';
 import type { Services } from '../../store/services.ts';
 import { WorkbookFile } from '../../store/xlsx/index.ts';
 import { withSourceFile } from '../ingest/readSourceFile.ts';
@@ -40,8 +42,10 @@ export async function previewSource(
       if (source.format !== 'xlsx') {
         const name = basename(source.filename, extname(source.filename));
         if (wanted.sheet !== undefined && wanted.sheet !== name) throw noSheet(wanted.sheet, [name]);
-        const batches = scanCsv(path, { filename: source.filename });
-        return { sheet: name, sheets: [name], range: formatRange(range), ...(await readCells(batches, range, [])) };
+        const shown = isRecordFormat(source.format)
+          ? await previewRecords(services, { path, format: source.format, accountId: source.accountId }, range)
+          : await readCells(scanCsv(path, { filename: source.filename }), range, []);
+        return { sheet: name, sheets: [name], range: formatRange(range), ...shown };
       }
       const file = await WorkbookFile.open(path);
       try {
@@ -55,6 +59,50 @@ export async function previewSource(
       }
     }),
   );
+}
+
+/** Records as a sheet: names in row 1, then the values; nothing of the file is kept longer than a batch. */
+async function previewRecords(
+  services: Services,
+  file: { path: string; format: RecordFormat; accountId: string },
+  range: Range,
+): Promise<{ values: Shown[][]; truncated: boolean }> {
+  const records = await openRecords(services, { ...file, firstRows: range.bottom });
+  try {
+    const values: Shown[][] = [];
+    let truncated = records.columns.length > range.right || range.left > 1 || range.top > 1;
+    const put = (row: number, textOf: (k: number) => string | null) => {
+      if (row < range.top) return;
+      values.push(
+        Array.from({ length: range.right - range.left + 1 }, (_, i) =>
+          asValue(records.columns[range.left + i - 1], textOf(range.left + i - 1)),
+        ),
+      );
+    };
+    put(1, (k) => records.columns[k]?.name ?? null);
+    let row = 1;
+    for await (const batch of records.batches()) {
+      for (let i = 0; i < batch.rows && row < range.bottom; i += 1) {
+        row += 1;
+        put(row, (k) => batch.columns[k]?.[i] ?? null);
+      }
+      if (row >= range.bottom) {
+        truncated ||= (records.rows ?? Number.POSITIVE_INFINITY) >= range.bottom;
+        break;
+      }
+    }
+    return { values, truncated };
+  } finally {
+    await records.close();
+  }
+}
+
+/** The header is text whatever the column's type is. */
+function asValue(column: RecordColumn | undefined, text: string | null): Shown {
+  if (text === null || text === column?.name) return text;
+  if (column?.type === 'BOOLEAN') return text === 'true';
+  const isNumber = (column?.type === 'BIGINT' || column?.type === 'DOUBLE') && String(Number(text)) === text;
+  return isNumber ? Number(text) : text;
 }
 
 function readWanted(text: string | undefined): Range {

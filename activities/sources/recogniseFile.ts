@@ -1,10 +1,12 @@
 import { extname } from 'node:path';
 import { DomainError } from '../../core/errors.ts';
+import type { SourceFormat } from '../../core/jobs/sourceJobs.ts';
 import { openCsv } from '../../store/csv/index.ts';
+import { recogniseRecords, recordFormatOf } from '../../store/records/recogniseRecords.ts';
 import { recogniseWorkbook } from '../../store/xlsx/index.ts';
 
 export interface RecognisedFile {
-  format: 'xlsx' | 'csv' | 'tsv';
+  format: SourceFormat;
   contentType: string;
 }
 
@@ -13,6 +15,8 @@ const advice: Record<string, string> = {
   xls: 'Open the file in Excel, save it as .xlsx and send that.',
   xlsb: 'Open the file in Excel, save it as .xlsx and send that.',
   ods: 'Open the file in LibreOffice or Excel, save it as .xlsx and send that.',
+  gz: 'Unpack the file and send what is inside.',
+  zip: 'Unpack the file and send what is inside.',
   numbers: 'In Numbers: File, Export To, Excel; send the .xlsx.',
 };
 
@@ -32,9 +36,11 @@ export async function recogniseFile(path: string, filename: string): Promise<Rec
         : 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
     };
   }
+  const records = recordFormatOf(extension);
+  if (records) return { format: records, contentType: await recogniseRecords(path, records) };
   throw new DomainError(
     'unsupported-media',
-    `Files of the kind .${extension.slice(0, 20)} are not read; xlsx, xlsm, csv and tsv are.`,
+    `Files of the kind .${extension.slice(0, 20)} are not read; xlsx, xlsm, csv, tsv, parquet, json, ndjson and arrow are.`,
     advice[extension] ?? 'Save the table as .xlsx or .csv and send that.',
   );
 }

@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import type { IngestInput } from '../../core/jobs/sourceJobs.ts';
 import { sourceRegistered, sourceUpgraded } from '../../core/journal/sourceNotes.ts';
+import { isRecordFormat } from '../../core/records/records.ts';
 import type { SourceProvenance } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, lockJob, updateJobInTx } from '../../store/pg/jobs.ts';
@@ -120,6 +121,8 @@ async function upgradeSource(tx: Tx, source: SourceRecord, arrival: Arrival): Pr
 function asksForMore(source: SourceRecord, { mode, structuring }: Arrival): boolean {
   if (mode === 'staged') return false;
   if (source.mode === 'staged') return true;
+  // Files of records are never structured.
+  if (isRecordFormat(source.format)) return false;
   return (
     structuring !== 'skip' && (source.structuring === 'skipped' || source.structuring === 'raw_fallback' || source.structuring === 'off')
   );

@@ -1,4 +1,6 @@
+import { DomainError } from '../../core/errors.ts';
 import { sourceRevised } from '../../core/journal/sourceNotes.ts';
+import { isRecordFormat } from '../../core/records/records.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
@@ -15,6 +17,12 @@ type Received = Awaited<ReturnType<typeof receiveFile>>;
 export async function reviseSource(tx: Tx, sourceId: string, file: Received): Promise<{ source: SourceRecord; job: JobRecord | null }> {
   const source = await requireIdle(tx, sourceId);
   if (file.sha256 === source.sha256) return { source, job: null };
+  if (isRecordFormat(file.format) !== isRecordFormat(source.format))
+    throw new DomainError(
+      'unsupported-media',
+      `The source is ${source.format}; ${file.format} cannot replace it.`,
+      'Send a file of the same kind, or upload this one as a source of its own.',
+    );
   const bytes = {
     blobKey: file.blobKey,
     sha256: file.sha256,

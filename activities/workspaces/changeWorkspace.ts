@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../core/errors.ts';
 import { workspaceConfigured, workspaceCreated, workspaceDeleted } from '../../core/journal/workspaceNotes.ts';
+import type { NamingChoice } from '../../core/structuring/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { revokeWorkspaceCredentials } from '../../store/pg/credentials.ts';
 import {
@@ -35,7 +36,13 @@ export async function createWorkspace(
 export async function configureWorkspace(
   tx: Tx,
   workspace: VisibleWorkspace,
-  fields: { name?: string; residency?: string | null; preprocessRules?: string | null; idpConfig?: Record<string, unknown> | null },
+  fields: {
+    name?: string;
+    residency?: string | null;
+    naming?: NamingChoice;
+    preprocessRules?: string | null;
+    idpConfig?: Record<string, unknown> | null;
+  },
 ): Promise<ShownWorkspace> {
   const differing = Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(workspace[name as keyof typeof fields], value));
   if (differing.length === 0) return workspace;

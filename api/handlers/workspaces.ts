@@ -47,10 +47,11 @@ export function makeWorkspaceHandlers({ services }: ApiParts): Handlers<Workspac
 
     async configureWorkspace(call) {
       const workspace = await requireWorkspace(services, call.principal, call.params.workspace_id, 'admin');
-      const { name, residency, preprocess_rules: preprocessRules, idp_config: idpConfig } = call.body;
+      const { name, residency, naming, preprocess_rules: preprocessRules, idp_config: idpConfig } = call.body;
       const fields = {
         ...(name == null ? {} : { name }),
         ...(residency === undefined ? {} : { residency }),
+        ...(naming === undefined || naming === null ? {} : { naming }),
         ...(preprocessRules === undefined ? {} : { preprocessRules }),
         ...(idpConfig === undefined ? {} : { idpConfig }),
       };

@@ -72,6 +72,7 @@ export function presentWorkspace(workspace: WorkspaceRecord & { isDefault: boole
     kind: workspace.kind,
     is_default: workspace.isDefault,
     residency: workspace.residency,
+    naming: workspace.naming,
     preprocess_rules: workspace.preprocessRules,
     idp_config: workspace.idpConfig,
     created_at: workspace.createdAt.toISOString(),

@@ -1,4 +1,6 @@
-export type SourceFormat = 'xlsx' | 'csv' | 'tsv';
+import type { FileFormat } from '../structuring/spec.ts';
+
+export type SourceFormat = FileFormat;
 export type SourceStatus = 'registered' | 'analyzing' | 'analyzed' | 'ingesting' | 'materialized' | 'failed';
 
 export interface IngestInput {

@@ -132,6 +132,15 @@ export function nameColumns(columns: HeaderColumn[], isLabel: (position: number)
   });
 }
 
+/** Names of the columns of a file of records, which may be anything. */
+export function nameRecordColumns(names: string[], { nameless }: Naming): string[] {
+  const taken = new Set<string>([ROW_ID_NAME]);
+  return names.map((name, position) => {
+    const clean = cleanName(name);
+    return claimColumn(isUsableName(clean) ? clean : nameless.column(position + 1), taken);
+  });
+}
+
 export function claimColumn(base: string, taken: Set<string>): string {
   let name = base;
   for (let n = 2; taken.has(name.toLowerCase()); n += 1) name = suffixName(base, n);

@@ -1,8 +1,9 @@
 export { analyze } from './analyze.ts';
 export { build, buildSelected } from './build.ts';
 export { describeSheets } from './describe.ts';
+export { describeRecords } from './describeRecords.ts';
 export { summarizeSheets } from './extents.ts';
-export { chooseLanguage, type NamingChoice, type NamingLanguage, namingOf } from './naming.ts';
+export { chooseLanguage, listTexts, type NamingChoice, type NamingLanguage, namingOf } from './naming.ts';
 export * from './output.ts';
 export { joinCells, listCells, type SourceCell } from './provenance.ts';
 export * from './spec.ts';

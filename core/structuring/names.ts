@@ -75,7 +75,7 @@ export function nameArchivedRaw(name: string, naming: Naming): string {
 /** A file name without folder and extension, as a table name. */
 export function baseOfFile(fileName: string): string {
   const last = fileName.replace(/\\/g, '/').split('/').at(-1) ?? '';
-  const base = last.replace(/\.[A-Za-z0-9]{1,5}$/, '');
+  const base = last.replace(/\.(?:[A-Za-z0-9]{1,5}|arrows|feather|ndjson|parquet)$/i, '');
   const name = cleanName(base);
   return isUsableName(name) ? name : '表';
 }

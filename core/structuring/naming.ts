@@ -72,9 +72,15 @@ export function namingOf(spec: { naming?: NamingLanguage } | null | undefined): 
   return namings[spec?.naming ?? 'ja'];
 }
 
-export function chooseLanguage(choice: NamingChoice, grids: Grid[], fileName: string): NamingLanguage {
+/** `texts` are those of the file: its name, sheets and cells. */
+export function chooseLanguage(choice: NamingChoice, ...texts: Iterable<string>[]): NamingLanguage {
   if (choice !== 'auto') return choice;
-  return hasJapanese(fileName) || grids.some((grid) => hasJapanese(grid.sheet) || grid.strings.some(hasJapanese)) ? 'ja' : 'en';
+  for (const some of texts) for (const text of some) if (hasJapanese(text)) return 'ja';
+  return 'en';
+}
+
+export function listTexts(grids: Grid[]): string[][] {
+  return grids.flatMap(({ sheet, strings }) => [[sheet], strings]);
 }
 
 /** Kana or kanji. */

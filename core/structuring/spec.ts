@@ -1,5 +1,6 @@
 /** The ParseSpec: what analysis proposes, what people may correct, and what building follows. */
 
+import type { RecordFormat } from '../records/records.ts';
 import type { NamingLanguage } from './naming.ts';
 
 export type RegionKind = 'data' | 'report' | 'form' | 'title' | 'note';
@@ -58,7 +59,7 @@ export interface SpecRegion {
 /** What tells regions apart. */
 export type RegionSummary = Pick<SpecRegion, 'id' | 'sheet' | 'range' | 'kind' | 'name' | 'selected'>;
 
-export type FileFormat = 'xlsx' | 'csv' | 'tsv';
+export type FileFormat = 'xlsx' | 'csv' | 'tsv' | RecordFormat;
 
 export interface ParseSpec {
   version: number;

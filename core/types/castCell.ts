@@ -11,7 +11,7 @@ export function castCell(value: CellValue, type: ColumnType, reading: Reading = 
   if (value.kind === 'error' || (value.kind === 'text' && isNullMark(value.text))) return null;
   switch (type.kind) {
     case 'BIGINT':
-      return asNumber(value, reading, Number.isSafeInteger);
+      return asNumber(value, reading, Number.isSafeInteger) ?? asWritten(value, type, /^[+-]?\d{16,19}$/);
     case 'DOUBLE':
       return asNumber(value, reading, Number.isFinite);
     case 'DECIMAL':
@@ -43,6 +43,11 @@ function asDecimal(value: CellValue, { decimalComma }: Reading, type: ColumnType
   return number === undefined ? undefined : castText(type, Number(number.toPrecision(15)));
 }
 
+/** A text of this form, with every digit. */
+function asWritten(value: CellValue, type: ColumnType, form: RegExp): string | undefined {
+  return value.kind === 'text' && form.test(value.text) ? castText(type, value.text) : undefined;
+}
+
 /** `1.234,50` as `1234.50`; texts of another form are left to fail. */
 function asPlainDecimal(text: string): string {
   return /^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d+)(?:,\d+)?$/.test(text) ? text.replaceAll('.', '').replace(',', '.') : '';
@@ -59,7 +64,7 @@ function asMoment(value: CellValue, kind: 'DATE' | 'TIMESTAMP', dayFirst: boolea
   if (value.kind === 'date' && value.timeOnly) return undefined;
   const moment = convertValue(value, { type: 'TIMESTAMP', ...(dayFirst === undefined ? {} : { dayFirst }) });
   if (typeof moment !== 'string') return undefined;
-  if (kind === 'TIMESTAMP') return moment;
+  if (kind === 'TIMESTAMP') return asWritten(value, { kind }, /:\d\d\.\d{1,6}Z?$/) ?? moment;
   return moment.endsWith('T00:00:00') ? moment.slice(0, 10) : undefined;
 }
 

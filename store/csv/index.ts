@@ -2,7 +2,7 @@
 
 import { basename, extname } from 'node:path';
 import type { RowBatch } from '../../core/grid/batch.ts';
-import { CellKind, type Grid, PLAIN_STYLE } from '../../core/grid/grid.ts';
+import { CellKind, type Grid } from '../../core/grid/grid.ts';
 import { CellBuffer } from '../xlsx/cellBuffer.ts';
 import { refuseTooLarge } from '../xlsx/fileRefusals.ts';
 import { makeBatches } from '../xlsx/makeBatches.ts';
@@ -12,6 +12,7 @@ import { CsvParser, type CsvRow } from './csvParser.ts';
 import type { Delimiter } from './detectDelimiter.ts';
 import type { CsvEncoding } from './detectEncoding.ts';
 import { type CsvFile, type CsvOptions, openCsv } from './openCsv.ts';
+import { makeTextGrid } from './textGrid.ts';
 
 export type { Delimiter } from './detectDelimiter.ts';
 export type { CsvEncoding } from './detectEncoding.ts';
@@ -75,28 +76,8 @@ export async function readCsv(input: string | Uint8Array, options?: CsvOptions):
     const gathered = new CsvCells(file, file.limits.cellsInMemory);
     await feed(file, gathered).next();
     const { cells, pool } = gathered;
-    const { size } = cells;
     const name = options?.filename ?? (typeof input === 'string' ? input : 'csv');
-    const grid: Grid = {
-      sheet: basename(name, extname(name)),
-      size,
-      rows: cells.rows.slice(0, size),
-      columns: cells.columns.slice(0, size),
-      kinds: cells.kinds.slice(0, size),
-      numbers: cells.numbers.slice(0, size),
-      texts: cells.texts.slice(0, size),
-      strings: pool.strings,
-      formulaIds: cells.formulaIds.slice(0, size),
-      formulas: [],
-      styleIds: cells.styleIds.slice(0, size),
-      styles: [PLAIN_STYLE],
-      blanks: [],
-      merges: [],
-      hiddenRows: new Set(),
-      hiddenColumns: new Set(),
-      listObjects: [],
-      names: [],
-    };
+    const grid = makeTextGrid(basename(name, extname(name)), cells, pool);
     return { grid, encoding: file.encoding, delimiter: file.delimiter, rows: gathered.row, raggedRows: gathered.raggedRows };
   } finally {
     await file.close();

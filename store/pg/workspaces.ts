@@ -64,6 +64,16 @@ export async function findOldestWorkspace(orm: Orm, accountId: string): Promise<
   return row ?? null;
 }
 
+/** The workspace of a workbook. */
+export async function findWorkspaceOf(orm: Orm, workbookId: string): Promise<WorkspaceRecord | null> {
+  const [row] = await orm
+    .select({ workspace: workspaces })
+    .from(workbooks)
+    .innerJoin(workspaces, eq(workspaces.id, workbooks.workspaceId))
+    .where(eq(workbooks.id, workbookId));
+  return row?.workspace ?? null;
+}
+
 export async function insertWorkspace(tx: Tx, workspace: typeof workspaces.$inferInsert, ownerId: string): Promise<WorkspaceRecord> {
   const [row] = await tx.orm.insert(workspaces).values(workspace).returning();
   await tx.orm.insert(members).values({ workspaceId: workspace.id, userId: ownerId, role: 'admin' });

@@ -36,3 +36,39 @@ describe('uploadSource: texts of a csv', () => {
     ]);
   });
 });
+
+describe('the language of generated names', () => {
+  const statement = 'Item,2022,2023\nSales,150,180\nCost,90,100\nTotal,240,280\n';
+  const setNaming = async (naming: 'ja' | 'en' | 'auto') => {
+    const { workspaces } = ok(await world.owner.client.GET('/api/control/workspaces'));
+    const path = { workspace_id: workspaces[0]?.id ?? '' };
+    const changed = ok(await world.owner.client.PATCH('/api/control/workspaces/{workspace_id}', { params: { path }, body: { naming } }));
+    expect(changed.naming).toBe(naming);
+  };
+  const columnsOf = async (filename: string, bytes: string) => {
+    const { artifacts } = await world.upload(filename, bytes, { workbookId: await world.newWorkbook() });
+    return artifacts.map(({ name, schema }) => [name, ...((schema ?? []) as { name: string }[]).map((column) => column.name)]);
+  };
+
+  it('is Japanese unless the workspace says otherwise', async () => {
+    const [workspace] = ok(await world.owner.client.GET('/api/control/workspaces')).workspaces;
+    expect(workspace?.naming).toBe('ja');
+    expect(await columnsOf('pl.csv', statement)).toContainEqual(['pl', 'Item', '期間', '期間開始', '値']);
+  });
+
+  it('is English for a workspace that asks for it, also for content that was structured before', async () => {
+    await setNaming('en');
+    expect(await columnsOf('pl.csv', statement)).toEqual([
+      ['pl', 'Item', 'period', 'period_start', 'value'],
+      ['pl_computed', 'Item', 'period', 'period_start', 'value'],
+    ]);
+    expect(await columnsOf('log.ndjson', '{"": 1}')).toEqual([['log', 'column1']]);
+  });
+
+  it('goes by the file with auto', async () => {
+    await setNaming('auto');
+    expect(await columnsOf('auto.csv', statement)).toContainEqual(['auto', 'Item', 'period', 'period_start', 'value']);
+    expect(await columnsOf('損益.csv', statement)).toContainEqual(['損益', 'Item', '期間', '期間開始', '値']);
+    await setNaming('ja');
+  });
+});

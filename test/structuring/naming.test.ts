@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { analyze, build, buildSelected, chooseLanguage, fromContract, toContract } from '../../core/structuring/index.ts';
+import { analyze, build, buildSelected, chooseLanguage, fromContract, listTexts, toContract } from '../../core/structuring/index.ts';
 import { drawGrid } from './picture.ts';
 
 const statement = [
@@ -66,5 +66,7 @@ describe('chooseLanguage', () => {
     ['auto', { ...japanese, sheet: 'Sheet1' }, 'report.xlsx', 'ja'],
     ['auto', { ...grid, sheet: '損益' }, 'report.xlsx', 'ja'],
     ['auto', { ...grid, sheet: 'Sheet1' }, '損益.xlsx', 'ja'],
-  ] as const)('%s', (choice, sheet, fileName, expected) => expect(chooseLanguage(choice, [sheet], fileName)).toBe(expected));
+  ] as const)('%s', (choice, sheet, fileName, expected) =>
+    expect(chooseLanguage(choice, [fileName], ...listTexts([sheet]))).toBe(expected),
+  );
 });

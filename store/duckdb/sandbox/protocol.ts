@@ -65,7 +65,14 @@ export interface ExecuteStep {
   inlineBytes: number;
 }
 
-export type Request = CheckRequest | ValidateRequest | RunRequest;
+/** SQL of the service itself, over a file that strangers wrote. */
+export interface ReadFileRequest {
+  op: 'readFile';
+  sql: string;
+  timeoutMs: number;
+}
+
+export type Request = CheckRequest | ValidateRequest | RunRequest | ReadFileRequest;
 
 export interface Executed {
   columns: ResultColumn[];
@@ -81,6 +88,8 @@ export interface Replies {
   validate: { analysis: Analysis; columns: ResultColumn[] };
   /** The frame's body is the page, followed by the result if that is small. */
   run: { analysis: Analysis | null; executed: Executed | null };
+  /** The rows of the result; numbers beyond 2^53 as texts. */
+  readFile: { rows: Scalar[][] };
 }
 
 /** `failed`: the fault of the query. `broken`: ours; its text only goes to the log. */

@@ -13,6 +13,7 @@ import { findParamProblems, type GivenParams, readParams } from './params.ts';
 import { givenUp, ProcessPool } from './pool.ts';
 import type { QueryProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
+import { type ForeignFile, readForeignFile } from './readForeignFile.ts';
 import { graceMs, runInProcess, type SandboxResult } from './runInProcess.ts';
 
 /** Runs SQL of users behind three walls: the syntax tree (core/sql), the instance (child/session.ts), the process (isolation.ts). */
@@ -27,6 +28,11 @@ export interface Sandbox {
     params?: GivenParams;
     relations: Pick<Relation, 'name' | 'columns'>[];
   }): Promise<Validation>;
+  /** Reads a file that strangers wrote by SQL of the service, in a process of its own. */
+  readFile<T>(
+    file: { accountId: string; path: string; timeoutMs: number; signal?: AbortSignal },
+    work: (foreign: ForeignFile) => Promise<T>,
+  ): Promise<T>;
   readonly isolation: 'bubblewrap' | 'user';
   readonly state: { alive: number; busy: number; queued: number };
   close(): Promise<void>;
@@ -147,6 +153,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       };
       return withProcess(query.accountId, query.sql, work, query.signal);
     },
+    readFile: (file, work) =>
+      pool.use(file.accountId, (process) => untilAborted(file.signal, process, () => readForeignFile(process, file, work)), file.signal),
     async validate({ accountId, sql, params, relations }) {
       const given = params === undefined ? null : readParams(params);
       return withProcess(accountId, sql, async (process) => {

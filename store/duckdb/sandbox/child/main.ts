@@ -10,10 +10,12 @@ import {
   type CheckRequest,
   encodeFrame,
   FrameReader,
+  type ReadFileRequest,
   type Replies,
   type Reply,
   type Request,
   type RunRequest,
+  type Scalar,
   type ValidateRequest,
 } from '../protocol.ts';
 import { describeQueryError } from './errors.ts';
@@ -53,6 +55,8 @@ async function answer(request: Request): Promise<Answer> {
       return withDeadline(current, request.timeoutMs, () => validate(current, request));
     case 'run':
       return withDeadline(current, request.timeoutMs, (deadline) => run(current, request, deadline));
+    case 'readFile':
+      return withDeadline(current, request.timeoutMs, () => readFile(current, request));
   }
 }
 
@@ -81,6 +85,12 @@ async function run(current: Session, { sql, params, check: tables, load, execute
   if (!step) return { value: { analysis, executed: null }, used: false };
   const { executed, body } = await execute(current, { sql, params }, step, outDir, deadline);
   return { value: { analysis, executed }, body, used: true };
+}
+
+/** The SQL is the service's own, so nothing is checked; what the file may do to the engine stays within this process. */
+async function readFile({ own, lock }: Session, { sql }: ReadFileRequest): Promise<Answer> {
+  await lock();
+  return { value: { rows: (await own.runAndReadAll(sql)).getRowsJson() as Scalar[][] }, used: true };
 }
 
 function onlyUsed<T extends { name: string }>(tables: T[], plan: Pick<TreeCheck, 'tables'> | null): T[] {

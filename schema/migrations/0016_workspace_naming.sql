@@ -1,0 +1,1 @@
+ALTER TABLE "workspaces" ADD COLUMN "naming" text DEFAULT 'ja' NOT NULL;
