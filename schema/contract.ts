@@ -1522,6 +1522,13 @@ export interface paths {
          *     does not fit its column's type, an unknown column and an unknown row id are 422 with a pointer to the cell; a write to a
          *     masked column is 403 `insufficient-role`.
          *
+         *     With `key` rows are matched by the values of these columns instead: where a row has them its given cells are updated,
+         *     where none has a row is inserted. Rows of the table that share the values of a given row, rows of the request that share
+         *     them, and a key that is missing or null are 422 with the rows named. It is decided on the version that is written.
+         *
+         *     The rows can also be sent as lines of JSON (`application/x-ndjson`); the other fields are then query parameters, and
+         *     pointers count the lines as `rows`.
+         *
          *     On a mismatch of `expected_version` the 409 carries `current_version` and `changed`; with `rebase: true` the edit is
          *     applied if its cells and the changed cells are disjoint. Derived tables are marked stale, not recomputed. On a derived
          *     table the edit is an override that stays on top of the transform's output; a view, and a derived table without `key`,
@@ -7182,6 +7189,11 @@ export interface components {
             expected_version: components["schemas"]["ExpectedVersion"];
             /** @description The rows. */
             rows: components["schemas"]["RowInput"][];
+            /**
+             * @description Columns whose values say which row is meant, instead of `__svc_row_id`. Each row must have them, and none may be
+             *     null; JSON columns cannot be among them.
+             */
+            key?: string[];
             actor?: components["schemas"]["Actor"];
             /**
              * @description On a version mismatch, apply the edit when its cells and the changed cells are disjoint.
@@ -15084,7 +15096,16 @@ export interface operations {
     };
     upsertRows: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description As in the JSON body; only where the body is not JSON, and required there. */
+                expected_version?: string;
+                /** @description As in the JSON body, repeatable; only where the body is not JSON. */
+                key?: string[];
+                /** @description As in the JSON body; only where the body is not JSON. */
+                rebase?: boolean;
+                /** @description As in the JSON body; only where the body is not JSON. */
+                actor?: string;
+            };
             header?: {
                 /**
                  * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
@@ -15132,6 +15153,11 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["UpsertRowsRequest"];
+                /**
+                 * @example {"__svc_row_id":1,"金額":125000}
+                 *     {"日付":"2024-04-02","得意先":"山田商店","金額":30000}
+                 */
+                "application/x-ndjson": string;
             };
         };
         responses: {

@@ -6,13 +6,15 @@ import { type CellFault, castRows } from '../../core/table/castRows.ts';
 import { touchedCells } from '../../core/table/changes.ts';
 import type { PlannedEdit, PreparedEdit } from '../../core/table/edit.ts';
 import { planUpsert, type RowPlan } from '../../core/table/planRows.ts';
-import { type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
 import { requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
-import { openVisibleColumns } from '../tables/openVisibleTable.ts';
+import { openVisibleTable } from '../tables/openVisibleTable.ts';
 import { checkVersion } from './checkVersion.ts';
+import { matchByKey } from './matchByKey.ts';
+import { refuseMasked } from './refuseMasked.ts';
 import { writeLargeEdit } from './writeLargeEdit.ts';
 
 const mostErrors = 100;
@@ -22,6 +24,8 @@ export interface EditRequest {
   name: string;
   expectedVersion: number | null;
   rebase: boolean;
+  /** Columns by whose values rows are matched, instead of by row id. */
+  key?: string[];
 }
 
 /** How a refusal speaks of the rows of a request. */
@@ -50,10 +54,11 @@ export async function prepareUpsert(
 ): Promise<PreparedEdit> {
   const at = await requireTable(services, request.workbookId, request.name);
   requireEditable(at);
-  const { columns: visible } = await openVisibleColumns(services, principal, at);
-  const cast = requireCast(castRows(visible, rows), words);
-  await checkVersion(services, at, request.expectedVersion, visible, request.rebase ? { touched: touchedCells(cast) } : null);
-  return writeLargeEdit(services, await planOnStored(services, at, cast, { words }));
+  const visible = await openVisibleTable(services, principal, at);
+  const cast = requireCast(castRows(visible.columns, rows), words);
+  const edited = request.key ? await matchByKey(services, visible, request.key, cast) : cast;
+  await checkVersion(services, at, request.expectedVersion, visible.columns, request.rebase ? { touched: touchedCells(edited) } : null);
+  return writeLargeEdit(services, await planOnStored(services, at, edited, { words }));
 }
 
 function requireCast(casting: Casting<CellFault>, { pointerOf }: RowWords): CastRow[] {
@@ -66,10 +71,6 @@ function requireCast(casting: Casting<CellFault>, { pointerOf }: RowWords): Cast
   throw new DomainError('validation-failed', describeFirst(errors), 'Correct the cells that `errors` lists; nothing was changed.', {
     errors,
   });
-}
-
-export function refuseMasked(column: ColumnRecord, suggestedFix: string): DomainError {
-  return new DomainError('insufficient-role', `The column ${column.name} is masked for you and cannot be written.`, suggestedFix);
 }
 
 /** Plans an upsert on the stored rows. */

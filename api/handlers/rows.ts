@@ -80,8 +80,8 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<RowOperations>
 
     async upsertRows(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
-      const { expected_version: expectedVersion, rebase = false, rows, actor } = call.body;
-      const request = { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase };
+      const { expected_version: expectedVersion, rebase = false, key, rows, actor } = call.body;
+      const request = { workbookId: workbook.id, name: call.params.name, expectedVersion, rebase, key };
       return answerEdit(
         services,
         call,

@@ -2,13 +2,14 @@ import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { mayRound, parseExactly } from '../../core/cells/jsonReader.ts';
 import { findValueEnd } from '../../core/cells/jsonText.ts';
-import { parseRowsJson } from '../../core/cells/rowsJson.ts';
+import { parseRowLines, parseRowsJson } from '../../core/cells/rowsJson.ts';
 import { DomainError } from '../../core/errors.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
 import { readChunks } from './chunks.ts';
-import { formType, type Operation } from './contract.ts';
+import { formType, linesType, type Operation } from './contract.ts';
 import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
 import { refuseJson } from './jsonFault.ts';
+import { readQueryFields, refuseQueryFields, type SentQuery } from './queryFields.ts';
 
 const jsonLimit = 32 * 1024 * 1024;
 /** Enough for any request without a credential. */
@@ -22,6 +23,8 @@ export interface ReadBody {
   value: unknown;
   /** Fields that hold numbers with more digits than a double, with these numbers as LongNumber. */
   exact?: Record<string, unknown>;
+  /** Where the fields besides `rows` stand, if not in the body. */
+  besideRows?: '/query';
   size: number;
   /** Two requests are the same if this is equal. */
   print: string | Uint8Array;
@@ -30,7 +33,12 @@ export interface ReadBody {
 }
 
 /** The request's body, or undefined. Bytes that are neither a form nor JSON are left to the handler. */
-export async function readBody(request: IncomingMessage, operation: Operation, makeDraft: MakeDraft): Promise<ReadBody | undefined> {
+export async function readBody(
+  request: IncomingMessage,
+  operation: Operation,
+  query: SentQuery,
+  makeDraft: MakeDraft,
+): Promise<ReadBody | undefined> {
   if (operation.takesAnyBytes) return undefined;
   if (operation.bodyTypes.length === 0) {
     if (!readOnly.has(request.method ?? '')) await refuseAny(request);
@@ -50,7 +58,10 @@ export async function readBody(request: IncomingMessage, operation: Operation, m
       `Send the body as ${operation.bodyTypes.join(' or ')}.`,
     );
   }
-  return { ...parseBody(bytes, operation), size: bytes.length, print: bytes, file: null };
+  const rest = { size: bytes.length, print: bytes, file: null };
+  if (type === linesType) return { value: { ...readQueryFields(operation, query), rows: readLines(bytes) }, besideRows: '/query', ...rest };
+  refuseQueryFields(operation, query);
+  return { ...parseBody(bytes, operation), ...rest };
 }
 
 const readOnly = new Set(['GET', 'HEAD']);
@@ -113,13 +124,16 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Buffe
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function parseBody(bytes: Buffer, operation: Operation): Pick<ReadBody, 'value' | 'exact'> {
-  let text: string;
+function decodeText(bytes: Buffer): string {
   try {
-    text = utf8.decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     throw new DomainError('malformed-request', 'The body is not UTF-8.', 'Send JSON in UTF-8.');
   }
+}
+
+function parseBody(bytes: Buffer, operation: Operation): Pick<ReadBody, 'value' | 'exact'> {
+  const text = decodeText(bytes);
   const withRows = operation.givesRows ? parseRowsJson(text) : null;
   if (withRows) return { value: withRows };
   const value = parseJson(text);
@@ -132,17 +146,29 @@ function readExactFields(text: string): Record<string, unknown> {
   return Object.fromEntries(Object.entries(whole).filter(([name]) => exactFields.includes(name)));
 }
 
-function parseJson(text: string): unknown {
+/** `line` and `pointer` say where a text stands that is only a part of the body. */
+function parseJson(text: string, line = 1, pointer = ''): unknown {
   refuseDeepNesting(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw refuseJson(text);
+    throw refuseJson(text, line, pointer);
   }
   // Only escapes can produce these: the decoder refuses surrogates, the parser U+0000.
-  if (/\\u(0000|[dD][89a-fA-F])/.test(text)) refuseBadText(value, '');
+  if (/\\u(0000|[dD][89a-fA-F])/.test(text)) refuseBadText(value, pointer);
   return value;
+}
+
+/** The rows of lines of JSON. A line that is none is refused with its number. */
+function readLines(bytes: Buffer): object[] {
+  const lines = parseRowLines(decodeText(bytes));
+  if (lines.kind === 'rows') return lines.rows;
+  const pointer = `/rows/${lines.row}`;
+  parseJson(lines.text, lines.line, pointer);
+  throw new DomainError('validation-failed', `Line ${lines.line} is not one JSON object.`, 'Send one JSON object on each line.', {
+    errors: [{ pointer, detail: `line ${lines.line} must be one JSON object` }],
+  });
 }
 
 const deepest = 100;

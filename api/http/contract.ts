@@ -32,6 +32,8 @@ export interface Operation {
   takesAnyBytes: boolean;
   /** Whether the JSON body holds rows of a table, whose cells have that table's types. */
   givesRows: boolean;
+  /** Fields of the JSON body that are query parameters where the body is lines of rows, and their types. */
+  queryFields: Map<string, unknown[]>;
   /** Boolean form fields. */
   formFlags: Set<string>;
   /** Form fields that are a choice, possibly null. */
@@ -61,6 +63,7 @@ export interface Contract {
 }
 
 export const formType = 'multipart/form-data';
+export const linesType = 'application/x-ndjson';
 
 const file = join(projectDir, 'openapi.yaml');
 const kinds: Record<string, Principal['kind']> = { session: 'session', accountKey: 'account_key', accessToken: 'access_token' };
@@ -141,6 +144,7 @@ function describeOperation(backend: BackendOperation): Operation {
     bodyRequired: operation.requestBody?.required ?? false,
     takesAnyBytes: operation.requestBody?.['x-any-type'] ?? false,
     givesRows: describeFields(operation, 'application/json').rows?.items?.properties?.[rowIdColumn] !== undefined,
+    queryFields: listQueryFields(operation),
     formFlags: listFields(operation, ({ type }) => type === 'boolean'),
     formChoices: listFields(operation, (field) => field.anyOf?.some(({ type }) => type === 'null') ?? false),
     versionPlace: findVersionPlace(describeFields(operation, 'application/json')),
@@ -153,6 +157,13 @@ function describeOperation(backend: BackendOperation): Operation {
     ),
     backend,
   };
+}
+
+function listQueryFields(operation: ContractOperation): Map<string, unknown[]> {
+  if (!operation.requestBody?.content[linesType]) return new Map();
+  const parameters = new Set((operation.parameters ?? []).flatMap(({ in: place, name }) => (place === 'query' ? [name] : [])));
+  const fields = Object.entries(describeFields(operation, 'application/json'));
+  return new Map(fields.flatMap(([name, { type }]) => (parameters.has(name) ? [[name, [type].flat()] as const] : [])));
 }
 
 type Fields = NonNullable<BodySchema['properties']>;

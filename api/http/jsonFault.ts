@@ -54,15 +54,16 @@ function findFault(text: string): JsonFault | null {
   return fault;
 }
 
-/** The refusal of a body, or of one line of it, that is not JSON: says what is wrong and where. */
-export function refuseJson(text: string, firstLine = 1): DomainError {
+/** The refusal of a body, or of one line of it at the pointer `above`, that is not JSON: says what is wrong and where. */
+export function refuseJson(text: string, firstLine = 1, above = ''): DomainError {
   const fault = findFault(text);
   if (!fault) return new DomainError('malformed-request', 'The body is not JSON.', 'Send well-formed JSON.');
+  const pointer = `${above}${fault.pointer}`;
   const place = `line ${fault.line + firstLine - 1}, column ${fault.column}`;
   return new DomainError(
     'malformed-request',
-    `The body is not JSON: ${fault.why} (${place}${fault.pointer && `, at ${fault.pointer}`}).`,
+    `The body is not JSON: ${fault.why} (${place}${pointer && `, at ${pointer}`}).`,
     fault.isForeign ? 'Write true, false, or null where there is no value.' : 'Send well-formed JSON.',
-    { errors: [{ pointer: fault.pointer, detail: `${fault.why} (${place})` }] },
+    { errors: [{ pointer, detail: `${fault.why} (${place})` }] },
   );
 }

@@ -105,7 +105,7 @@ async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, p
       throw explainDatabaseError(error);
     }
   }
-  return readBody(ctx.req, operation, () => parts.services.blobs.draft());
+  return readBody(ctx.req, operation, ctx.query, () => parts.services.blobs.draft());
 }
 
 /** The rest of a refused body cannot be told from the next request, so the connection is closed after the answer. */
@@ -134,6 +134,7 @@ async function answerRequest<Id extends OperationId>(
     querystring: ctx.querystring,
     headers: ctx.headers as Record<string, string>,
     body: body?.value,
+    besideRows: body?.besideRows ?? '',
     bodySize: body?.size ?? 0,
   });
   const type = chooseType(operation, ctx.req, query, body?.value);

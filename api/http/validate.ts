@@ -15,6 +15,8 @@ export interface Unvalidated {
   querystring: string;
   headers: Record<string, string | string[]>;
   body: unknown;
+  /** What stands before the pointers of fields besides `rows`. */
+  besideRows: string;
   bodySize: number;
 }
 
@@ -48,7 +50,11 @@ export function validateRequest(contract: Contract, operation: Operation, reques
   if (wrong.length === 0) return valid;
   if (operation.isSigned) throw badSignature();
   const errors = request.bodySize > thoroughUpTo ? wrong : check(contract.thorough).wrong;
-  throw refuse(withoutBranches(errors).slice(0, mostErrors).map(explain));
+  throw refuse(
+    withoutBranches(errors)
+      .slice(0, mostErrors)
+      .map((error) => explain(error, request.besideRows)),
+  );
 }
 
 /** If one of several fields must be chosen, leaves out what each choice lacks. */
@@ -95,8 +101,10 @@ function describeMissing(name: string): string {
   return name === 'expected_version' ? 'is required: the edit_version that you read, or null to write without a check' : 'is required';
 }
 
-function explain(error: ErrorObject): ProblemItem {
-  const pointer = error.instancePath.replace(/^\/requestBody/, '');
+function explain(error: ErrorObject, besideRows: string): ProblemItem {
+  const place = error.instancePath.replace(/^\/requestBody/, '');
+  const isBeside = place !== error.instancePath && !/^\/rows\b/.test(place);
+  const pointer = isBeside ? `${besideRows}${place}` : place;
   switch (error.keyword) {
     case 'additionalProperties':
       return { pointer: `${pointer}/${error.params.additionalProperty}`, detail: 'is not known here; check the spelling' };

@@ -24,6 +24,26 @@ export function parseRowsJson(text: string): Record<string, unknown> | null {
   }
 }
 
+/** Rows as lines of JSON, or the first line that is not an object. */
+export type RowLines = { kind: 'rows'; rows: GivenRow[] } | { kind: 'bad'; row: number; line: number; text: string };
+
+/** Parses lines of JSON objects, one row each. Empty lines do not count. */
+export function parseRowLines(text: string): RowLines {
+  const reader = new RowsReader(text);
+  const rows: GivenRow[] = [];
+  let start = 0;
+  try {
+    while (reader.findLine()) {
+      start = reader.at;
+      rows.push(reader.readLine());
+    }
+    return { kind: 'rows', rows };
+  } catch {
+    const [bad = ''] = text.slice(start).split('\n', 1);
+    return { kind: 'bad', row: rows.length, line: text.slice(0, start).split('\n').length, text: bad };
+  }
+}
+
 class RowsReader extends JsonReader {
   /** Column names of the previous row, reused while rows name the same columns in the same order, as most do. */
   private names: string[] = [];
@@ -74,6 +94,23 @@ class RowsReader extends JsonReader {
         return rows;
       }
     }
+  }
+
+  /** Moves to the next line that is not empty; false at the end. */
+  findLine(): boolean {
+    this.skipBlank();
+    return this.at < this.text.length;
+  }
+
+  /** A row that stands alone on its line. */
+  readLine(): GivenRow {
+    const start = this.at;
+    const row = this.readRow();
+    if (this.text.slice(start, this.at).includes('\n')) throw unread;
+    const rest = /[ \t\r]*(\n|$)/y;
+    rest.lastIndex = this.at;
+    if (!rest.test(this.text)) throw unread;
+    return row;
   }
 
   private readRow(): GivenRow {

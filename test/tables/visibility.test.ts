@@ -90,6 +90,12 @@ const readers: Readers = {
   validateQuery: (table) => [{ path: 'query/validate', method: 'POST', body: { sql: `SELECT * FROM ${table}` } }],
   upsertRows: (table) => [
     { path: `tables/${table}/rows`, method: 'POST', body: { rows: [{ __svc_row_id: 1 }], expected_version: 2 }, status: 409 },
+    ...almostNames.map((name) => ({
+      path: `tables/${table}/rows`,
+      method: 'POST',
+      body: { rows: [{}], key: [name], expected_version: null },
+      status: 422,
+    })),
   ],
   updateRow: (table) => [{ path: `tables/${table}/rows/1`, method: 'PATCH', body: { row: {}, expected_version: 2 }, status: 409 }],
   deleteRow: (table) => [{ path: `tables/${table}/rows/1?expected_version=2`, method: 'DELETE', status: 409 }],
