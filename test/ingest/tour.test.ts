@@ -40,9 +40,9 @@ async function paste(path: string): Promise<{ stdout: string; stderr: string }> 
   }
 }
 
-/** Pretty JSON documents, one after the other: each begins and ends with a bracket at the start of a line. */
+/** The pretty JSON documents of an output: each begins and ends with a bracket on a line of its own. */
 function splitAnswers(text: string): Record<string, unknown>[] {
-  return text.split(/(?<=^\}\n)/m).map((answer) => JSON.parse(answer) as Record<string, unknown>);
+  return [...text.matchAll(/^\{$.*?^\}$/gms)].map(([answer]) => JSON.parse(answer) as Record<string, unknown>);
 }
 
 it.skipIf(!hasCurl())('the tour of the README does what it says when it is pasted', async () => {
@@ -60,6 +60,7 @@ it.skipIf(!hasCurl())('the tour of the README does what it says when it is paste
     changed: [{ row_id: 1, columns: ['金額'] }],
   });
   expect(inOrder.slice(-2)).toEqual([[{ 件数: 3, 計: '3050.00' }], [{ 件数: 2, 計: '2100.00' }]]);
+  expect(stdout).toMatch(/^ぶどう,950\.00,2024-04-03,3$/m);
   const once = answers.filter(({ title }) => title === 'once');
   expect(once).toHaveLength(2);
   expect(once[0]?.id).toBe(once[1]?.id);
