@@ -38,6 +38,7 @@ function describeType(type: DataType): ArrowColumn | null {
   }
   if (DataType.isFloat(type)) return { type: 'DOUBLE', read: (vector, at) => writeDouble(vector.get(at) as number) };
   if (DataType.isUtf8(type) || DataType.isLargeUtf8(type)) return { type: 'VARCHAR', read: readText };
+  if (DataType.isUtf8View(type)) return { type: 'VARCHAR', read: (vector, at) => checkText(String(vector.get(at))) };
   if (DataType.isDecimal(type)) {
     const { precision, scale } = type;
     if (!(precision >= 1 && precision <= 38 && scale >= 0 && scale <= precision)) return null;
