@@ -2933,7 +2933,7 @@ export interface paths {
          *     every later message must carry: missing it is 400 `malformed-request`, an ended session 404. Any valid credential may
          *     connect; each tool needs the scopes, reach and policies of the operation it stands for, and what it is refused comes
          *     back as a tool error. Tools: listing, schema, query, profile, rows, and charts (`create_chart`: a Vega-Lite config and
-         *     its recipe).
+         *     its recipe; `delete_chart`).
          */
         post: operations["postMcp"];
         /**
@@ -3172,6 +3172,8 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description A block of cells, `B2:D10`, or one cell, `B2`. */
+        A1Range: string;
         /** @description Cells of a range. */
         A1Response: {
             /** @description The range as read; trailing blank rows and columns are left out. */
@@ -3182,7 +3184,7 @@ export interface components {
         /** @description Cells to write. */
         A1WriteRequest: {
             /** @description The block's exact extent, or its top-left cell alone. */
-            range: string;
+            range: components["schemas"]["A1Range"];
             /** @description Rows of cells. */
             values: (string | number | boolean | null)[][];
             expected_version: components["schemas"]["ExpectedVersion"];
@@ -12611,7 +12613,7 @@ export interface operations {
                 /** @description Sheet; default the first. An unknown one is 404. */
                 sheet?: string;
                 /** @description A1 range; default the first 100 rows and 50 columns. */
-                range?: string;
+                range?: components["schemas"]["A1Range"];
             };
             header?: never;
             path: {
@@ -15767,7 +15769,7 @@ export interface operations {
                  * @description A1 range or cell, e.g. `B2:D10`.
                  * @example A1:C3
                  */
-                range: string;
+                range: components["schemas"]["A1Range"];
             };
             header?: never;
             path: {

@@ -118,8 +118,14 @@ function explain(error: ErrorObject, besideRows: string): ProblemItem {
     case 'oneOf':
       return { pointer, detail: `must have exactly one of ${listChoices(error)?.join(', ') ?? 'several forms'}` };
     case 'pattern':
-      return { pointer, detail: `must match ${error.params.pattern}` };
+      return { pointer, detail: describePattern(error) };
     default:
       return { pointer, detail: error.message ?? 'is not valid' };
   }
+}
+
+/** In the contract's own words, where it has them. */
+function describePattern({ parentSchema, params }: ErrorObject): string {
+  const says: unknown = parentSchema?.['x-says'];
+  return typeof says === 'string' ? `must be ${says}` : `must match ${params.pattern}`;
 }
