@@ -154,6 +154,17 @@ describe('a running service', () => {
     expect(readRuntimeFile(product)).toEqual(addresses);
   });
 
+  test('mends all of them, killed at the same time', async () => {
+    const names = ['postgres', 'temporal', 'api', 'worker'];
+    const before = readProcesses(product);
+    const from = product.output().length;
+    for (const name of names) killHard(before.get(name)?.pid);
+    for (const name of names) await waitForOutput(product, `${name} is running again`, from);
+    await waitForReady(product);
+    // Each was started once: none died again for lack of another.
+    expect(product.output().slice(from).match(/starting it again/g)).toHaveLength(names.length);
+  });
+
   test('notices, says and mends a killed reaper', async () => {
     const from = product.output().length;
     killHard(findReaper(product));
