@@ -1,6 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadContract } from '../../api/http/contract.ts';
 import { encodeCursor } from '../../core/paging.ts';
 import type { TestApi } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
@@ -8,6 +9,8 @@ import { makeSample, sendSample } from './samples.ts';
 import { listImplemented, makeWorld, startWorkingApi, unknownId, type World } from './world.ts';
 
 /** Whatever is sent: a problem document, nothing changed, nothing told of our insides. */
+
+const operations = listImplemented(await loadContract());
 
 let api: TestApi;
 let world: World;
@@ -282,17 +285,16 @@ describe('a path', () => {
     await expectRefused(answer, statuses as number[]);
   });
 
-  it('to what belongs to other people is 404, on every operation with an id', async () => {
-    const operations = listImplemented(api).filter(({ path, accepts }) => path.includes('{') && accepts.length > 0);
-    expect(operations.length).toBeGreaterThan(14);
-    for (const operation of operations) {
+  it.each(operations.filter(({ path, accepts }) => path.includes('{') && accepts.length > 0))(
+    'to what belongs to other people is 404: $id',
+    async (operation) => {
       const sample = await makeSample(world, operation);
       before = await fingerprint();
       const answer = await sendSample(world, operation, { ...sample, token: world.stranger.session });
       const problem = await expectRefused(answer, [404]);
-      expect([operation.id, problem.type]).toEqual([operation.id, 'urn:svc:problem:not-found']);
-    }
-  });
+      expect(problem.type).toBe('urn:svc:problem:not-found');
+    },
+  );
 });
 
 describe('a header', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadContract } from '../../api/http/contract.ts';
 import { startApi } from '../../api/server.ts';
 import { findFreePort } from '../../scripts/embedded/ports.ts';
 import { connectTo, type TestApi, type TestServer, testConfig } from '../setup/api.ts';
@@ -6,6 +7,8 @@ import { makeSample, sendSample } from './samples.ts';
 import { listImplemented, makeJob, makeWorld, startWorkingApi, type World } from './world.ts';
 
 /** The two problems that any operation can have: something is away, or something is wrong with us. */
+
+const operations = listImplemented(await loadContract());
 
 let api: TestApi;
 let world: World;
@@ -26,18 +29,15 @@ describe('a part that is away', () => {
   });
   afterAll(() => severed.stop());
 
-  it('is 503 for every operation that needs the database', async () => {
+  const needing = operations.filter(({ accepts, id }) => accepts.length > 0 || id === 'signUp' || id === 'logIn');
+
+  it.each(needing)('is 503 for $id, which needs the database', async (operation) => {
     const there = { ...world, api: { ...api, fetch: severed.fetch } };
-    const answers: Record<string, number> = {};
-    const operations = listImplemented(api).filter(({ accepts, id }) => accepts.length > 0 || id === 'signUp' || id === 'logIn');
-    for (const operation of operations) {
-      const sample = await makeSample(world, operation);
-      const answer = await sendSample(there, operation, { ...sample, token: sample.token === null ? null : world.pinnedKey });
-      const problem = (await answer.json()) as { type: string };
-      if (problem.type !== 'urn:svc:problem:unavailable' || !answer.headers.get('retry-after')) answers[operation.id] = answer.status;
-    }
-    expect(answers).toEqual({});
-    expect(operations.length).toBeGreaterThan(30);
+    const sample = await makeSample(world, operation);
+    const answer = await sendSample(there, operation, { ...sample, token: sample.token === null ? null : world.pinnedKey });
+    const { type } = (await answer.json()) as { type: string };
+    expect([answer.status, type]).toEqual([503, 'urn:svc:problem:unavailable']);
+    expect(answer.headers.get('retry-after')).toBeTruthy();
   });
 
   it('does not make the process look dead, nor ready', async () => {

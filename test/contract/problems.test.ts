@@ -16,7 +16,7 @@ import { type ImplementedOperation, listImplemented, makeWorld, startWorkingApi,
 
 const contract = await loadContract();
 const info = contract.quick.document.info as unknown as Record<'x-common-problems' | 'x-common-problems-public', ProblemCode[]>;
-const operations = listImplemented({ contract } as TestApi);
+const operations = listImplemented(contract);
 
 /** Shown once for the whole service in outages.test.ts: they come from parts that every operation shares. */
 const shownElsewhere: ProblemCode[] = ['internal', 'unavailable'];

@@ -1,6 +1,6 @@
 import { startWorker } from '../../activities/worker.ts';
 import { type PendingOperation, pendingOperations } from '../../api/handlers/pending.ts';
-import type { Operation, OperationId } from '../../api/http/contract.ts';
+import type { Contract, Operation, OperationId } from '../../api/http/contract.ts';
 import { type Scope, scopes } from '../../core/access/scopes.ts';
 import type { IdPrefix } from '../../core/ids/ids.ts';
 import type { JobKind } from '../../core/jobs/kinds.ts';
@@ -73,9 +73,9 @@ export async function makeWorld(api: TestApi): Promise<World> {
   };
 }
 
-export function listImplemented(api: TestApi): (Operation & { id: ImplementedOperation })[] {
+export function listImplemented({ operations }: Contract): (Operation & { id: ImplementedOperation })[] {
   const pending = new Set<string>(pendingOperations);
-  return api.contract.operations.filter((operation): operation is Operation & { id: ImplementedOperation } => !pending.has(operation.id));
+  return operations.filter((operation): operation is Operation & { id: ImplementedOperation } => !pending.has(operation.id));
 }
 
 /** An id that looks right and names nothing. */

@@ -127,7 +127,7 @@ describe('rule 2: the control plane takes an account key or the owner’s sessio
 
   it('refuses a personal access token on every operation of it', async () => {
     const token = await mintToken(world.owner.client, { scopes: [...scopes] });
-    const control = listImplemented(api).filter(({ path }) => path.startsWith('/api/control/'));
+    const control = listImplemented(api.contract).filter(({ path }) => path.startsWith('/api/control/'));
     expect(control.length).toBeGreaterThan(14);
     for (const operation of control) {
       const answer = await sendSample(world, operation, { ...(await makeSample(world, operation)), token: token.text });
@@ -170,7 +170,7 @@ describe('rule 3: a signed upload address stands for itself', () => {
 });
 
 describe('rule 4: scopes are independent, and write implies read', () => {
-  const scoped = () => listImplemented(api).filter((operation) => operation.scopes.length > 0);
+  const scoped = () => listImplemented(api.contract).filter((operation) => operation.scopes.length > 0);
 
   it('every operation is refused without its scope, with all the others in hand', async () => {
     const token = new Map<string, string>();
