@@ -162,7 +162,8 @@ describe('a running service', () => {
     for (const name of names) await waitForOutput(product, `${name} is running again`, from);
     await waitForReady(product);
     // Each was started once: none died again for lack of another.
-    expect(product.output().slice(from).match(/starting it again/g)).toHaveLength(names.length);
+    const said = product.output().slice(from);
+    expect(said.match(/starting it again/g)).toHaveLength(names.length);
   });
 
   test('notices, says and mends a killed reaper', async () => {
