@@ -64,7 +64,7 @@ async function* readBatches(
 }
 
 function readColumn(vector: Vector | null, column: ArrowColumn, name: string, from: number, to: number, before: number): (string | null)[] {
-  if (!vector || vector.data.length !== 1) throw damaged();
+  if (vector?.data.length !== 1) throw damaged();
   const values = new Array<string | null>(to - from);
   for (let i = from; i < to; i += 1) {
     try {
