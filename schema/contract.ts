@@ -1488,8 +1488,8 @@ export interface paths {
          * Read a whole table
          * @description All rows of one version in row order, policy-applied, without a cap: a stream that is read as fast as it is taken.
          *     Writes meanwhile do not show in it. `format` or `Accept` chooses the format: JSON (default), NDJSON, Arrow, CSV or
-         *     Parquet, which begins to arrive when it is whole. A reader who takes nothing for a minute is cut off; a body that
-         *     ends early was cut off.
+         *     Parquet, which begins to arrive when it is whole. A reader who takes nothing for a minute may be cut off, and
+         *     then sees the body end before its end.
          */
         get: operations["readTableData"];
         put?: never;

@@ -32,7 +32,8 @@ type Target = Record<string, unknown>;
 function findTarget({ versionPlace }: Operation, body: unknown): Target | null {
   if (versionPlace === null || !isObject(body)) return null;
   if (versionPlace === 'body') return body;
-  return isObject(body.target) ? body.target : null;
+  // New tables have no version yet.
+  return isObject(body.target) && body.target.mode === 'append' ? body.target : null;
 }
 
 const isObject = (value: unknown): value is Target => typeof value === 'object' && value !== null && !Array.isArray(value);

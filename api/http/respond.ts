@@ -19,7 +19,7 @@ export function respond(ctx: Context, reply: AnyReply, trace: Trace): void {
   const { Vary = [], ...headers } = { ...trace.headers, ...reply.headers };
   ctx.set(headers);
   ctx.vary(Vary);
-  if (content && isCompressible(content.type)) ctx.vary('Accept-Encoding');
+  if (seen || (content && isCompressible(content.type))) ctx.vary('Accept-Encoding');
   if (seen) {
     if (content?.data instanceof Readable) content.data.destroy();
     ctx.set('ETag', seen);

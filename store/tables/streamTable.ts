@@ -15,8 +15,9 @@ import type { Projection } from './projection.ts';
 import { streamWideParts, wideRowsAtOnce } from './streamWideRows.ts';
 import type { TableStorage } from './tableStorage.ts';
 
-/** How much is sorted and held at a time, by what the files say of the rows' length. */
+/** How much is sorted and held at a time, by what the files say of the rows' length. In memory short rows are longer. */
 const windowBytes = 16 * 1024 * 1024;
+const windowRows = 200_000;
 
 /**
  * The whole content of a version in row order. It is read window by window of row ids, each when the reader has taken the one
@@ -57,7 +58,7 @@ interface Window {
 
 /** At least one, so that a table without rows has columns. */
 function* cutWindows({ visible: { at } }: Projection): Generator<Window, undefined> {
-  const width = Math.max(1, Math.floor(windowBytes / estimateRowBytes(at)));
+  const width = Math.min(windowRows, Math.max(1, Math.floor(windowBytes / estimateRowBytes(at))));
   const last = at.table.nextRowId - 1;
   for (let min = 1; min === 1 || min <= last; min += width) yield { min, max: Math.max(min, Math.min(last, min + width - 1)) };
 }

@@ -95,6 +95,16 @@ describe('with expected_version, too', () => {
   });
 });
 
+it('counts for rows that are appended, and not for new tables', async () => {
+  const materialize = (target: object, headers: Record<string, string>) =>
+    send('POST', `${workbook}/sources/nothing/materialize`, headers, { target });
+  const append = { mode: 'append', table: table.split('/').at(-1) };
+  expect((await materialize(append, {})).status).toBe(422);
+  // What is asked for is complete; the source is not there.
+  expect((await materialize(append, { 'If-Match': '"2"' })).status).toBe(404);
+  expect((await materialize({ mode: 'new' }, { 'If-Match': '"2"' })).body).toMatchObject({ errors: [{ pointer: '/header/If-Match' }] });
+});
+
 it('is refused where no version is checked', async () => {
   for (const [method, path, body] of [
     ['GET', `${table}/rows`],
