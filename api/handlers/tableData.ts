@@ -5,9 +5,9 @@ import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import type { Handlers } from '../http/call.ts';
 import { formatOf } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
+import { validateRows } from '../http/rowValidators.ts';
 import { wrapStream } from '../http/wrapStream.ts';
 import { presentFileName, presentRowsHead, presentRowsHeaders } from '../presenters/rows.ts';
-import { presentRowsValidator } from '../presenters/validators.ts';
 import { refuseBoth } from './refuseBoth.ts';
 
 export function makeTableDataHandlers({ services }: ApiParts): Handlers<'readTableData'> {
@@ -17,7 +17,7 @@ export function makeTableDataHandlers({ services }: ApiParts): Handlers<'readTab
       refuseBoth(query, 'at', 'at_version');
       const at = await openAsked(services, workbook.id, params.name, query);
       const visible = await openVisibleTable(services, principal, at);
-      return unlessSeen(presentRowsValidator(visible, type, { whole: query.columns ?? [] }), async () => {
+      return unlessSeen(validateRows(visible, type, { whole: query.columns ?? [] }), async () => {
         const format = formatOf(type);
         const { columns, stream } = await readTableData(services, visible, query, format);
         const shown = { columns, rowCount: at.rowCount, nextCursor: null };
