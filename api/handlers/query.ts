@@ -7,7 +7,7 @@ import type { ResultRecord } from '../../store/pg/results.ts';
 import type { Handlers } from '../http/call.ts';
 import { formatOf } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { validateResult } from '../http/rowValidators.ts';
+import { tagResult } from '../http/rowValidators.ts';
 import { wrapStream } from '../http/wrapStream.ts';
 import { presentResultHead, presentResultHeaders } from '../presenters/results.ts';
 
@@ -56,7 +56,7 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
     async getResult({ principal, params, query, type, unlessSeen }) {
       const result = await requireResult(services, principal, params.result_id);
       const page = { limit: query.limit ?? 1000, offset: query.offset ?? 0 };
-      return unlessSeen(validateResult(result, type, page), async () =>
+      return unlessSeen(tagResult(result, type, page), async () =>
         formatOf(type) === 'json'
           ? answerJson(result, page, await streamResult(services, result, page, 'json'))
           : stream(result, page, type),

@@ -9,7 +9,7 @@ import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import type { Handlers, Reply } from '../http/call.ts';
 import { formatOf } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { validateRows } from '../http/rowValidators.ts';
+import { tagRows } from '../http/rowValidators.ts';
 import { presentDelete, presentUpsert } from '../presenters/edits.ts';
 import { presentRowsHeaders, writeRowsPage } from '../presenters/rows.ts';
 import { writeRow } from '../presenters/tables.ts';
@@ -36,7 +36,7 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<RowOperations>
         return { status: 200, validator, headers: presentRowsHeaders(at, page), raw: { type, data } };
       };
       // A filter may ask what time it is: then the version does not decide the page, and only its bytes tell.
-      return query.filter === undefined ? unlessSeen(validateRows(visible, type, query), read) : read();
+      return query.filter === undefined ? unlessSeen(tagRows(visible, type, query), read) : read();
     },
 
     async readRow({ principal, params, query }) {

@@ -5,7 +5,7 @@ import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import type { Handlers } from '../http/call.ts';
 import { formatOf } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { validateRows } from '../http/rowValidators.ts';
+import { tagRows } from '../http/rowValidators.ts';
 import { wrapStream } from '../http/wrapStream.ts';
 import { presentFileName, presentRowsHead, presentRowsHeaders } from '../presenters/rows.ts';
 import { refuseBoth } from './refuseBoth.ts';
@@ -17,7 +17,7 @@ export function makeTableDataHandlers({ services }: ApiParts): Handlers<'readTab
       refuseBoth(query, 'at', 'at_version');
       const at = await openAsked(services, workbook.id, params.name, query);
       const visible = await openVisibleTable(services, principal, at);
-      return unlessSeen(validateRows(visible, type, { whole: query.columns ?? [] }), async () => {
+      return unlessSeen(tagRows(visible, type, { whole: query.columns ?? [] }), async () => {
         const format = formatOf(type);
         const { columns, stream } = await readTableData(services, visible, query, format);
         const shown = { columns, rowCount: at.rowCount, nextCursor: null };

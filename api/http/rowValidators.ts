@@ -10,7 +10,7 @@ const batched: ReadonlySet<string> = new Set([rowTypes.arrow, rowTypes.parquet])
  * Rows of a version, known before they are read. A version never changes; besides it decide what the caller may see, under
  * which names, and what of it is asked for.
  */
-export function validateRows(visible: VisibleTable, type: string, query: object): Validator {
+export function tagRows(visible: VisibleTable, type: string, query: object): Validator {
   const { at, columns } = visible;
   const seen = columns.map(({ id, name, type: columnType, masked }) => [id, name, columnType, masked]);
   const print = hashContent(JSON.stringify([at.versionUid, at.table.name, seen, type, query]));
@@ -18,6 +18,6 @@ export function validateRows(visible: VisibleTable, type: string, query: object)
 }
 
 /** A result never changes and belongs to one user. */
-export function validateResult({ id }: ResultRecord, type: string, page: object): Validator {
+export function tagResult({ id }: ResultRecord, type: string, page: object): Validator {
   return { print: hashContent(JSON.stringify([id, type, page])), isWeak: batched.has(type) };
 }

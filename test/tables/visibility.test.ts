@@ -68,9 +68,7 @@ const readers: Readers = {
     ].flatMap((query) => rowsOf(table, query)),
   readRow: (table) => ['1', '4', '7', '4?columns=col_0_', '4?at_version=2'].map((row) => ({ path: `tables/${table}/rows/${row}` })),
   readTableData: (table) =>
-    ['', '?columns=col_0_', '?at_version=2'].flatMap((query) =>
-      formats.map((accept) => ({ path: `tables/${table}/data${query}`, accept })),
-    ),
+    ['', '?columns=col_0_&at_version=2'].flatMap((query) => formats.map((accept) => ({ path: `tables/${table}/data${query}`, accept }))),
   readRange: (table) => [{ path: `tables/${table}/range?range=A1:ZZ5` }],
   getRowHistory: (table) => [1, 4].map((row) => ({ path: `tables/${table}/rows/${row}/history` })),
   getRowLineage: (table) => [{ path: `tables/${table}/rows/1/lineage` }],
