@@ -36,7 +36,7 @@ export async function serveApi(services: Services): Promise<RunningApi> {
     counter: makeRequestCounter(services),
     pending,
   };
-  const metrics = makeMetrics(services);
+  const metrics = makeMetrics(services, parts.contract.version);
   const app = makeApp(parts, makeHandlers(parts, metrics), metrics);
   const server = createServer({ requestTimeout: requestTimeoutMs, maxHeaderSize }, app.callback());
   refuseBrokenRequests(server, services.log);
@@ -47,6 +47,7 @@ export async function serveApi(services: Services): Promise<RunningApi> {
     port: typeof address === 'object' && address ? address.port : config.port,
     services,
     async stop() {
+      services.jobWatch.close();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
         server.closeIdleConnections();

@@ -795,10 +795,34 @@ export interface paths {
         };
         /**
          * Show a job
-         * @description Status, progress and, at the end, `result` (the body of the synchronous form) or `error`. Jobs survive restarts and are
-         *     kept at least an hour after completion; after that 404.
+         * @description Status, progress and, at the end, `result` (the body of the synchronous form) or `error`. With `wait` the answer comes
+         *     when the job is over, at the latest after so many seconds; where too many wait already it comes at once. Jobs survive
+         *     restarts and are kept at least an hour after completion; after that 404.
          */
         get: operations["getJob"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/jobs/{job_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow a job
+         * @description The states of a job as server-sent events: the current one at once, then each change of status or progress, and the end,
+         *     after which the stream closes. Each event is named `job`, its `data` is the job as `GET …/jobs/{job_id}` shows it, its
+         *     `id` names the state. A stream lasts at most five minutes; a client that connects again with `Last-Event-ID` gets what is
+         *     new, and 204 where the job is over and its end was seen. 429 where too many streams are open.
+         */
+        get: operations["followJob"];
         put?: never;
         post?: never;
         delete?: never;
@@ -845,7 +869,8 @@ export interface paths {
          * Upload a file
          * @description Registers a file as a source. Mode `auto` builds structured tables from a faithful raw copy of each sheet and answers
          *     with every artifact produced; `staged` lands the bytes only. Structuring spends the account's credits; without credits,
-         *     or when it fails, the raw tables stay and `structuring` is `raw_fallback`. Identical bytes in the same workbook answer
+         *     or when it fails, the raw tables stay, `structuring` is `raw_fallback` and `notice` says what to do. With `defer` the
+         *     answer comes with the raw tables and `job_id`, the job that goes on. Identical bytes in the same workbook answer
          *     200 with the existing source, upgraded where a fuller mode is asked for; the same file name with other bytes makes a new
          *     source with a suffix.
          *
@@ -4416,7 +4441,7 @@ export interface components {
             used: number;
             /**
              * Format: int64
-             * @description What can still be spent; negative in overage.
+             * @description What can still be spent; negative in overage. An installation without a limit on credits refuses nothing when it is 0.
              */
             remaining: number;
         };
@@ -5014,7 +5039,10 @@ export interface components {
             jobs: components["schemas"]["Job"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        /** @description How far a job is. */
+        /**
+         * @description How far a job is, in units of its stage: bytes while a file is read (of a workbook, those of its unpacked sheets), rows
+         *     while tables are written, tables while they are put in place. At the end `done` is `total`.
+         */
         JobProgress: {
             /** @description What it is doing. */
             stage: string;
@@ -6512,7 +6540,11 @@ export interface components {
             artifacts: components["schemas"]["ArtifactSummary"][];
             structuring: components["schemas"]["Structuring"];
             structuring_reason?: components["schemas"]["StructuringReason"];
-            /** @description Credits spent; 0 where the structuring was served from cache. */
+            /** @description With `raw_fallback`: what happened and what to do about it. */
+            notice?: string;
+            /** @description With `defer`: the job that makes the structured tables. */
+            job_id?: components["schemas"]["JobId"];
+            /** @description Credits that this request spent; 0 where the structuring was served from cache, or was joined. */
             credits_charged: number;
             /** @description After `revise`: conflicts opened, for cells that were edited here and changed in the file. */
             conflicts?: components["schemas"]["ConflictId"][];
@@ -8176,6 +8208,8 @@ export interface components {
         ContentDisposition: string;
         /** @description Caching rules. */
         CacheControl: string;
+        /** @description Something went other than asked for, and what to do about it; ASCII. */
+        XSVCNotice: string;
         /** @description Id of the durable result. */
         XSVCResultId: string;
         /** @description Number of rows of the whole result or, for a page of a table, of the rows that match. */
@@ -11009,7 +11043,10 @@ export interface operations {
     };
     getJob: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description How many seconds to wait for the end of the job. */
+                wait?: number;
+            };
             header?: never;
             path: {
                 /**
@@ -11028,6 +11065,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-SVC-Notice": components["headers"]["XSVCNotice"];
                     [name: string]: unknown;
                 };
                 content: {
@@ -11116,6 +11154,55 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Job"];
                 };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    followJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Id of the last event seen. */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /**
+                 * @description Id of the job.
+                 * @example job_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                job_id: components["parameters"]["PathJobId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The stream. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description The job is over, and its end was seen. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
@@ -11313,6 +11400,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-SVC-Notice": components["headers"]["XSVCNotice"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
@@ -11396,6 +11484,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-SVC-Notice": components["headers"]["XSVCNotice"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     [name: string]: unknown;

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
+import { boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import type { JobProblem } from '../core/jobs/endings.ts';
 import type { JobKind } from '../core/jobs/kinds.ts';
 import { at } from './columnTypes.ts';
@@ -68,6 +68,8 @@ export const jobs = pgTable(
     error: text('error'),
     /** The problem to answer with, if the job was refused. */
     problem: jsonb('problem').$type<JobProblem>(),
+    /** Its request was answered before its end, which is therefore published as an event. */
+    announce: boolean('announce').notNull().default(false),
     createdAt: at('created_at').notNull().defaultNow(),
     finishedAt: at('finished_at'),
   },

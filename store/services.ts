@@ -15,6 +15,7 @@ import { KeyedLock } from './keyedLock.ts';
 import { describeErrorForLog, openLog } from './log.ts';
 import type { Committer } from './pg/commit.ts';
 import { type Database, openDatabase } from './pg/database.ts';
+import { JobWatch } from './pg/jobWatch.ts';
 import { isRowSecurityEnforced } from './pg/roleCheck.ts';
 import { openPolicies, type Policies } from './policies.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
@@ -32,8 +33,11 @@ export interface Services extends Committer {
   policies: Policies;
   /** Held, per table, by edits that had to start again because the table changed. */
   editLocks: KeyedLock;
+  jobWatch: JobWatch;
   /** Runs user SQL in separate processes. Opened on first use. */
   sandbox(): Promise<Sandbox>;
+  /** The query processes, if there are any yet. */
+  readSandboxState(): Sandbox['state'] | null;
   /** Connects on first use; a failed attempt is repeated on the next call. */
   temporal(): Promise<Temporal>;
   close(): Promise<void>;
@@ -92,6 +96,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
   );
   let temporal: Promise<Temporal> | null = null;
   let sandbox: Promise<Sandbox> | null = null;
+  let opened: Sandbox | null = null;
   return {
     config,
     log,
@@ -101,6 +106,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     tails,
     policies: openPolicies(),
     editLocks: new KeyedLock(),
+    jobWatch: new JobWatch(db.pool),
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
     makeId,
     sessionKey: deriveKey(config.secret, 'sessions'),
@@ -113,8 +119,15 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
         sandbox = null;
         throw error;
       });
+      sandbox.then(
+        (value) => {
+          opened = value;
+        },
+        () => {},
+      );
       return sandbox;
     },
+    readSandboxState: () => opened?.state ?? null,
     temporal() {
       temporal ??= connectTemporal(config.temporal, log).catch((error: unknown) => {
         temporal = null;

@@ -1,4 +1,4 @@
-import { proxyActivities } from '@temporalio/workflow';
+import { isCancellation, proxyActivities, sleep } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.ts';
 
 const { sweepJobs: sweep } = proxyActivities<Activities>({
@@ -7,7 +7,27 @@ const { sweepJobs: sweep } = proxyActivities<Activities>({
   retry: { initialInterval: '1 second', maximumInterval: '1 minute', maximumAttempts: 5 },
 });
 
-/** Starts jobs that were not started, and ends those whose workflow was stopped. Scheduled; returns how many there were. */
-export async function sweepJobs(): Promise<number> {
-  return sweep();
+export interface SweepRounds {
+  everySeconds: number;
+  forSeconds: number;
+}
+
+/**
+ * Starts jobs that were not started, and ends those whose workflow was stopped; returns how many there were. Scheduled, in
+ * rounds: one run that sleeps between its sweeps, since a run for each sweep would fill Temporal's list. Without rounds it
+ * sweeps once.
+ */
+export async function sweepJobs(rounds?: SweepRounds): Promise<number> {
+  if (!rounds) return sweep();
+  const { everySeconds, forSeconds } = rounds;
+  let found = 0;
+  for (const until = Date.now() + forSeconds * 1000; ; await sleep(everySeconds * 1000)) {
+    try {
+      found += await sweep();
+    } catch (error) {
+      // The next round tries again.
+      if (isCancellation(error)) throw error;
+    }
+    if (Date.now() + everySeconds * 1000 > until) return found;
+  }
 }

@@ -4,9 +4,10 @@ import { describeErrorForLog } from '../../store/log.ts';
 import { listTablesToCompact } from '../../store/pg/compaction.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
+import { writeSummary } from '../../store/temporal/summary.ts';
 import type { ActivityContext } from '../activityContext.ts';
 
-type TableKey = Pick<TableRecord, 'id' | 'workbookId' | 'accountId'>;
+type TableKey = Pick<TableRecord, 'id' | 'workbookId' | 'accountId' | 'name'>;
 
 /** Starts the table's compaction unless it is already running. */
 export async function startCompaction(services: Services, table: TableKey): Promise<void> {
@@ -16,6 +17,7 @@ export async function startCompaction(services: Services, table: TableKey): Prom
     workflowIdConflictPolicy: 'USE_EXISTING',
     taskQueue: services.config.temporal.taskQueue,
     args: [table.id],
+    ...writeSummary('compact', table.name),
     typedSearchAttributes: searchAttributes({ kind: 'compaction', workbook: table.workbookId, account: table.accountId }),
   });
 }

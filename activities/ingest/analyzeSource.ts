@@ -17,9 +17,9 @@ import { withMemorySlot } from './withMemorySlot.ts';
 export async function analyzeSource(services: Services, jobId: string, activity: ActivityContext): Promise<void> {
   const job = await openJob(services, jobId, 'analyze');
   if (!job) return;
-  await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read' });
+  const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
+  await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read', total: source.size });
   try {
-    const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
     const found = await withMemorySlot(activity, async () => {
       const { grids, reader, typed } = await readGrids(services, source, { signal: activity.signal });
       const naming = chooseLanguage(await findNaming(services.db.orm, source.workbookId), [source.name], ...listTexts(grids));
@@ -32,7 +32,7 @@ export async function analyzeSource(services: Services, jobId: string, activity:
       const specVersion = now.specVersion + 1;
       await updateSource(tx, source.id, { ...found, specVersion, status: 'analyzed', error: null, jobId: null });
       tx.note(source.workbookId, sourceAnalyzed(source, specVersion));
-      await succeedJob(tx, current, { sourceId: source.id }, false);
+      await succeedJob(tx, current, { sourceId: source.id });
     });
   } catch (error) {
     if (!isFinal(error)) throw error;

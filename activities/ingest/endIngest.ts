@@ -21,7 +21,6 @@ export interface Outcome {
 
 /** Runs inside the transaction: the ingest succeeded, with or without structured tables. */
 export async function endIngest(tx: Tx, job: JobRecord<'ingest'>, source: SourceRecord, outcome: Outcome): Promise<void> {
-  const { input } = job;
   await updateSource(tx, source.id, {
     ...outcome.fields,
     status: 'materialized',
@@ -32,7 +31,7 @@ export async function endIngest(tx: Tx, job: JobRecord<'ingest'>, source: Source
   });
   const result: IngestResult = { sourceId: source.id, creditsCharged: outcome.creditsCharged ?? 0 };
   tx.note(source.workbookId, sourceIngested(source, outcome.structuring, outcome.reason));
-  await succeedJob(tx, job, result, input.announce);
+  await succeedJob(tx, job, result);
 }
 
 /**
@@ -70,7 +69,7 @@ export async function refuseIngest(tx: Tx, job: JobRecord<'ingest'>, problem: Jo
   if (source && !input.existed) await deleteSource(tx, source.id);
   else if (source) await updateSource(tx, source.id, { status: await settledStatus(tx, source), jobId: null });
   if (source) tx.note(source.workbookId, sourceRefused(source, problem.code));
-  await failJob(tx, job, problem, input.announce);
+  await failJob(tx, job, problem);
 }
 
 async function settledStatus(tx: Tx, source: SourceRecord): Promise<SourceRecord['status']> {
@@ -121,7 +120,7 @@ export async function giveUp(tx: Tx, job: JobRecord<'ingest'>, problem: JobProbl
     structuringReason: `failed:${why}`,
     jobId: null,
   });
-  await failJob(tx, job, problem, input.announce);
+  await failJob(tx, job, problem);
 }
 
 async function giveBack(tx: Tx, job: JobRecord<'ingest'>): Promise<void> {

@@ -18,5 +18,5 @@ export async function endMaterialize(
     jobId: null,
   });
   tx.note(source.workbookId, sourceMaterialized(source, result.tableIds.length));
-  await succeedJob(tx, job, result, false);
+  await succeedJob(tx, job, result);
 }

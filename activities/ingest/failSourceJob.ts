@@ -27,6 +27,6 @@ export async function refuseSourceJob(services: Services, job: JobRecord<'analyz
         error: isUnreadable ? problem.detail : null,
         jobId: null,
       });
-    await failJob(tx, current, problem, false);
+    await failJob(tx, current, problem);
   });
 }

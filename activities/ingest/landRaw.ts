@@ -90,6 +90,7 @@ async function scanFile(
     places.set(sheet, place);
     return place;
   };
+  const progress = reportProgress(services, job.id, 'read');
   const { sheets } = await withSourceFile(services, file, (path) =>
     writeRaw(
       services,
@@ -98,9 +99,10 @@ async function scanFile(
         const { tableId, rowBase } = placeOf(sheet);
         return { prefix: tablePrefix({ ...source, id: tableId }), rowBase };
       },
-      { step: reportProgress(services, job.id, 'read'), signal: activity.signal },
+      { step: progress.step, signal: activity.signal },
     ),
   );
+  await progress.settle();
   if (sheets.length === 0)
     throw new DomainError('validation-failed', 'No sheet of the file has a cell with content.', 'Send a file with content.');
   const base = baseOfFile(source.name);

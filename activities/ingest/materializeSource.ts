@@ -20,9 +20,9 @@ import { writeTables } from './writeTables.ts';
 export async function materializeSource(services: Services, jobId: string, activity: ActivityContext): Promise<void> {
   const job = await openJob(services, jobId, 'materialize');
   if (!job) return;
-  await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read' });
+  const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
+  await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read', total: source.size });
   try {
-    const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
     if (job.input.append) await appendRegions(services, job, source, job.input.append, activity);
     else await makeTables(services, job, source, activity);
   } catch (error) {
@@ -46,7 +46,10 @@ async function makeTables(
         const prefix = tablePrefix({ ...source, id: tableId });
         return { tableId, prefix, rowBase: 0, columnIds: table.columns.map((_, i) => i + 1) };
       });
-      return writeTables(services, grids, tables, places, { step: reportProgress(services, job.id, 'write'), signal: activity.signal });
+      const progress = reportProgress(services, job.id, 'write');
+      const written = await writeTables(services, grids, tables, places, { step: progress.step, signal: activity.signal });
+      await progress.settle();
+      return written;
     }));
   await saveDraft(services.db.orm, job.id, 'tables', draft);
   await requireAsker(services, job, 'editor');

@@ -19,7 +19,9 @@ import { openTableNames, retryOnTakenName } from './tableNames.ts';
 export async function promote(services: Services, jobId: string): Promise<'over'> {
   const job = await openJob(services, jobId, 'ingest');
   if (!job) return 'over';
-  await updateJob(services.db.orm, jobId, { stage: 'promote', done: 0, total: null });
+  const raw = await findDraft<RawDraft>(services.db.orm, jobId, 'raw');
+  const structured = await findDraft<StructuredDraft>(services.db.orm, jobId, 'tables');
+  await updateJob(services.db.orm, jobId, { stage: 'promote', done: 0, total: (structured ?? raw)?.tables.length ?? null });
   try {
     await requireAsker(services, job, 'editor');
   } catch (error) {
@@ -27,8 +29,6 @@ export async function promote(services: Services, jobId: string): Promise<'over'
     await commitForJob(services, job, (tx, current) => giveUp(tx, current, toProblem(error), error.detail));
     return 'over';
   }
-  const raw = await findDraft<RawDraft>(services.db.orm, jobId, 'raw');
-  const structured = await findDraft<StructuredDraft>(services.db.orm, jobId, 'tables');
   const isRevision = job.input.revise !== undefined;
   try {
     await retryOnTakenName(() =>

@@ -39,6 +39,7 @@ export async function scanRecords(
       const names = nameRecordColumns(given, namingOf({ naming: chooseLanguage(choice, [source.name], given) }));
       const columns = records.columns.map(({ type }, k) => ({ name: names[k] ?? '', type }));
       const ids = before ? matchColumns(before, columns) : columns.map((_, k) => k + 1);
+      const progress = reportProgress(services, job.id, 'read');
       const { rows, layers } = await writeRecords(
         services,
         records.batches(),
@@ -48,8 +49,9 @@ export async function scanRecords(
           columns: columns.map(({ type }, k) => ({ id: ids[k] ?? 0, type })),
         },
         records.rows,
-        { step: reportProgress(services, job.id, 'read'), signal },
+        { step: progress.step, signal },
       );
+      await progress.settle();
       const sheet = basename(file.filename, extname(file.filename));
       const table = {
         tableId,

@@ -76,10 +76,9 @@ async function structureFile(services: Services, job: JobRecord<'ingest'>, activ
   const understood = listUnderstood(result);
   const made = result.tables.filter((table) => understood.has(table.sheet));
   const places = await placeTables(services, job, source, made);
-  const tables = await writeTables(services, grids, made, places, {
-    step: reportProgress(services, job.id, 'structure'),
-    signal: activity.signal,
-  });
+  const progress = reportProgress(services, job.id, 'structure');
+  const tables = await writeTables(services, grids, made, places, { step: progress.step, signal: activity.signal });
+  await progress.settle();
   return { tables, spec, understood: [...understood] };
 }
 

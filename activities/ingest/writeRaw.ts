@@ -46,7 +46,7 @@ export interface RawResult {
 }
 
 export interface RawWatch {
-  /** Rows so far, and their total if known. */
+  /** How much is done, and of how much if that is known: bytes of a text or of the unpacked sheets, rows of records. */
   step(done: number, total: number | null): void;
   signal?: AbortSignal;
 }
@@ -75,7 +75,8 @@ class RawWork {
   private readonly sets: DraftFiles[] = [];
   private readonly sheets: RawSheet[] = [];
   private readonly budget: TextBudget;
-  private rowsDone = 0;
+  /** How much of the file has been read. */
+  private report: () => void = () => {};
 
   constructor(
     private readonly blobs: Services['blobs'],
@@ -88,15 +89,17 @@ class RawWork {
 
   async writeWorkbook({ path }: RawFile): Promise<RawResult> {
     const workbook = await WorkbookFile.open(path, this.readOptions());
+    const total = workbook.sheets.reduce((sum, { bytes }) => sum + bytes, 0);
+    // What a damaged file says of its size may be wrong, and a sheet may be read twice.
+    this.report = () => this.watch.step(Math.min(workbook.scannedBytes, total), total);
     try {
       for (const [index, { name }] of workbook.sheets.entries()) {
-        const [rowsBefore, bytesBefore] = [this.rowsDone, this.budget.left];
+        const bytesBefore = this.budget.left;
         try {
           await this.writeSheet(index, name, workbook.styles, workbook.scanSheet(index, { batchRows: this.limits.groupRows }));
         } catch (error) {
           if (!(error instanceof RowsOutOfOrder)) throw error;
           await this.sets.pop()?.dropAll();
-          this.rowsDone = rowsBefore;
           this.budget.left = bytesBefore;
           // Few programs write rows out of order, and only in small sheets, so they are sorted in memory.
           const grid = await workbook.readSheet(index);
@@ -106,6 +109,7 @@ class RawWork {
     } finally {
       await workbook.close();
     }
+    this.watch.step(total, total);
     return { sheets: this.sheets };
   }
 
@@ -117,11 +121,13 @@ class RawWork {
       ...(file.encoding && { encoding: file.encoding }),
       ...(file.delimiter && { delimiter: file.delimiter }),
     });
+    this.report = () => this.watch.step(csv.readBytes(), csv.size);
     try {
       await this.writeSheet(0, basename(file.filename, extension), [PLAIN_STYLE], scanCsvFile(csv));
     } finally {
       await csv.close();
     }
+    this.watch.step(csv.size, csv.size);
     return { sheets: this.sheets, encoding: csv.encoding, delimiter: csv.delimiter };
   }
 
@@ -144,8 +150,7 @@ class RawWork {
     const writer = new RawSheetWriter(files, this.place(index, sheet), styles, this.limits, this.budget);
     for await (const batch of batches) {
       await writer.add(batch);
-      this.rowsDone += batch.rows.length;
-      this.watch.step(this.rowsDone, null);
+      this.report();
       this.watch.signal?.throwIfAborted();
     }
     const { width, ...written } = await writer.finish();

@@ -42,6 +42,7 @@ export async function writeRecords(
       watch.step(rows, total);
       watch.signal?.throwIfAborted();
     }
+    watch.step(rows, rows);
     return { rows, layers: await writer.finish() };
   } catch (error) {
     // What cannot be removed now is collected later; the first error is the one to report.

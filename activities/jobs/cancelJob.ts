@@ -7,11 +7,11 @@ import type { Tx } from '../../store/pg/commit.ts';
 import type { VisibleJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { temporalAway } from '../../store/temporal/client.ts';
+import { watchJob } from './awaitJob.ts';
 import { kindOf } from './jobKinds.ts';
 import { requireJob } from './requireJob.ts';
 
 const patienceMs = 10_000;
-const pollMs = 100;
 
 /** Asks the workflow to stop and waits a while for it. A job that has ended meanwhile keeps its result. */
 export async function cancelJob(services: Services, principal: Principal, job: VisibleJob): Promise<VisibleJob> {
@@ -26,11 +26,8 @@ export async function cancelJob(services: Services, principal: Principal, job: V
     // The workflow was never started, or is gone without ending its job, so nobody else will.
     await abandon(services, job.id, 'cancelled');
   }
-  let now = await requireJob(services, principal, job.id);
-  for (const until = Date.now() + patienceMs; !isOver(now) && Date.now() < until; now = await requireJob(services, principal, job.id)) {
-    await new Promise((resolve) => setTimeout(resolve, pollMs));
-  }
-  return now;
+  await watchJob(services, job.id, { patienceMs });
+  return requireJob(services, principal, job.id);
 }
 
 /** Runs inside the transaction: notes who cancelled the job, unless it was over before. */

@@ -5,26 +5,22 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { finishJob, type JobRecord } from '../../store/pg/jobs.ts';
 import { deleteDrafts } from '../../store/pg/sources.ts';
 
-/** Runs inside the transaction. `announce`: publish the end of the job as an event. */
-export async function succeedJob<Kind extends JobKind>(
-  tx: Tx,
-  job: JobRecord<Kind>,
-  result: JobTypes[Kind]['result'],
-  announce: boolean,
-): Promise<void> {
+/** Runs inside the transaction. */
+export async function succeedJob<Kind extends JobKind>(tx: Tx, job: JobRecord<Kind>, result: JobTypes[Kind]['result']): Promise<void> {
   const ended = job as JobRecord;
   await finishJob(tx, ended.id, { status: 'succeeded', result, stage: 'done' });
   await deleteDrafts(tx, ended.id);
-  if (announce) noteEnd(tx, ended, 'succeeded');
+  noteEnd(tx, ended, 'succeeded');
 }
 
 /** Runs inside the transaction. */
-export async function failJob(tx: Tx, job: JobRecord, problem: JobProblem, announce: boolean): Promise<void> {
+export async function failJob(tx: Tx, job: JobRecord, problem: JobProblem): Promise<void> {
   await finishJob(tx, job.id, { status: 'failed', error: problem.detail, problem });
   await deleteDrafts(tx, job.id);
-  if (announce) noteEnd(tx, job, 'failed');
+  noteEnd(tx, job, 'failed');
 }
 
+/** `job` as it was locked, since whoever was answered early says so in its row. */
 function noteEnd(tx: Tx, job: JobRecord, status: 'succeeded' | 'failed'): void {
-  tx.note(job.workbookId ?? job.accountId, jobCompleted(job, status));
+  if (job.announce) tx.note(job.workbookId ?? job.accountId, jobCompleted(job, status));
 }

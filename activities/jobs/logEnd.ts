@@ -1,3 +1,4 @@
+import { explainFallBack } from '../../core/jobs/explainFallBack.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { findJob } from '../../store/pg/jobs.ts';
 import { findSourceById, listLanded } from '../../store/pg/sources.ts';
@@ -30,6 +31,7 @@ interface Figures {
   structuring?: string;
   /** Why structuring fell back; without what it says about the file. */
   reason?: string;
+  notice?: string;
   credits?: number;
 }
 
@@ -45,7 +47,9 @@ async function readFigures(services: Services, job: JobRecord): Promise<Figures>
     tables: made.length,
     rows: made.reduce((sum, { rowCount }) => sum + rowCount, 0),
     structuring: source.structuring ?? undefined,
-    reason: source.structuringReason?.replace(/:.*/s, ''),
+    ...(source.structuringReason === null
+      ? {}
+      : { reason: source.structuringReason.replace(/:.*/s, ''), notice: explainFallBack(source.structuringReason) }),
     ...(job.kind === 'ingest' && job.result ? { credits: job.result.creditsCharged } : {}),
   };
 }

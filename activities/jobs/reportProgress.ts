@@ -3,13 +3,26 @@ import type { Services } from '../../store/services.ts';
 
 const reportEveryMs = 500;
 
-/** Stores the progress of a job, at most once in a while. */
-export function reportProgress(services: Services, jobId: string, stage: string): (done: number, total: number | null) => void {
+export interface ProgressReport {
+  /** May be called often: it is stored at most once in a while, and when all is done. */
+  step(done: number, total: number | null): void;
+  /** Waits for what is being stored, so that it does not overwrite what the next stage stores. */
+  settle(): Promise<void>;
+}
+
+/** Stores the progress of a stage of a job. */
+export function reportProgress(services: Services, jobId: string, stage: string): ProgressReport {
   let next = 0;
-  return (done, total) => {
-    const now = Date.now();
-    if (now < next) return;
-    next = now + reportEveryMs;
-    updateJob(services.db.orm, jobId, { stage, done, total }).catch(() => {});
+  let stored: Promise<unknown> = Promise.resolve();
+  return {
+    step(done, total) {
+      const now = Date.now();
+      if (now < next && done !== total) return;
+      next = now + reportEveryMs;
+      stored = stored.then(() => updateJob(services.db.orm, jobId, { stage, done, total })).catch(() => {});
+    },
+    settle: async () => {
+      await stored;
+    },
   };
 }

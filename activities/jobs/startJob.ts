@@ -1,8 +1,10 @@
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { describeErrorForLog } from '../../store/log.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
+import { findSourceById } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { searchAttributes } from '../../store/temporal/searchAttributes.ts';
+import { writeSummary } from '../../store/temporal/summary.ts';
 import { kindOf } from './jobKinds.ts';
 
 /** Starts the workflow of a registered job. If that fails, the sweep starts it later. */
@@ -17,10 +19,19 @@ export async function startJob(services: Services, job: JobRecord): Promise<void
       workflowIdReusePolicy: 'REJECT_DUPLICATE',
       taskQueue: services.config.temporal.taskQueue,
       args: [job.id],
+      ...writeSummary(job.kind, await nameSubject(services, job)),
+      memo: { request: job.actor?.requestId ?? null, job: job.id },
       typedSearchAttributes: searchAttributes({ kind: job.kind, workbook: job.workbookId ?? undefined, account: job.accountId }),
     });
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) return;
     services.log.warn({ jobId: job.id, ...describeErrorForLog(error) }, 'job not started yet');
   }
+}
+
+/** The file that the job is about, and the table that it appends to. */
+async function nameSubject(services: Services, job: JobRecord): Promise<string> {
+  const { sourceId, append } = job.input as { sourceId?: string; append?: { table: string } | null };
+  const source = sourceId === undefined ? null : await findSourceById(services.db.orm, sourceId);
+  return [source?.name ?? job.workbookId ?? job.accountId, ...(append ? [`→ ${append.table}`] : [])].join(' ');
 }

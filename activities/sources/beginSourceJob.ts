@@ -18,12 +18,13 @@ export function sourceBusy(): DomainError {
   return new DomainError('in-use', 'An ingest of this source is running.', 'Wait for its job to end, or cancel it.');
 }
 
-/** Runs inside the transaction. Registers a job for a source, in the name of who asks. */
+/** Runs inside the transaction. Registers a job for a source, in the name of who asks. `announce`: it is answered before it ends. */
 export async function beginSourceJob<Kind extends 'ingest' | 'analyze' | 'materialize'>(
   tx: Tx,
   kind: Kind,
   source: SourceRecord,
   input: JobTypes[Kind]['input'],
+  announce = false,
 ): Promise<JobRecord<Kind>> {
   const id = makeId('job');
   return insertJob(tx, {
@@ -34,6 +35,7 @@ export async function beginSourceJob<Kind extends 'ingest' | 'analyze' | 'materi
     userId: tx.actor.userId as string,
     workflowId: `${kind}-${source.id}-${id}`,
     input,
+    announce,
     actor: { ...tx.actor },
     createdAt: tx.at,
   });

@@ -29,6 +29,7 @@ export interface Arrival extends RecognisedFile {
   mode: 'auto' | 'staged';
   structuring: IngestInput['structuring'];
   provenance: Omit<SourceProvenance, 'at'>;
+  /** The request is answered before the job ends. */
   announce: boolean;
 }
 
@@ -73,13 +74,18 @@ export async function registerSource(tx: Tx, arrival: Arrival): Promise<Register
   });
   tx.note(workbook.id, sourceRegistered(source));
   if (arrival.mode === 'staged') return { source, job: null, existed: false };
-  const job = await beginSourceJob(tx, 'ingest', source, {
-    sourceId: source.id,
-    revision: 1,
-    structuring: arrival.structuring,
-    existed: false,
-    announce: arrival.announce,
-  });
+  const job = await beginSourceJob(
+    tx,
+    'ingest',
+    source,
+    {
+      sourceId: source.id,
+      revision: 1,
+      structuring: arrival.structuring,
+      existed: false,
+    },
+    arrival.announce,
+  );
   return { source: await updateSource(tx, source.id, { jobId: job.id }), job, existed: false };
 }
 
@@ -101,18 +107,23 @@ async function joinJob(tx: Tx, source: SourceRecord, job: JobRecord, arrival: Ar
   if (job.kind !== 'ingest') throw sourceBusy();
   const { input } = job;
   const structuring = input.structuring === 'skip' && !input.revise ? arrival.structuring : input.structuring;
-  await updateJobInTx(tx, job.id, { input: { ...input, structuring, announce: input.announce || arrival.announce } });
+  await updateJobInTx(tx, job.id, { input: { ...input, structuring }, announce: job.announce || arrival.announce });
   return { source, job, existed: true, joined: true };
 }
 
 async function upgradeSource(tx: Tx, source: SourceRecord, arrival: Arrival): Promise<Registered> {
-  const job = await beginSourceJob(tx, 'ingest', source, {
-    sourceId: source.id,
-    revision: source.revision,
-    structuring: arrival.structuring,
-    existed: true,
-    announce: arrival.announce,
-  });
+  const job = await beginSourceJob(
+    tx,
+    'ingest',
+    source,
+    {
+      sourceId: source.id,
+      revision: source.revision,
+      structuring: arrival.structuring,
+      existed: true,
+    },
+    arrival.announce,
+  );
   tx.note(source.workbookId, sourceUpgraded(source));
   return { source: await updateSource(tx, source.id, { status: 'ingesting', jobId: job.id }), job, existed: true };
 }

@@ -43,7 +43,6 @@ export async function reviseSource(tx: Tx, sourceId: string, file: Received): Pr
     revision: source.revision + 1,
     structuring: source.structuring === 'structured' || source.structuring === 'deferred' ? 'auto' : 'skip',
     existed: true,
-    announce: false,
     revise: bytes,
   });
   return { source: await updateSource(tx, source.id, { status: 'ingesting', jobId: job.id }), job };

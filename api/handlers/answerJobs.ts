@@ -32,9 +32,12 @@ export async function answerJob<Body>(services: Services, principal: Principal, 
 export const hasLanded = (job: JobRecord) => job.kind === 'ingest' && job.input.structuring === 'defer' && job.input.landed === true;
 
 export async function answerIngest(services: Services, principal: Principal, job: JobRecord): Promise<Schemas['SourceUploadResponse']> {
-  if (job.result !== null || !hasLanded(job)) return answerJob(services, principal, job);
-  const { sourceId } = (job as JobRecord<'ingest'>).input;
-  return answerUpload(services, principal, services.db.orm, await describeLanded(services.db.orm, sourceId));
+  const { sourceId, structuring } = (job as JobRecord<'ingest'>).input;
+  const body =
+    job.result !== null || !hasLanded(job)
+      ? await answerJob<Schemas['SourceUploadResponse']>(services, principal, job)
+      : await answerUpload(services, principal, services.db.orm, await describeLanded(services.db.orm, sourceId));
+  return structuring === 'defer' ? { ...body, job_id: job.id } : body;
 }
 
 /** The answer for a source that needs no work. */

@@ -13,6 +13,7 @@ import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentSource } from '../presenters/sources.ts';
 import { answerIngest, answerSource, hasLanded } from './answerJobs.ts';
+import { noticeHeaders } from './noticeHeaders.ts';
 
 type SourceOperations = 'listSources' | 'uploadSource' | 'getSource' | 'downloadSource' | 'previewSource' | 'reviseSource';
 
@@ -36,11 +37,21 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
       return call.handOver(
         call.actor(),
         async (tx) => {
-          const arrival = { ...file, mode, structuring, provenance: { kind: 'upload' as const }, announce: isAsync };
+          const arrival = {
+            ...file,
+            mode,
+            structuring,
+            provenance: { kind: 'upload' as const },
+            announce: isAsync || structuring === 'defer',
+          };
           const { source, job, existed, joined } = await registerSource(tx, arrival);
           if (job) return { job, joined };
           const body = await answerSource(services, call.principal, tx.orm, source);
-          return { reply: existed ? { status: 200, body } : { status: 201, headers: locate(workbook.id, source.name), body } };
+          return {
+            reply: existed
+              ? { status: 200, headers: noticeHeaders(body), body }
+              : { status: 201, headers: locate(workbook.id, source.name), body },
+          };
         },
         {
           async: isAsync,
@@ -49,8 +60,8 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
             const answered = await answerIngest(services, call.principal, job);
             const body = joined ? { ...answered, credits_charged: 0 } : answered;
             return job.kind === 'ingest' && job.input.existed
-              ? { status: 200, body }
-              : { status: 201, headers: locate(workbook.id, body.source.name), body };
+              ? { status: 200, headers: noticeHeaders(body), body }
+              : { status: 201, headers: { ...locate(workbook.id, body.source.name), ...noticeHeaders(body) }, body };
           },
         },
       );

@@ -49,6 +49,7 @@ export interface Call<Id extends OperationId> {
   requestId: string;
   /** Makes a reading's answer, unless the caller has it already by its validator: then 304, and nothing is read. */
   unlessSeen(validator: Validator, make: () => Promise<Reply<Id>>): Promise<Reply<Id>>;
+  header(name: string): string | null;
   /** The media type to answer with, as the caller wants it. */
   type: string;
   /** The caller's network address. */

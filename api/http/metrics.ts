@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { acrossAccounts } from '../../store/pg/accountScope.ts';
-import { countBrokenChains } from '../../store/pg/audit.ts';
+import { type Figures, makeFigureReader } from '../../activities/system/readFigures.ts';
+import { readCacheCounts } from '../../store/cacheCounts.ts';
 import type { Services } from '../../store/services.ts';
 
 export interface Metrics {
@@ -9,7 +9,7 @@ export interface Metrics {
 }
 
 /** Metrics for operators, by operation and status. Labels never hold names or values of customers. */
-export function makeMetrics(services: Services): Metrics {
+export function makeMetrics(services: Services, version: string): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
@@ -37,18 +37,8 @@ export function makeMetrics(services: Services): Metrics {
       this.set({ state: 'waited_for' }, waitingCount);
     },
   });
-  new Gauge({
-    name: 'svc_audit_chains_broken',
-    help: 'Audit chains of workbooks and accounts that were found not to be whole',
-    registers: [registry],
-    async collect() {
-      // Without the database this keeps its last value, as the other metrics are needed then.
-      await acrossAccounts(() => countBrokenChains(services.db.pool)).then(
-        (broken) => this.set(broken),
-        () => {},
-      );
-    },
-  });
+  addOwnGauges(registry, services, version);
+  addFigures(registry, services);
   return {
     registry,
     observe(operation, status, seconds) {
@@ -56,4 +46,84 @@ export function makeMetrics(services: Services): Metrics {
       durations.observe({ operation }, seconds);
     },
   };
+}
+
+/** Of this process. */
+function addOwnGauges(registry: Registry, services: Services, version: string): void {
+  new Gauge({
+    name: 'svc_build_info',
+    help: 'Always 1; the labels say what runs',
+    labelNames: ['version', 'node'],
+    registers: [registry],
+  }).set({ version, node: process.versions.node }, 1);
+  new Gauge({
+    name: 'svc_query_processes',
+    help: 'Query processes, by state',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { alive = 0, busy = 0 } = services.readSandboxState() ?? {};
+      this.set({ state: 'busy' }, busy);
+      this.set({ state: 'idle' }, alive - busy);
+    },
+  });
+  new Counter({
+    name: 'svc_cache_lookups_total',
+    help: 'Look-ups in the caches of the process, by outcome',
+    labelNames: ['cache', 'outcome'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { cache, hit, miss } of readCacheCounts()) {
+        this.inc({ cache, outcome: 'hit' }, hit);
+        this.inc({ cache, outcome: 'miss' }, miss);
+      }
+    },
+  });
+}
+
+/** Of the whole installation; each process tells the same. */
+function addFigures(registry: Registry, services: Services): void {
+  const readFigures = makeFigureReader(services);
+  const addGauge = <Label extends string>(
+    name: string,
+    help: string,
+    labelNames: Label[],
+    show: (figures: Partial<Figures>, set: (labels: Partial<Record<Label, string>>, value: number) => void) => void,
+  ) =>
+    new Gauge({
+      name,
+      help,
+      labelNames,
+      registers: [registry],
+      async collect() {
+        const figures = await readFigures();
+        this.reset();
+        show(figures, (labels, value) => this.set(labels as Record<Label, string>, value));
+      },
+    });
+  addGauge(
+    'svc_audit_chains_broken',
+    'Audit chains of workbooks and accounts that were found not to be whole',
+    [],
+    ({ brokenChains }, set) => {
+      if (brokenChains !== undefined) set({}, brokenChains);
+    },
+  );
+  addGauge('svc_jobs', 'Jobs that are kept, by kind and status', ['kind', 'status'], ({ jobs = [] }, set) => {
+    for (const { kind, status, jobs: count } of jobs) set({ kind, status }, count);
+  });
+  addGauge('svc_queue_length', 'What waits: jobs to be started, tasks for a worker, queries of this process', ['queue'], (figures, set) => {
+    const pending = figures.jobs?.filter(({ status }) => status === 'pending') ?? [];
+    set(
+      { queue: 'jobs' },
+      pending.reduce((sum, { jobs }) => sum + jobs, 0),
+    );
+    set({ queue: 'workflow_tasks' }, figures.waitingTasks?.workflow ?? 0);
+    set({ queue: 'activity_tasks' }, figures.waitingTasks?.activity ?? 0);
+    set({ queue: 'queries' }, services.readSandboxState()?.queued ?? 0);
+  });
+  addGauge('svc_stored_bytes', 'Bytes that are kept, by what they are', ['what'], ({ bytes }, set) => {
+    for (const [what, count] of Object.entries(bytes ?? {})) set({ what }, count);
+  });
 }

@@ -4,7 +4,7 @@ import type { Context } from 'koa';
 import { requireWorkbook } from '../../activities/access.ts';
 import { authenticate } from '../../activities/identity/authenticate.ts';
 import { adviseKinds, refuseKind, unauthenticated } from '../../activities/identity/refusals.ts';
-import { awaitJob } from '../../activities/jobs/awaitJob.ts';
+import { awaitOrAnnounce } from '../../activities/jobs/awaitJob.ts';
 import { startJob } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { missingScopes } from '../../core/access/scopes.ts';
@@ -272,6 +272,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
     async unlessSeen(validator: Validator, make: () => Promise<AnyReply>): Promise<AnyReply> {
       return findSeen(ctx.req, validator) ? { status: 304, validator } : { ...(await make()), validator };
     },
+    header: (name: string) => ctx.get(name) || null,
     type: input.type,
     idempotencyScope(scope: string) {
       if (repeatable) repeatable.scope = scope;
@@ -309,7 +310,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
       if ('reply' in begun) return begun.reply as AnyReply;
       if ('job' in begun) await startJob(parts.services, begun.job);
       const jobId = 'job' in begun ? begun.job.id : begun.jobId;
-      const job = await awaitJob(parts.services, jobId, wait.async ? { patienceMs: 0 } : { isReady: wait.isReady });
+      const job = await awaitOrAnnounce(parts.services, jobId, wait.async ? { patienceMs: 0 } : { isReady: wait.isReady });
       const reply: AnyReply =
         job && !wait.async && (job.status === 'succeeded' || wait.isReady?.(job))
           ? ((await wait.answer(job, begun.joined ?? false)) as AnyReply)

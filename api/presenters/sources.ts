@@ -1,4 +1,5 @@
 import type { DescribedSource } from '../../activities/sources/describeSources.ts';
+import { explainFallBack } from '../../core/jobs/explainFallBack.ts';
 import { summarizeRegion, toContract } from '../../core/structuring/specJson.ts';
 import type { components } from '../../schema/contract.ts';
 import type { SourceRecord, SourceSummary } from '../../store/pg/sources.ts';
@@ -38,7 +39,9 @@ export function presentUpload(
     source: presentSource(described),
     artifacts,
     structuring: source.structuring ?? 'deferred',
-    ...(source.structuringReason === null ? {} : { structuring_reason: source.structuringReason }),
+    ...(source.structuringReason === null
+      ? {}
+      : { structuring_reason: source.structuringReason, notice: explainFallBack(source.structuringReason) }),
     credits_charged: creditsCharged,
   };
 }

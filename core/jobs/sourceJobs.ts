@@ -10,8 +10,6 @@ export interface IngestInput {
   structuring: 'auto' | 'skip' | 'defer';
   /** The source existed before: it keeps what it had if this ingest is refused. */
   existed: boolean;
-  /** Asked for as a job, so its end is published as an event. */
-  announce: boolean;
   /** The raw tables exist; structuring follows. */
   landed?: boolean;
   /** New bytes for a source that already has some. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import { link, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { countLookup } from '../cacheCounts.ts';
 import { errorCode, removeOldFiles, syncPath } from './files.ts';
 import { limitConcurrency, type RunLimited } from './limitConcurrency.ts';
 
@@ -114,6 +115,7 @@ export class FileCache {
     for (let tries = 0; ; tries++) {
       try {
         await link(this.pathOf(name), pinned);
+        countLookup('blob_files', tries === 0 ? 'hit' : 'miss');
         return pinned;
       } catch (error) {
         // Repeats only when another process evicts the file right after the download.

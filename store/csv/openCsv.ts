@@ -23,6 +23,10 @@ export interface CsvFile {
   limits: ReadLimits;
   /** Rows to leave out at the beginning: Excel's `sep=;`. */
   skipRows: number;
+  /** In bytes, as it was sent. */
+  size: number;
+  /** How many of them `chunks` has read. */
+  readBytes(): number;
   /** The content as UTF-8. */
   chunks(): AsyncGenerator<Buffer, void, undefined>;
   close(): Promise<void>;
@@ -39,14 +43,27 @@ export async function openCsv(input: string | Uint8Array, options: CsvOptions = 
     const head = await source.read(0, 64 * 1024);
     checkIsText(head);
     const encoding = options.encoding ?? detectBom(head) ?? detectUtf16(head) ?? (await detectBeyondAscii(source));
-    const chunks = () => recodeChunks(source, encoding, options.signal);
+    let bytesRead = 0;
+    const onRead = (bytes: number) => {
+      bytesRead = bytes;
+    };
+    const chunks = () => recodeChunks(source, encoding, onRead, options.signal);
     const sample = new TextDecoder(encoding).decode(head, { stream: true });
     const hint = /^sep=([,;|\t])\r?\n/i.exec(sample)?.[1] as Delimiter | undefined;
     const extension = extname(options.filename ?? (typeof input === 'string' ? input : '')).toLowerCase();
     // Without a line end there is only one row, which would never be finished.
     const whole = source.size <= head.length ? `${sample}\n` : sample;
     const delimiter = options.delimiter ?? hint ?? detectDelimiter(whole, extension === '.tsv' || extension === '.tab' ? '\t' : ',');
-    return { encoding, delimiter, limits, skipRows: hint ? 1 : 0, chunks, close: () => source.close() };
+    return {
+      encoding,
+      delimiter,
+      limits,
+      skipRows: hint ? 1 : 0,
+      size: source.size,
+      readBytes: () => bytesRead,
+      chunks,
+      close: () => source.close(),
+    };
   } catch (error) {
     await source.close();
     throw error;
@@ -76,11 +93,17 @@ async function detectBeyondAscii(source: ByteSource): Promise<CsvEncoding> {
   return 'utf-8';
 }
 
-async function* recodeChunks(source: ByteSource, encoding: CsvEncoding, signal?: AbortSignal): AsyncGenerator<Buffer, void, undefined> {
+async function* recodeChunks(
+  source: ByteSource,
+  encoding: CsvEncoding,
+  onRead: (bytes: number) => void,
+  signal?: AbortSignal,
+): AsyncGenerator<Buffer, void, undefined> {
   const decoder = encoding === 'utf-8' ? null : new TextDecoder(encoding);
   for (let offset = 0; offset < source.size; offset += CHUNK) {
     signal?.throwIfAborted();
     let bytes = await source.read(offset, CHUNK);
+    onRead(offset + bytes.length);
     if (decoder) bytes = Buffer.from(decoder.decode(bytes, { stream: offset + CHUNK < source.size }));
     else if (offset === 0 && detectBom(bytes) === 'utf-8') bytes = bytes.subarray(3);
     if (bytes.includes(0)) {

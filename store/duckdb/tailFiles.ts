@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { countLookup } from '../cacheCounts.ts';
 import { fieldIds, layerColumn, makeTail, opColumn } from './buildRelation.ts';
 import type { Engine } from './engine.ts';
 import { createTailTable, quoteName, quoteText } from './relation.ts';
@@ -98,11 +99,12 @@ export function openTailFiles(
     limits,
     find(at) {
       const entry = entries.get(keyOf(at));
-      if (!entry?.file || entry.file.editVersion > at.editVersion) return null;
       // The file was deleted or overwritten by somebody.
-      if (readMark(entry.file.path) !== entry.file.mark) entry.file = null;
-      entry.usedMs = Date.now();
-      return entry.file;
+      if (entry?.file && readMark(entry.file.path) !== entry.file.mark) entry.file = null;
+      const file = entry?.file && entry.file.editVersion <= at.editVersion ? entry.file : null;
+      countLookup('log_files', file ? 'hit' : 'miss');
+      if (entry && file) entry.usedMs = Date.now();
+      return file;
     },
     async offer(at, json) {
       if (json.length <= limits.worthwhile) return;

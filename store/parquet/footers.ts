@@ -1,5 +1,6 @@
 import { fstatSync } from 'node:fs';
 import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
+import { countLookup } from '../cacheCounts.ts';
 import type { Chunk, RowGroup } from './fileLayout.ts';
 import { readBytes } from './pages.ts';
 import { chooseTextDecoder, Unreadable } from './textDecoders.ts';
@@ -19,8 +20,10 @@ export function readFooter(path: string, file: number, isWanted: (name: string) 
   if (before) {
     known.delete(path);
     known.set(path, before);
+    countLookup('footers', 'hit');
     return before;
   }
+  countLookup('footers', 'miss');
   const { size } = fstatSync(file);
   let tail = readBytes(file, Math.max(0, size - guessedBytes), size);
   const needed = tail.readUInt32LE(tail.length - trailerBytes) + trailerBytes;

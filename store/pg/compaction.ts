@@ -30,6 +30,7 @@ export interface TableToCompact {
   id: string;
   workbookId: string;
   accountId: string;
+  name: string;
 }
 
 /** Tables that exceed the limits of compaction, those with the longest logs first. */
@@ -38,7 +39,7 @@ export async function listTablesToCompact(
   limits: { tail: number; deltas: number; deltaShare: number; files: number },
 ): Promise<TableToCompact[]> {
   const { rows } = await pool.query<TableToCompact>(
-    `SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId"
+    `SELECT t.id, t.workbook_id AS "workbookId", t.account_id AS "accountId", t.name
      FROM tables t JOIN manifests m ON m.id = t.manifest_id CROSS JOIN LATERAL (
        SELECT count(*) FILTER (WHERE entry->>'kind' = 'delta') AS deltas,
               coalesce(sum((entry->>'rows')::bigint) FILTER (WHERE entry->>'kind' = 'delta'), 0) AS delta_rows,

@@ -80,6 +80,25 @@ export async function findJob(orm: Orm, id: string): Promise<JobRecord | null> {
   return (job as JobRecord | undefined) ?? null;
 }
 
+/** A job and the version of its row, for waiting until it changes. */
+export async function findJobVersion(orm: Orm, id: string): Promise<{ job: JobRecord; version: string } | null> {
+  const [row] = await orm
+    .select({ job: jobs, version: sql<string>`${jobs}.xmin::text` })
+    .from(jobs)
+    .where(eq(jobs.id, id));
+  return row ? { job: row.job as JobRecord, version: row.version } : null;
+}
+
+/** Makes sure that the end of the job is published. False: it has ended already. */
+export async function announceJob(orm: Orm, id: string): Promise<boolean> {
+  const rows = await orm
+    .update(jobs)
+    .set({ announce: true })
+    .where(and(eq(jobs.id, id), isNull(jobs.finishedAt)))
+    .returning({ id: jobs.id });
+  return rows.length > 0;
+}
+
 /** Jobs that are still pending ten seconds after they were created: their start was probably lost. */
 export async function listUnstartedJobs(orm: Orm): Promise<JobRecord[]> {
   const rows = await orm
@@ -117,8 +136,9 @@ export async function finishJob(
   id: string,
   end: Pick<typeof jobs.$inferInsert, 'status' | 'result' | 'error' | 'problem' | 'stage'>,
 ): Promise<void> {
+  const whole = sql`coalesce(${jobs.total}, ${jobs.done})`;
   await tx.orm
     .update(jobs)
-    .set({ ...end, finishedAt: tx.at, ...(end.status === 'succeeded' ? { done: sql`coalesce(${jobs.total}, ${jobs.done})` } : {}) })
+    .set({ ...end, finishedAt: tx.at, ...(end.status === 'succeeded' ? { done: whole, total: whole } : {}) })
     .where(eq(jobs.id, id));
 }

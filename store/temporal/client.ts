@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
+import proto from '@temporalio/proto';
 import type pino from 'pino';
 import { DomainError } from '../../core/errors.ts';
 import type { TemporalConfig } from '../config.ts';
@@ -9,8 +10,13 @@ import { registerAttributes, waitForAttributes } from './registerAttributes.ts';
 export interface Temporal {
   client: Client;
   describeNamespace(): Promise<void>;
+  /** How many tasks wait for a worker, about. */
+  countWaitingTasks(taskQueue: string): Promise<{ workflow: number; activity: number }>;
   close(): Promise<void>;
 }
+
+const { TASK_QUEUE_TYPE_WORKFLOW: WORKFLOW, TASK_QUEUE_TYPE_ACTIVITY: ACTIVITY } = proto.temporal.api.enums.v1.TaskQueueType;
+const taskTypes = { WORKFLOW, ACTIVITY };
 
 /** Used by clients and workers. */
 export function connectionOptions(config: TemporalConfig): ConnectionOptions {
@@ -51,6 +57,15 @@ export async function connectTemporal(config: TemporalConfig, log: pino.Logger):
       await connection.withDeadline(Date.now() + 3_000, () =>
         connection.workflowService.describeNamespace({ namespace: config.namespace }),
       );
+    },
+    async countWaitingTasks(taskQueue) {
+      const count = async (taskQueueType: number) => {
+        const request = { namespace: config.namespace, taskQueue: { name: taskQueue }, taskQueueType, reportStats: true };
+        const { stats } = await connection.withDeadline(Date.now() + 1_000, () => connection.workflowService.describeTaskQueue(request));
+        return Number(stats?.approximateBacklogCount ?? 0);
+      };
+      const [workflow, activity] = await Promise.all([count(taskTypes.WORKFLOW), count(taskTypes.ACTIVITY)]);
+      return { workflow, activity };
     },
     close: () => connection.close(),
   };

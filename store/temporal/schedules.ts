@@ -8,6 +8,8 @@ type Duration = `${number} ${'seconds' | 'minutes' | 'minute' | 'hours' | 'hour'
 interface ScheduleSettings {
   workflow: string;
   every: Duration;
+  /** Its runs sleep and work until the next one, so one is started at once, and the next when it ends. */
+  rounds?: { everySeconds: number; forSeconds: number };
   /** Offset from midnight UTC. */
   offset?: Duration;
   /** How late a missed run is still started. */
@@ -19,22 +21,23 @@ interface ScheduleSettings {
 const schedules = {
   'expire-things': {
     workflow: 'expireThings',
-    every: '5 minutes',
-    catchup: '10 minutes',
+    every: '1 hour',
+    catchup: '1 hour',
     purpose:
       'removes idempotency records, sessions and other things that have outlived their time, and gives back credits that ended jobs still hold',
   },
   'sweep-jobs': {
     workflow: 'sweepJobs',
-    every: '30 seconds',
-    catchup: '1 minute',
+    every: '3 hours',
+    rounds: { everySeconds: 30, forSeconds: 3 * 3600 },
+    catchup: '1 hour',
     purpose:
       'starts jobs that were registered by a process that ended before it could start them, and ends those whose workflow was stopped',
   },
   'sweep-tables': {
     workflow: 'sweepTables',
-    every: '3 minutes',
-    catchup: '5 minutes',
+    every: '1 hour',
+    catchup: '1 hour',
     purpose: 'starts the compaction of tables with long logs',
   },
   'collect-garbage': {
@@ -66,17 +69,18 @@ export function scheduleId(name: ScheduleName, taskQueue: string): string {
 }
 
 function describeSchedule(name: ScheduleName, taskQueue: string): ScheduleOptions {
-  const { workflow, every, offset, catchup, purpose }: ScheduleSettings = schedules[name];
+  const { workflow, every, offset, rounds, catchup, purpose }: ScheduleSettings = schedules[name];
   const id = scheduleId(name, taskQueue);
   return {
     scheduleId: id,
     spec: { intervals: [{ every, ...(offset ? { offset } : {}) }] },
-    policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: catchup },
+    policies: { overlap: rounds ? ScheduleOverlapPolicy.BUFFER_ONE : ScheduleOverlapPolicy.SKIP, catchupWindow: catchup },
     action: {
       type: 'startWorkflow',
       workflowType: workflow,
       workflowId: id,
       taskQueue,
+      args: rounds ? [rounds] : [],
       typedSearchAttributes: searchAttributes({ kind: 'maintenance' }),
     },
     memo: { purpose },
@@ -86,7 +90,13 @@ function describeSchedule(name: ScheduleName, taskQueue: string): ScheduleOption
 /** Makes the schedules that are missing and brings the others up to date; any number of workers may do it at once. */
 export async function ensureSchedules(temporal: Temporal, config: ServiceConfig): Promise<void> {
   const all = Object.keys(schedules) as ScheduleName[];
-  await Promise.all(all.map((name) => ensureSchedule(temporal, describeSchedule(name, config.temporal.taskQueue))));
+  const { taskQueue } = config.temporal;
+  await Promise.all(
+    all.map(async (name) => {
+      await ensureSchedule(temporal, describeSchedule(name, taskQueue));
+      if ('rounds' in schedules[name]) await startIfIdle(temporal, scheduleId(name, taskQueue));
+    }),
+  );
 }
 
 async function ensureSchedule({ client }: Temporal, schedule: ScheduleOptions): Promise<void> {
@@ -98,4 +108,11 @@ async function ensureSchedule({ client }: Temporal, schedule: ScheduleOptions): 
       .getHandle(schedule.scheduleId)
       .update((previous) => ({ ...schedule, state: previous.state, action: schedule.action as never }));
   }
+}
+
+/** Without this, the first run would come hours after the first worker. */
+async function startIfIdle({ client }: Temporal, id: string): Promise<void> {
+  const schedule = client.schedule.getHandle(id);
+  const { state, info } = await schedule.describe();
+  if (!state.paused && info.runningActions.length === 0) await schedule.trigger(ScheduleOverlapPolicy.SKIP);
 }

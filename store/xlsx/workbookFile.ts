@@ -76,6 +76,8 @@ async function readRoot(
 const hasMacros = (relations: Relations): boolean => relations.some(({ type }) => type === 'vbaProject');
 
 export class WorkbookFile {
+  /** Bytes of the sheets' XML that were read so far. */
+  scannedBytes = 0;
   private idlePool: StringPool | null = null;
 
   private constructor(
@@ -205,6 +207,7 @@ export class WorkbookFile {
     // A budget for each pass: a sheet may be read more than once.
     const context = { ...this.pack.context, budget: new UnpackBudget(limits) };
     for await (const chunk of recodeXml(unpackEntry(context, entry))) {
+      this.scannedBytes += chunk.length;
       window.append(chunk);
       for (;;) {
         window.start = scanner.scan(window.bytes, window.start, window.end);

@@ -33,7 +33,7 @@ describe('the contract and what is built', () => {
 
   it('do not start apart: an operation without a handler, a handler without an operation', () => {
     const parts = { services: api.services, contract } as unknown as Parameters<typeof makeApp>[0];
-    const metrics = makeMetrics(api.services);
+    const metrics = makeMetrics(api.services, '0');
     const handlers = Object.fromEntries(contract.operations.map(({ id }) => [id, async () => ({ status: 200 })]));
     const { getMe: _, ...fewer } = handlers;
     expect(() => makeApp(parts, fewer as never, metrics)).toThrow(/operation getMe has no handler/);

@@ -5,12 +5,13 @@ import { makeForm } from './forms.ts';
 import type { MakeSample, Sample } from './sample.ts';
 import { sourceSamples } from './sourceSamples.ts';
 import { tableSamples } from './tableSamples.ts';
-import { type ImplementedOperation, makeJob, type World } from './world.ts';
+import { type ImplementedOperation, type JobSeed, makeJob, type World } from './world.ts';
 
 const ws = (id: string) => `/api/control/workspaces/${id}`;
 const wb = (id: string) => `/api/v1/workbooks/${id}`;
-const runningJob = (world: World) =>
-  makeJob(world.api, { accountId: world.accountId, userId: world.owner.userId, workbookId: world.workbook });
+const runningJob = (world: World, seed: Partial<JobSeed> = {}) =>
+  makeJob(world.api, { accountId: world.accountId, userId: world.owner.userId, workbookId: world.workbook, ...seed });
+const endedJob = (world: World) => runningJob(world, { status: 'failed', finishedAt: new Date() });
 
 /** One for each operation that is built. Those that consume something make it first. */
 export const samples: Record<ImplementedOperation, MakeSample> = {
@@ -69,6 +70,7 @@ export const samples: Record<ImplementedOperation, MakeSample> = {
 
   listJobs: () => ({ path: '/api/v1/jobs' }),
   getJob: async (world) => ({ path: `/api/v1/jobs/${await runningJob(world)}` }),
+  followJob: async (world) => ({ path: `/api/v1/jobs/${await endedJob(world)}/events` }),
   cancelJob: async (world) => ({ path: `/api/v1/jobs/${await runningJob(world)}/cancel` }),
 
   getHome: () => ({ path: '/' }),

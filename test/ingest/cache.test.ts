@@ -241,6 +241,14 @@ describe('credits of an upload', () => {
     const bytes = await makeNewFile();
     const answer = await world.upload('在庫.xlsx', bytes, { workbookId });
     expect(answer).toMatchObject({ structuring: 'raw_fallback', structuring_reason: 'no_credits', credits_charged: 0 });
+    expect(answer.notice).toContain('SVC_CREDITS=unlimited');
+    // The job and the answer say it, in their bodies and as a header.
+    const again = await world.send('在庫.xlsx', bytes, { workbookId });
+    expect(decodeURIComponent(again.headers.get('x-svc-notice') ?? '')).toBe(answer.notice);
+    const [fallenBack = ''] = await listJobs(workbookId);
+    const job = await world.api.fetch(`/api/v1/jobs/${fallenBack}`, { token: world.owner.session });
+    expect(job.headers.get('x-svc-notice')).toBe(answer.notice);
+    expect(await job.json()).toMatchObject({ result: { structuring: 'raw_fallback', notice: answer.notice } });
     expect(namesOf(answer)).toEqual(['在庫']);
     // A deferred ingest says so at once, and skip needs none.
     const deferred = await world.upload('別.xlsx', await makeNewFile(), { workbookId, fields: { structuring: 'defer' } });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { awaitOrAnnounce } from '../../activities/jobs/awaitJob.ts';
 import { ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { editRows, makeTable } from '../setup/tables.ts';
@@ -43,6 +44,8 @@ describe('uploadSource: structuring=null', () => {
   });
 });
 
+const isWhole = ({ progress }: { progress: { done: number; total: number | null } | null }) => progress?.done === progress?.total;
+
 describe('uploadSource: structuring=defer', () => {
   /** Answered with raw tables while their promotion is held up. */
   async function defer(filename: string, bytes: Uint8Array, change: (workbookId: string) => Promise<void> = async () => {}) {
@@ -76,7 +79,28 @@ describe('uploadSource: structuring=defer', () => {
       ['artifact.updated', '損益_原本'],
       ...allStructured.map((name) => ['artifact.updated', name]),
       ['source.materialized', '損益.xlsx'],
+      ['job.completed', undefined],
     ]);
+    // The answer came before the end of the job, so it names the job, whose end is published.
+    expect(answer.job_id).toBe(job.job_id);
+    expect(events.at(-1)?.data).toEqual({ job_id: job.job_id, kind: 'ingest', status: 'succeeded' });
+  });
+
+  it('without it publishes the end of the job only where the request was answered before', async () => {
+    const readEnds = async (workbookId: string) =>
+      (await world.readEvents(workbookId)).filter(({ type }) => type === 'job.completed').map(({ data }) => data.job_id);
+    const before = await world.newWorkbook();
+    await world.upload('一.csv', 'a,b\n1,2\n', { workbookId: before, fields: { structuring: 'skip' } });
+    expect(await readEnds(before)).toEqual([]);
+    const workbookId = await world.newWorkbook();
+    await world.stopWorker();
+    const sent = world.upload('二.csv', 'a,b\n3,4\n', { workbookId, fields: { structuring: 'skip' } });
+    const jobId = await waitForRegistered(workbookId);
+    // As the request itself does when its patience has ended.
+    expect(await awaitOrAnnounce(world.api.services, jobId, { patienceMs: 10 })).toMatchObject({ status: 'pending' });
+    await world.startWorker();
+    await sent;
+    expect(await readEnds(workbookId)).toEqual([jobId]);
   });
 
   it('leaves a raw table that something was derived from', async () => {
@@ -156,16 +180,34 @@ describe('uploadSource: async=true', () => {
     const structuring = await holdDraft(world.api.sql, jobId, 'tables');
     await world.startWorker();
     await waitForStage(jobId, 'read');
+    // All bytes of the sheets are read: the raw copy is about to be stored.
+    await expect.poll(async () => (await world.getJob(jobId)).progress?.total).toBeGreaterThan(500);
+    await expect.poll(async () => isWhole(await world.getJob(jobId))).toBe(true);
     expect(await world.listNames('active', workbookId)).toEqual([]);
     await reading.letGo();
     await waitForStage(jobId, 'structure');
+    await expect.poll(async () => (await world.getJob(jobId)).progress).toMatchObject({ done: 4, total: 4 });
     expect(await world.listNames('active', workbookId)).toEqual(['在庫']);
     const promoting = await holdTables(world.api.sql, workbookId);
     await structuring.letGo();
     await waitForStage(jobId, 'promote');
     expect((await world.getJob(jobId)).result ?? null).toBeNull();
     await promoting.letGo();
-    expect(await world.waitForJob(jobId)).toMatchObject({ status: 'succeeded', progress: { stage: 'done' } });
+    expect(await world.waitForJob(jobId)).toMatchObject({ status: 'succeeded', progress: { stage: 'done', done: 1, total: 1 } });
+  });
+
+  it.each([
+    ['csv', '行.csv', `a,b\n${'1,2\n'.repeat(500)}`, 2004],
+    ['xlsx', '行.xlsx', null, null],
+  ])('ends with all of a %s done', async (_, name, text, bytes) => {
+    const workbookId = await world.newWorkbook();
+    const fields = { async: 'true', structuring: 'skip' };
+    const sent = await world.send(name, text ?? (await makeNewFile(100)), { workbookId, fields });
+    const job = await world.waitForJob(((await sent.json()) as { job_id: string }).job_id);
+    expect(job).toMatchObject({ status: 'succeeded', progress: { stage: 'done' } });
+    expect(isWhole(job)).toBe(true);
+    if (bytes === null) expect(job.progress?.total).toBeGreaterThan(5000);
+    else expect(job.progress?.total).toBe(bytes);
   });
 
   it('goes with mode auto only', async () => {

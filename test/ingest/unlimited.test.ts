@@ -77,9 +77,15 @@ describe('the log of the worker', () => {
 
   it('tells of a fall-back and of a refused file as warnings', async () => {
     const { source } = await world.upload('乱.xlsx', await makeXlsx({ S: scattered(62) }));
-    await expect
-      .poll(readLog)
-      .toContainEqual(expect.objectContaining({ sourceId: source.id, level: 40, structuring: 'raw_fallback', reason: 'failed' }));
+    await expect.poll(readLog).toContainEqual(
+      expect.objectContaining({
+        sourceId: source.id,
+        level: 40,
+        structuring: 'raw_fallback',
+        reason: 'failed',
+        notice: expect.stringContaining('parse spec'),
+      }),
+    );
     expect((await world.send('空.xlsx', await makeXlsx({ S: [] }))).status).toBe(422);
     await expect.poll(readLog).toContainEqual(expect.objectContaining({ level: 40, status: 'failed', code: 'validation-failed' }));
   });

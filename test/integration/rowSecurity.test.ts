@@ -171,7 +171,7 @@ describe('row security: a request with a statement that has forgotten its WHERE'
       counter: { count() {}, async flush() {}, async stop() {} },
       pending: new Set(),
     };
-    const metrics = makeMetrics(services);
+    const metrics = makeMetrics(services, '0');
     const handlers = makeHandlers(parts, metrics);
     const careless = async () => {
       const rows = await services.db.orm.select({ id: workbooks.id }).from(workbooks).orderBy(workbooks.id);

@@ -118,7 +118,7 @@ describe('compactTable', () => {
         Array.from({ length: 400 }, (_, n) => ({ a: n })),
       );
     const whole = await store.readContent(id);
-    const table = { id, workbookId: store.workbook.id, accountId: store.workbook.accountId };
+    const table = { id, workbookId: store.workbook.id, accountId: store.workbook.accountId, name: '表' };
     const files = async () => {
       const keys: string[] = [];
       for await (const { key } of store.services.blobs.list(`${table.accountId}/${table.workbookId}/${id}`)) keys.push(key);

@@ -60,9 +60,9 @@ async function runSchedule(): Promise<{ workflowId: string; result: Record<strin
 }
 
 describe('ensureSchedules: the schedule', () => {
-  it('is there once a worker is, every five minutes, one run at a time', async () => {
+  it('is there once a worker is, every hour, one run at a time', async () => {
     const schedule = await client.schedule.getHandle(expireSchedule()).describe();
-    expect(schedule.spec.intervals).toMatchObject([{ every: 300_000 }]);
+    expect(schedule.spec.intervals).toMatchObject([{ every: 3_600_000 }]);
     expect(schedule.policies.overlap).toBe('SKIP');
     expect(schedule.action).toMatchObject({ workflowType: 'expireThings', taskQueue: api.config.temporal.taskQueue });
     expect(schedule.memo?.purpose).toContain('outlived');

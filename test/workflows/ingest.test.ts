@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeId } from '../../store/services.ts';
-import { scheduleId } from '../../store/temporal/schedules.ts';
+import { ensureSchedules, scheduleId } from '../../store/temporal/schedules.ts';
 import { holdDraft } from '../ingest/hold.ts';
 import { bare, type IngestWorld, makeXlsx, openWorld, scattered } from '../ingest/world.ts';
 import { ok } from '../setup/api.ts';
@@ -39,6 +39,9 @@ describe('ingest', () => {
     const handle = await handleOf(jobId);
     expect(await handle.result()).toBe(end);
     expect((await world.getJob(jobId)).status).toBe('succeeded');
+    const described = await handle.describe();
+    expect(await described.staticSummary()).toBe('ingest 在庫.xlsx');
+    expect(described.memo).toEqual({ job: jobId, request: expect.stringMatching(/^req_/) });
     await keepHistory(name, handle);
   });
 
@@ -76,9 +79,27 @@ describe('analyze and materialize', () => {
 });
 
 describe('sweepJobs', () => {
-  it('runs every half minute', async () => {
-    const schedule = await (await temporal()).schedule.getHandle(scheduleId('sweep-jobs', world.api.config.temporal.taskQueue)).describe();
-    expect(schedule.spec.intervals).toMatchObject([{ every: 30_000 }]);
+  it('runs every half minute, in a run that sleeps, from the start of the first worker', async () => {
+    const schedule = (await temporal()).schedule.getHandle(scheduleId('sweep-jobs', world.api.config.temporal.taskQueue));
+    const { spec, policies, action } = await schedule.describe();
+    expect(spec.intervals).toMatchObject([{ every: 3 * 3_600_000 }]);
+    expect(policies.overlap).toBe('BUFFER_ONE');
+    expect(action).toMatchObject({ workflowType: 'sweepJobs', args: [{ everySeconds: 30, forSeconds: 10_800 }] });
+    await expect.poll(async () => (await schedule.describe()).info.runningActions.length).toBe(1);
+    // Another worker leaves it alone.
+    await ensureSchedules(await world.api.services.temporal(), world.api.config);
+    const { info } = await schedule.describe();
+    expect([info.runningActions.length, info.recentActions.length]).toEqual([1, 1]);
+  });
+
+  it('sweeps in rounds until its time is over', async () => {
+    const { taskQueue } = world.api.config.temporal;
+    const options = { workflowId: makeId('req'), taskQueue, args: [{ everySeconds: 1, forSeconds: 2.5 }] };
+    const handle = await (await temporal()).workflow.start('sweepJobs', options);
+    expect(await handle.result()).toBe(0);
+    const { events } = await handle.fetchHistory();
+    expect(events?.filter(({ activityTaskCompletedEventAttributes: done }) => done).length).toBeGreaterThan(1);
+    await keepHistory('sweepJobsInRounds', handle);
   });
 
   it('starts what was registered and not started, once', async () => {
@@ -125,7 +146,7 @@ describe('sweepJobs', () => {
 });
 
 describe('ingest: the recorded histories', () => {
-  it.each(['ingest', 'ingestSkipped', 'ingestFallenBack', 'ingestCancelled', 'analyze', 'materialize', 'sweepJobs'])(
+  it.each(['ingest', 'ingestSkipped', 'ingestFallenBack', 'ingestCancelled', 'analyze', 'materialize', 'sweepJobs', 'sweepJobsInRounds'])(
     '%s is replayed by the workflow as it is now',
     (name) => replayHistory(name),
   );

@@ -1,0 +1,22 @@
+/** The caches of a process that are worth watching. */
+const caches = {
+  blob_files: 'whole files of a remote blob store',
+  log_files: 'long logs of tables as local files',
+  footers: 'footers of Parquet files',
+} as const;
+
+type Cache = keyof typeof caches;
+
+const counts = new Map<Cache, { hit: number; miss: number }>();
+
+/** Counts whether a cache of this process had what was asked for. */
+export function countLookup(cache: Cache, outcome: 'hit' | 'miss'): void {
+  const count = counts.get(cache) ?? { hit: 0, miss: 0 };
+  count[outcome] += 1;
+  counts.set(cache, count);
+}
+
+/** Since the process started. */
+export function readCacheCounts(): { cache: Cache; hit: number; miss: number }[] {
+  return (Object.keys(caches) as Cache[]).map((cache) => ({ cache, ...(counts.get(cache) ?? { hit: 0, miss: 0 }) }));
+}
