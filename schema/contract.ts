@@ -1007,8 +1007,8 @@ export interface paths {
          * Materialize regions
          * @description Makes tables from regions of the spec: one new table for each region, or rows appended to `target.table` with columns
          *     matched by `column_mapping`, else by name. Default selection: every region of kind `data`. `append` needs `table` and
-         *     `expected_version`; a value that does not fit the column is 400 `uncastable-value`. A source that is not analysed yet is
-         *     409 `in-use`. Emits `source.materialized`, and `artifact.updated` for each artifact.
+         *     `expected_version`; a value that does not fit its column is 422 with a pointer, one that does not fit a type of the spec
+         *     400 `uncastable-value`. A source that is not analysed yet is 409 `in-use`. Emits `source.materialized`, and `artifact.updated` for each artifact.
          */
         post: operations["materializeSource"];
         delete?: never;
@@ -1551,8 +1551,9 @@ export interface paths {
          *     where none has a row is inserted. Rows of the table that share the values of a given row, rows of the request that share
          *     them, and a key that is missing or null are 422 with the rows named. It is decided on the version that is written.
          *
-         *     The rows can also be sent as lines of JSON (`application/x-ndjson`); the other fields are then query parameters, and
-         *     pointers count the lines as `rows`.
+         *     The rows can also be sent as lines of JSON (`application/x-ndjson`) or as an Arrow stream
+         *     (`application/vnd.apache.arrow.stream`); the other fields are then query parameters, and pointers count the lines or
+         *     records as `rows`.
          *
          *     On a mismatch of `expected_version` the 409 carries `current_version` and `changed`; with `rebase: true` the edit is
          *     applied if its cells and the changed cells are disjoint. Derived tables are marked stale, not recomputed. On a derived
@@ -15249,6 +15250,7 @@ export interface operations {
                  *     {"日付":"2024-04-02","得意先":"山田商店","金額":30000}
                  */
                 "application/x-ndjson": string;
+                "application/vnd.apache.arrow.stream": string;
             };
         };
         responses: {

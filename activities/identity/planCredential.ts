@@ -2,6 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { formatReach, parseReach, type Reach } from '../../core/access/reach.ts';
 import { defaultTokenScopes, type Scope } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
+import { requireName } from '../../core/names.ts';
 import type { AccountRecord } from '../../store/pg/accounts.ts';
 import type { Services } from '../../store/services.ts';
 import { requireAccountReach, requireNamedWorkbook, requireNamedWorkspace } from '../access.ts';
@@ -26,7 +27,7 @@ export async function planToken(services: Services, issuer: Principal, account: 
     kind: 'access_token',
     accountId: account.id,
     userId: issuer.userId,
-    name: wanted.name,
+    name: requireName(wanted.name, '/name'),
     scopes: [...new Set(wanted.scopes ?? defaultTokenScopes)],
     ...(await resolveReach(services, issuer, wanted.resource ?? formatReach(issuer.reach), account.id)),
     rateLimitPerMinute: wanted.rateLimitPerMinute ?? defaultRateLimit,
@@ -51,7 +52,7 @@ export async function planKey(services: Services, issuer: Principal, account: Ac
     kind: 'account_key',
     accountId: account.id,
     userId: account.ownerId,
-    name: wanted.name,
+    name: wanted.name === null ? null : requireName(wanted.name, '/name'),
     scopes: [...new Set(wanted.scopes)],
     ...(await resolveReach(services, issuer, resource, account.id)),
     rateLimitPerMinute: wanted.rateLimitPerMinute ?? defaultRateLimit,

@@ -152,7 +152,7 @@ function explainRows(error: unknown, grids: Grid[], tables: OutputTable[], mappi
     const name = column.replaceAll('~1', '/').replaceAll('~0', '~');
     const cells = grid ? listCells(grid, table, n, mapNames(table, mapping).indexOf(name)).join(', ') : '';
     return new DomainError(
-      'uncastable-value',
+      'validation-failed',
       asSentence(`The value at ${table.sheet} ${cells} does not fit column ${name}: ${first?.detail}`),
       'Map it to another column, or correct the cell in the file.',
       { errors: [{ pointer: `/column_mapping/${column}`, detail: `${table.sheet} ${cells}: ${first?.detail}` }] },

@@ -48,9 +48,8 @@ export async function commitVersion(
   return { ...committed, version };
 }
 
-/** The normalised label. One that looks like a snapshot id is refused, as both may be given in the same place. */
-export function checkLabel(text: string): string {
-  const label = text.trim();
+/** The label. One that looks like a snapshot id is refused, as both may be given in the same place. */
+export function checkLabel(label: string): string {
   const why = findNameFault(label) ?? (isId(label, 'snp') ? 'has the form of a snapshot id' : null);
   if (why === null) return label;
   throw new DomainError('validation-failed', `The label ${why}.`, 'Choose a label that people can read.', {

@@ -1,5 +1,6 @@
 import { extname } from 'node:path';
 import { DomainError } from '../../core/errors.ts';
+import { findBlankFault } from '../../core/names.ts';
 import { isDots } from '../../core/table/nameFaults.ts';
 import { sourcesPrefix } from '../../store/blobs/keys.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
@@ -11,13 +12,13 @@ const longestName = 400;
 
 /** The file name without folders and control characters. Refuses names that a URL cannot hold. */
 export function cleanFilename(given: string, pointer: string): string {
-  const name = (given.replaceAll('\\', '/').split('/').at(-1) ?? '').replace(/\p{Cc}+/gu, ' ').trim();
+  const name = (given.replaceAll('\\', '/').split('/').at(-1) ?? '').replace(/\p{Cc}+/gu, ' ');
   const why =
-    name === '' || isDots(name)
+    name.trim() === '' || isDots(name)
       ? 'has no file name'
       : name.length > longestName
         ? `has a name longer than ${longestName} characters`
-        : null;
+        : findBlankFault(name);
   if (why === null) return name;
   throw new DomainError('validation-failed', `${pointer}: ${why}.`, 'Send the file with its name, extension included.', {
     errors: [{ pointer, detail: why }],

@@ -36,7 +36,7 @@ export async function createTable(
   workbook: VisibleWorkbook,
   wanted: { name: string; columns: ColumnWanted[] },
 ): Promise<{ name: string; editVersion: number }> {
-  const name = wanted.name.trim();
+  const { name } = wanted;
   // Tables are found by name or id, so a name must not look like an id.
   const why = findNameFault(name) ?? (isId(name, 'tbl') ? 'has the form of a table id' : null);
   if (why)

@@ -1,5 +1,6 @@
 import { DomainError, notFound } from '../../core/errors.ts';
 import { workbookConfigured, workbookDeleted } from '../../core/journal/workbookNotes.ts';
+import { requireName } from '../../core/names.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { updateWorkbook, type VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { type DescribedWorkbook, describeWorkbook } from './describeWorkbooks.ts';
@@ -15,6 +16,7 @@ export async function configureWorkbook(
   fields: { title?: string; visibility?: 'workspace' | 'private' },
   userId: string,
 ): Promise<DescribedWorkbook> {
+  if (fields.title !== undefined) requireName(fields.title, '/title');
   if (fields.visibility !== undefined) requireOwner(workbook, userId, 'change who sees it');
   const differing = Object.entries(fields).filter(([name, value]) => workbook[name as keyof typeof fields] !== value);
   // Without a change nothing is written to the journal.

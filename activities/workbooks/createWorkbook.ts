@@ -1,6 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { workbookCreated } from '../../core/journal/workbookNotes.ts';
+import { requireName } from '../../core/names.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { insertWorkbook } from '../../store/pg/workbooks.ts';
 import { findOldestWorkspace, type VisibleWorkspace } from '../../store/pg/workspaces.ts';
@@ -49,7 +50,7 @@ export async function createWorkbook(
     accountId,
     workspaceId,
     ownerId: principal.userId,
-    title: wanted.title,
+    title: requireName(wanted.title, '/title'),
     visibility: wanted.visibility ?? 'workspace',
     createdAt: tx.at,
     updatedAt: tx.at,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { DomainError } from '../../core/errors.ts';
 import { workspaceConfigured, workspaceCreated, workspaceDeleted } from '../../core/journal/workspaceNotes.ts';
+import { requireName } from '../../core/names.ts';
 import type { NamingChoice } from '../../core/structuring/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { revokeWorkspaceCredentials } from '../../store/pg/credentials.ts';
@@ -22,6 +23,7 @@ export async function createWorkspace(
   account: { id: string; ownerId: string },
   wanted: { name: string; residency: string | null },
 ): Promise<ShownWorkspace> {
+  requireName(wanted.name, '/name');
   const workspace = await insertWorkspace(
     tx,
     { id: makeId('ws'), accountId: account.id, kind: 'managed', ...wanted, createdAt: tx.at },
@@ -44,6 +46,7 @@ export async function configureWorkspace(
     idpConfig?: Record<string, unknown> | null;
   },
 ): Promise<ShownWorkspace> {
+  if (fields.name !== undefined) requireName(fields.name, '/name');
   const differing = Object.entries(fields).filter(([name, value]) => !isDeepStrictEqual(workspace[name as keyof typeof fields], value));
   if (differing.length === 0) return workspace;
   const changed = await updateWorkspace(tx, workspace.id, Object.fromEntries(differing));

@@ -1,12 +1,13 @@
-import { rm } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { mayRound, parseExactly } from '../../core/cells/jsonReader.ts';
 import { findValueEnd } from '../../core/cells/jsonText.ts';
 import { parseRowLines, parseRowsJson } from '../../core/cells/rowsJson.ts';
 import { DomainError } from '../../core/errors.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
+import { readArrowRows } from '../../store/records/arrowRows.ts';
 import { readChunks } from './chunks.ts';
-import { formType, linesType, type Operation } from './contract.ts';
+import { arrowType, formType, linesType, type Operation } from './contract.ts';
 import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
 import { refuseJson } from './jsonFault.ts';
 import { readQueryFields, refuseQueryFields, type SentQuery } from './queryFields.ts';
@@ -59,7 +60,8 @@ export async function readBody(
     );
   }
   const rest = { size: bytes.length, print: bytes, file: null };
-  if (type === linesType) return { value: { ...readQueryFields(operation, query), rows: readLines(bytes) }, besideRows: '/query', ...rest };
+  const rows = type === linesType ? readLines(bytes) : type === arrowType ? await readArrow(bytes, makeDraft) : null;
+  if (rows) return { value: { ...readQueryFields(operation, query), rows }, besideRows: '/query', ...rest };
   refuseQueryFields(operation, query);
   return { ...parseBody(bytes, operation), ...rest };
 }
@@ -169,6 +171,19 @@ function readLines(bytes: Buffer): object[] {
   throw new DomainError('validation-failed', `Line ${lines.line} is not one JSON object.`, 'Send one JSON object on each line.', {
     errors: [{ pointer, detail: `line ${lines.line} must be one JSON object` }],
   });
+}
+
+/** One more would be too many, as the contract says. */
+const mostRows = 10_000;
+
+async function readArrow(bytes: Buffer, makeDraft: MakeDraft): Promise<object[]> {
+  const path = await makeDraft();
+  try {
+    await writeFile(path, bytes);
+    return await readArrowRows(path, mostRows);
+  } finally {
+    await rm(path, { force: true });
+  }
 }
 
 const deepest = 100;

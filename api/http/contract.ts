@@ -64,6 +64,7 @@ export interface Contract {
 
 export const formType = 'multipart/form-data';
 export const linesType = 'application/x-ndjson';
+export const arrowType = 'application/vnd.apache.arrow.stream';
 
 const file = join(projectDir, 'openapi.yaml');
 const kinds: Record<string, Principal['kind']> = { session: 'session', accountKey: 'account_key', accessToken: 'access_token' };

@@ -1,3 +1,4 @@
+import { findBlankFault } from '../names.ts';
 import { rowIdColumn } from './table.ts';
 
 /** `.` and `..` are special in URLs, even percent-encoded, so nothing with these names could be requested. */
@@ -7,8 +8,7 @@ export function isDots(name: string): boolean {
 
 /** Why a name is not allowed, or null. */
 export function findNameFault(name: string): string | null {
-  if (name === '') return 'must not be blank';
-  return isDots(name) ? 'cannot stand in an address' : null;
+  return findBlankFault(name) ?? (isDots(name) ? 'cannot stand in an address' : null);
 }
 
 /** Why a column name is not allowed, or null. */

@@ -30,7 +30,7 @@ export function planAddColumn(
   at: TableAt,
   wanted: { name: string; type: ColumnType; default: unknown },
 ): { kind: 'planned'; column: NewColumn; plan: PlannedEdit } | ColumnRefusal {
-  const name = wanted.name.trim();
+  const { name } = wanted;
   const refusal = refuseName(name, at.columns);
   if (refusal) return refusal;
   if (at.columns.length >= mostColumns) return { kind: 'too-many', most: mostColumns };
@@ -44,9 +44,8 @@ export function planAddColumn(
 export function planRenameColumn(
   at: TableAt,
   column: ColumnRecord,
-  newName: string,
+  name: string,
 ): { kind: 'planned'; name: string; plan: PlannedEdit } | ColumnRefusal {
-  const name = newName.trim();
   const refusal = refuseName(
     name,
     at.columns.filter((each) => each.id !== column.id),
@@ -76,7 +75,7 @@ export function checkNewColumns(
   const seen = new Set<string>();
   const checked = columns.map((wanted, column) => {
     const fail = (member: ColumnFault['member'], why: string) => faults.push({ column, member, why });
-    const name = wanted.name.trim();
+    const { name } = wanted;
     const type = parseColumnType(wanted.type ?? 'VARCHAR');
     const why = findColumnNameFault(name);
     if (why) fail('name', why);

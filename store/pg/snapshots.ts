@@ -154,7 +154,7 @@ export async function findNamedVersion(orm: Orm, workbookId: string, label: stri
   const [row] = await orm
     .select()
     .from(namedVersions)
-    .where(and(eq(namedVersions.workbookId, workbookId), eq(namedVersions.label, label.trim())));
+    .where(and(eq(namedVersions.workbookId, workbookId), eq(namedVersions.label, label)));
   return row ?? null;
 }
 

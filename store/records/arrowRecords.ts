@@ -4,7 +4,15 @@ import { DomainError } from '../../core/errors.ts';
 import type { RecordBatch, RecordColumn } from '../../core/records/records.ts';
 import { withUnpacking } from './arrowCodecs.ts';
 import { type ArrowColumn, ArrowFault, describeField } from './arrowTypes.ts';
-import { batchCells, checkColumnCount, checkRowCount, type RecordFile, type RecordLimits, refuseRecords } from './recordFile.ts';
+import {
+  batchCells,
+  checkColumnCount,
+  checkRowCount,
+  type RecordFile,
+  type RecordLimits,
+  refuseLarge,
+  refuseRecords,
+} from './recordFile.ts';
 
 /** Reads Arrow's stream and file formats, one of its batches at a time. */
 export async function openArrowRecords(path: string, limits: RecordLimits, signal?: AbortSignal): Promise<RecordFile> {
@@ -45,6 +53,8 @@ async function* readBatches(
   signal?: AbortSignal,
 ): AsyncGenerator<RecordBatch> {
   let before = 0;
+  // A dictionary can stand for far more text than the file holds.
+  const texts = { left: limits.totalBytes };
   for (;;) {
     const next = await explain(() => withUnpacking(left, async () => reader.next()));
     if (next.done) return;
@@ -56,20 +66,32 @@ async function* readBatches(
       const to = Math.min(rows.numRows, from + step);
       yield {
         rows: to - from,
-        columns: described.map((column, k) => readColumn(rows.getChildAt(k), column, columns[k]?.name ?? '', from, to, before)),
+        columns: described.map((column, k) => readColumn(rows.getChildAt(k), column, columns[k]?.name ?? '', from, to, before, texts)),
       };
     }
     before += rows.numRows;
   }
 }
 
-function readColumn(vector: Vector | null, column: ArrowColumn, name: string, from: number, to: number, before: number): (string | null)[] {
+function readColumn(
+  vector: Vector | null,
+  column: ArrowColumn,
+  name: string,
+  from: number,
+  to: number,
+  before: number,
+  texts: { left: number },
+): (string | null)[] {
   if (vector?.data.length !== 1) throw damaged();
   const values = new Array<string | null>(to - from);
   for (let i = from; i < to; i += 1) {
     try {
-      values[i - from] = vector.isValid(i) ? column.read(vector, i) : null;
+      const text = vector.isValid(i) ? column.read(vector, i) : null;
+      texts.left -= text?.length ?? 4;
+      if (texts.left < 0) throw refuseLarge('The values come to more text than one file may hold.');
+      values[i - from] = text;
     } catch (error) {
+      if (error instanceof DomainError) throw error;
       if (!(error instanceof ArrowFault)) throw damaged(error);
       const where = `Record ${before + i + 1}, column ${JSON.stringify(name.slice(0, 100))}`;
       throw refuseRecords(`${where}: the value ${error.message}.`, 'Correct the value, and send the file again.', error);

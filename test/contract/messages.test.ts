@@ -58,6 +58,28 @@ describe('a refused credential', () => {
   });
 });
 
+describe('a name with blanks at its ends', () => {
+  const workbook = `/api/v1/workbooks/${world.workbookId}`;
+  const columns = [{ name: 'a' }];
+  it.each([
+    ['/api/v1/workbooks', { body: { title: ' 決算' } }, '/title'],
+    [workbook, { method: 'PATCH', body: { title: '決算\u3000' } }, '/title'],
+    [`${workbook}/tables`, { body: { name: 'x ', columns } }, '/name'],
+    [`${workbook}/tables`, { body: { name: 'x', columns: [{ name: '\ta' }] } }, '/columns/0/name'],
+    [`${table}/columns`, { body: { column: ' b', expected_version: null } }, '/column'],
+    [`${table}/columns/a`, { method: 'PATCH', body: { new_name: 'b ', expected_version: null } }, '/new_name'],
+    [`${workbook}/versions`, { body: { label: ' v' } }, '/label'],
+    [`${workbook}/uploads`, { body: { filename: ' a.csv' } }, '/filename'],
+    ['/api/control/workspaces', { body: { name: 'team ' } }, '/name'],
+    ['/api/control/accounts', { body: { name: ' firm' } }, '/name'],
+    ['/api/v1/me/tokens', { body: { name: 'ci ' } }, '/name'],
+    ['/api/control/account/keys', { body: { name: ' ci', scopes: ['workbooks:read'], rate_limit_per_minute: 60 } }, '/name'],
+  ])('%s %j is refused, not changed', async (path, sent, pointer) => {
+    const problem = await send(path, { token: owner.session, ...sent });
+    expect(problem).toMatchObject({ slug: 'validation-failed', errors: [{ pointer, detail: 'begins or ends with a blank' }] });
+  });
+});
+
 describe('a missing expected_version', () => {
   const detail = 'is required: the edit_version that you read, or null to write without a check';
   it.each([

@@ -171,7 +171,7 @@ describe('uploadSource: the name of a file', () => {
     ['../../etc/passwd.csv', 'passwd.csv'],
     ['C:\\\\Users\\\\me\\\\売上.csv', '売上.csv'],
     ['a\tb.csv', 'a b.csv'],
-    ['  売上 .csv', '売上 .csv'],
+    ['売上 .csv', '売上 .csv'],
     ['%2e%2e%2fx.csv', '%2e%2e%2fx.csv'],
     ['..csv', '..csv'],
     ['.csv.csv', '.csv.csv'],
@@ -181,6 +181,18 @@ describe('uploadSource: the name of a file', () => {
     [`${'名'.repeat(396)}.csv`, `${'名'.repeat(396)}.csv`],
     ['cloud.csv', 'cloud.csv'],
   ];
+  it.each([' 売上.csv', '売上.csv ', '\u3000売上.csv', '\t売上.csv'])('%j is refused for the blank at its end', async (sent) => {
+    const workbookId = await world.newWorkbook();
+    const body = `${filePart(sent, 'a,b\n1,2\n')}${end}`;
+    const answer = await world.api.fetch(`/api/v1/workbooks/${workbookId}/sources`, {
+      method: 'POST',
+      token: world.owner.session,
+      headers: { 'Content-Type': type },
+      body,
+    });
+    expect(await answer.json()).toMatchObject({ errors: [{ pointer: '/file', detail: 'begins or ends with a blank' }] });
+  });
+
   it.each(cases)('%j is cleaned, and the source and its table can be asked for', async (sent, kept) => {
     const workbookId = await world.newWorkbook();
     const body = `${field('structuring', 'skip')}${filePart(sent, `a,b\n1,${kept.length}\n`)}${end}`;

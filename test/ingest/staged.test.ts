@@ -251,10 +251,11 @@ describe('materializeSource: append', () => {
     const target = { mode: 'append' as const, table: '台帳', expected_version: version };
     const problem = refused(
       await materialize({ target, column_mapping: { 品番: 'コード', 品名: '個数', 数量: '品名' } }),
-      400,
-      'uncastable-value',
+      422,
+      'validation-failed',
     );
     expect(problem.detail).toContain('一覧 B4');
+    expect(problem.errors).toEqual([{ pointer: '/column_mapping/個数', detail: expect.stringContaining('一覧 B4') }]);
     expect(await world.readRows('台帳', workbookId)).toHaveLength(1);
   });
 
