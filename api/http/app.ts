@@ -26,14 +26,29 @@ export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): 
   if (wrong.length > 0) throw new Error(`The contract and the handlers do not fit: ${wrong.join('; ')}`);
 
   const routers = new Map<string, Router>();
-  for (const operation of [...operations].sort(literalPathsFirst)) {
-    const key = routeKey(operation.method.toUpperCase(), operation.path);
+  const addRoute = ({ method, path }: Route, handle: (ctx: Context) => Promise<void>) => {
+    const key = routeKey(method.toUpperCase(), path);
     const router = routers.get(key) ?? new Router();
     routers.set(key, router);
-    router.register(operation.path.replace(/\{(\w+)\}/g, ':$1'), [operation.method], (ctx: Context) =>
+    router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], handle);
+  };
+  const refuseMethod = async (ctx: Context) => {
+    const allowed = listMethods(operations, routers, ctx).join(', ');
+    const isAsked = allowed !== '' && ctx.method === 'OPTIONS';
+    await answer(parts, metrics, ctx, isAsked ? 'options' : allowed === '' ? 'no-operation' : 'method-not-allowed', async () => {
+      if (allowed === '') throw notFound('address', 'See /docs for what there is.');
+      if (isAsked) return { status: 204, headers: { Allow: allowed } };
+      throw new DomainError('method-not-allowed', `${ctx.method} is not possible here.`, `Use ${allowed}.`, {
+        headers: { Allow: allowed },
+        members: { allow: allowed.split(', ') },
+      });
+    });
+  };
+  for (const shadowed of listShadowed(operations)) addRoute(shadowed, refuseMethod);
+  for (const operation of [...operations].sort(literalPathsFirst))
+    addRoute(operation, (ctx) =>
       answer(parts, metrics, ctx, operation.id, (trace) => runOperation(parts, operation, handlers[operation.id] as never, ctx, trace)),
     );
-  }
   const routes = new Map([...routers].map(([key, router]) => [key, router.routes()]));
 
   const app = new Koa({ proxy: parts.services.config.trustProxy });
@@ -43,20 +58,33 @@ export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): 
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins, operations));
   app.use(refuseUndecodable(parts, metrics));
   app.use((ctx, next) => routes.get(routeKey(ctx.method, ctx.path))?.(ctx as never, next) ?? next());
-  app.use(async (ctx) => {
-    const path = [...routers.values()].flatMap((router) => router.match(ctx.path, ctx.method).path);
-    const allowed = [...new Set([...path.flatMap((layer) => layer.methods), 'OPTIONS'])].join(', ');
-    const isAsked = path.length > 0 && ctx.method === 'OPTIONS';
-    await answer(parts, metrics, ctx, isAsked ? 'options' : path.length > 0 ? 'method-not-allowed' : 'no-operation', async () => {
-      if (path.length === 0) throw notFound('address', 'See /docs for what there is.');
-      if (isAsked) return { status: 204, headers: { Allow: allowed } };
-      throw new DomainError('method-not-allowed', `${ctx.method} is not possible here.`, `Use ${allowed}.`, {
-        headers: { Allow: allowed },
-        members: { allow: allowed.split(', ') },
-      });
-    });
-  });
+  app.use(refuseMethod);
   return app;
+}
+
+type Route = Pick<Operation, 'method' | 'path'>;
+
+/** The methods of the most literal path that matches the address; none if there is no such path. */
+function listMethods(operations: Operation[], routers: Map<string, Router>, ctx: Context): string[] {
+  const matched = new Set([...routers.values()].flatMap((router) => router.match(ctx.path, ctx.method).path.map(({ path }) => path)));
+  const [first] = [...operations].sort(literalPathsFirst).filter(({ path }) => matched.has(path.replace(/\{(\w+)\}/g, ':$1')));
+  if (!first) return [];
+  const methods = operations.filter(({ path }) => path === first.path).map(({ method }) => method.toUpperCase());
+  return [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
+}
+
+/** Methods that a path has not, but would be answered for by a templated path: `PATCH …/rows/delete` by `…/rows/{row_id}`. */
+function listShadowed(operations: Operation[]): Route[] {
+  const paths = [...new Set(operations.map(({ path }) => path))];
+  const covers = (templated: string, path: string) => {
+    const [parts, others] = [templated.split('/'), path.split('/')];
+    return templated !== path && parts.length === others.length && parts.every((part, i) => part === others[i] || part.startsWith('{'));
+  };
+  return paths.flatMap((path) => {
+    const own = new Set(operations.flatMap((operation) => (operation.path === path ? [operation.method] : [])));
+    const foreign = operations.filter((operation) => covers(operation.path, path) && !own.has(operation.method));
+    return [...new Set(foreign.map(({ method }) => method))].map((method) => ({ method, path }));
+  });
 }
 
 /** Groups routes by method and number of path segments, as a router tries its patterns one by one. */

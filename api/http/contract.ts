@@ -188,6 +188,9 @@ function listAnswerTypes({ responses }: ContractOperation): string[] {
   return [...new Set(answers.flatMap(([, { content }]) => Object.keys(content ?? {})))];
 }
 
+/** As web forms take it: ASCII, with labels of a host name behind the @. */
 function looksLikeEmail(text: string): boolean {
-  return /^[^\s@]{1,64}@[^\s@.]+(\.[^\s@.]+)*$/.test(text) && text.length <= 254;
+  const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+  const address = new RegExp(`^[a-z0-9.!#$%&'*+/=?^_\`{|}~-]{1,64}@${label}(?:\\.${label})*$`, 'i');
+  return address.test(text) && text.length <= 254;
 }

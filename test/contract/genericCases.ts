@@ -125,7 +125,11 @@ export const genericCases: Partial<Record<ProblemCode, Case>> = {
 
   'not-acceptable': sendChanged((sample) => ({ ...sample, headers: { ...sample.headers, Accept: 'image/png' } })),
 
-  'too-large': async (world, operation) => announceHugeBody(world, operation, await makeSample(world, operation)),
+  async 'too-large'(world, operation) {
+    const sample = await makeSample(world, operation);
+    if (operation.bodyTypes.length > 0) return announceHugeBody(world, operation, sample);
+    return sendSample(world, operation, { ...sample, headers: { ...sample.headers, 'X-Long': 'x'.repeat(200_000) } });
+  },
 
   'validation-failed': sendChanged((sample, _world, operation) =>
     sample.form

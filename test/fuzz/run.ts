@@ -25,11 +25,12 @@ const checks = [
   'content_type_conformance',
   'response_headers_conformance',
   'response_schema_conformance',
-  'negative_data_rejection',
   'missing_required_header',
   'unsupported_method',
   'ignored_auth',
 ].join(',');
+/** Tried with ids that name nothing, because ids given in advance replace the bad ones. The form is checked before the ids. */
+const unknownChecks = `${checks},negative_data_rejection`;
 
 if (!(await findProgram('python3'))) {
   console.log('SKIPPED: this machine lacks python3');
@@ -51,8 +52,8 @@ try {
   await writeFile(join(folder, 'known.toml'), `[parameters]\n${lines.join('\n')}\n`);
   await writeFile(join(folder, 'unknown.toml'), '');
   const excluded = [...pendingOperations, ...destructive].flatMap((id) => ['--exclude-operation-id', id]);
-  const alone = destructive.slice(1).flatMap((id) => ['--include-operation-id', id]);
-  const codes = [await fuzz('known.toml', token, excluded), await fuzz('unknown.toml', token, alone)];
+  const unbuilt = [...pendingOperations, 'logOut'].flatMap((id) => ['--exclude-operation-id', id]);
+  const codes = [await fuzz('known.toml', token, checks, excluded), await fuzz('unknown.toml', token, unknownChecks, unbuilt)];
   process.exitCode = codes.some((code) => code !== 0) ? 1 : 0;
 } finally {
   product.child.kill('SIGTERM');
@@ -83,14 +84,14 @@ async function makeWorld(baseUrl: string) {
   return { token, parameters: { workbook_id: workbook.id, workspace_id: workbook.workspace_id, name: 'sales', column: 'amount' } };
 }
 
-function fuzz(config: string, token: string, operations: string[]): Promise<number | null> {
+function fuzz(config: string, token: string, wanted: string, operations: string[]): Promise<number | null> {
   const args = [
     '--config-file',
     config,
     'run',
     `${product.apiUrl}/openapi.json`,
     '--checks',
-    checks,
+    wanted,
     '--phases',
     'examples,coverage,fuzzing',
   ];
