@@ -123,7 +123,12 @@ export const genericCases: Partial<Record<ProblemCode, Case>> = {
     headers: { 'Content-Type': 'text/plain' },
   })),
 
-  'not-acceptable': sendChanged((sample) => ({ ...sample, headers: { ...sample.headers, Accept: 'image/png' } })),
+  // `format` in the address would win.
+  'not-acceptable': sendChanged((sample) => ({
+    ...sample,
+    path: sample.path.replace(/[?&]format=[\w-]+/, ''),
+    headers: { ...sample.headers, Accept: 'image/png' },
+  })),
 
   async 'too-large'(world, operation) {
     const sample = await makeSample(world, operation);

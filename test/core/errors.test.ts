@@ -19,6 +19,7 @@ const decided: Record<number, string[]> = {
   403: ['missing-scope', 'outside-reach', 'insufficient-role', 'governed-workbook', 'not-owner', 'bad-signature'],
   404: ['not-found'],
   405: ['method-not-allowed'],
+  406: ['not-acceptable'],
   409: [
     'version-conflict',
     'name-taken',
