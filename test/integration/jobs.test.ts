@@ -28,6 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
+const recomputed = { recomputed: [], skipped_reports: ['月報'], failed: [], conflicts: [] };
 const seedJob = (seed: Partial<JobSeed> = {}) => makeJob(api, { accountId, userId: owner.userId, workbookId: inTeam, ...seed });
 const get = (client: ApiClient, id: string) => client.GET('/api/v1/jobs/{job_id}', { params: { path: { job_id: id } } });
 const cancel = (client: ApiClient, id: string) => client.POST('/api/v1/jobs/{job_id}/cancel', { params: { path: { job_id: id } } });
@@ -46,10 +47,10 @@ describe('getJob and listJobs: a job', () => {
       workbook_id: inTeam,
       finished_at: null,
     });
-    const done = await seedJob({ status: 'succeeded', result: { recomputed: ['売上'] }, finishedAt: new Date() });
+    const done = await seedJob({ status: 'succeeded', result: recomputed, finishedAt: new Date() });
     expect(ok(await get(owner.client, done))).toMatchObject({
       status: 'succeeded',
-      result: { recomputed: ['売上'] },
+      result: recomputed,
       finished_at: expect.any(String),
     });
     await updateJob(api.services.db.orm, running, { status: 'failed', error: 'the file has no sheets', finishedAt: new Date() });
@@ -135,8 +136,8 @@ describe('cancelJob', () => {
   });
 
   it('leaves a finished job as it is, and writes nothing down', async () => {
-    const job = await seedJob({ status: 'succeeded', result: { kept: true }, finishedAt: new Date() });
-    expect(ok(await cancel(owner.client, job))).toMatchObject({ status: 'succeeded', result: { kept: true } });
+    const job = await seedJob({ status: 'succeeded', result: recomputed, finishedAt: new Date() });
+    expect(ok(await cancel(owner.client, job))).toMatchObject({ status: 'succeeded', result: recomputed });
     expect(await auditOf(job)).toEqual([]);
   });
 
