@@ -57,9 +57,9 @@ export function validateRequest(contract: Contract, operation: Operation, reques
   );
 }
 
-/** If one of several fields must be chosen, leaves out what each choice lacks. */
+/** Where a value must have one of several forms, leaves out what each form lacks. */
 function withoutBranches(errors: ErrorObject[]): ErrorObject[] {
-  const choices = errors.filter((error) => listChoices(error) !== null);
+  const choices = errors.filter((error) => listChoices(error) !== null || listValues(error) !== null);
   return errors.filter(({ schemaPath }) => !choices.some((choice) => schemaPath.startsWith(`${choice.schemaPath}/`)));
 }
 
@@ -68,6 +68,13 @@ function listChoices({ keyword, schema }: ErrorObject): string[] | null {
   if (keyword !== 'oneOf' || !Array.isArray(schema)) return null;
   const names = schema.map(({ required }: { required?: string[] }) => (required?.length === 1 ? required[0] : undefined));
   return names.every((name) => name !== undefined) ? names : null;
+}
+
+/** The values of an `anyOf` that takes those of an enum, or null. */
+function listValues({ keyword, schema }: ErrorObject): unknown[] | null {
+  if (keyword !== 'anyOf' || !Array.isArray(schema)) return null;
+  const values = schema.map((form: { enum?: unknown[]; type?: unknown }) => form.enum ?? (form.type === 'null' ? [null] : undefined));
+  return values.every((each) => each !== undefined) ? values.flat() : null;
 }
 
 /** A single percent sign is allowed, but bytes that are not UTF-8 would be misread. */
@@ -111,10 +118,11 @@ function explain(error: ErrorObject, besideRows: string): ProblemItem {
     case 'required':
       return { pointer: `${pointer}/${error.params.missingProperty}`, detail: describeMissing(error.params.missingProperty) };
     case 'enum':
-      return {
-        pointer,
-        detail: `must be one of ${(error.params.allowedValues as unknown[]).map((value) => JSON.stringify(value)).join(', ')}`,
-      };
+      return { pointer, detail: describeValues(error.params.allowedValues as unknown[]) };
+    case 'anyOf': {
+      const values = listValues(error);
+      return { pointer, detail: values ? describeValues(values) : (error.message ?? 'is not valid') };
+    }
     case 'oneOf':
       return { pointer, detail: `must have exactly one of ${listChoices(error)?.join(', ') ?? 'several forms'}` };
     case 'pattern':
@@ -122,6 +130,10 @@ function explain(error: ErrorObject, besideRows: string): ProblemItem {
     default:
       return { pointer, detail: error.message ?? 'is not valid' };
   }
+}
+
+function describeValues(values: unknown[]): string {
+  return `must be one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
 }
 
 /** In the contract's own words, where it has them. */
