@@ -105,7 +105,7 @@ async function readContract(text: string): Promise<Contract> {
       ajvOpts: {
         allErrors,
         verbose: allErrors,
-        formats: { uri: URL.canParse, date: /^\d{4}-\d\d-\d\d$/, 'date-time': true, email: looksLikeEmail },
+        formats: { uri: URL.canParse, date: /^\d{4}-\d\d-\d\d$/, 'date-time': true, int64: true, email: looksLikeEmail },
       },
     });
     await backend.init();

@@ -27,6 +27,7 @@ const ajv = new Ajv2020({
     email: /^[^@\s]+@[^@\s]+$/,
     password: true,
     binary: true,
+    int64: true,
   },
 });
 // Schemas that the contract shares are the same object everywhere: most answers need no new compilation.
