@@ -81,7 +81,7 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
           'Content-Length': String(source.size),
           'Content-Disposition': `attachment; filename*=UTF-8''${encodeURIComponent(source.filename).replaceAll("'", '%27')}`,
         },
-        raw: { type: source.contentType, data: await services.blobs.read(source.blobKey) },
+        raw: { type: source.contentType, data: await services.blobs.read(source.blobKey), isOriginal: true },
       };
     },
 

@@ -19,6 +19,8 @@ type SuccessStatus<Id extends OperationId> = Extract<keyof operations[Id]['respo
 export interface RawContent {
   type: string;
   data: string | Buffer | Readable;
+  /** A file as it was uploaded: the encoding of its text is not known. */
+  isOriginal?: boolean;
 }
 
 interface Headed {

@@ -39,11 +39,10 @@ function sendNothing(ctx: Context, status: number): void {
   ctx.status = status;
 }
 
-function sendContent(ctx: Context, { type, data }: RawContent, validator: Validator | null): void {
+function sendContent(ctx: Context, { type, data, isOriginal }: RawContent, validator: Validator | null): void {
   const coding = chooseCoding(ctx.req, type, data);
   if (validator) ctx.set('ETag', writeTag(validator, coding));
-  // Streams of text are UTF-8; of others the encoding is not known, so none is added to their type.
-  if (data instanceof Readable) ctx.set('Content-Type', type.startsWith('text/') ? `${type}; charset=utf-8` : type);
+  if (data instanceof Readable) ctx.set('Content-Type', type.startsWith('text/') && !isOriginal ? `${type}; charset=utf-8` : type);
   else ctx.type = type;
   ctx.body = coding ? compress(data, coding) : data;
   if (!coding) return;
