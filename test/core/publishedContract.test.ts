@@ -77,6 +77,11 @@ describe('the published contract', () => {
     expect(places(({ node }) => typeof node.in === 'string' && !node.required && ('example' in node || 'examples' in node))).toEqual([]);
   });
 
+  it('declares 413 everywhere: an address or a header can be too large', () => {
+    const forgets = ({ node }: Found) => typeof node.operationId === 'string' && !('413' in (node.responses as Node));
+    expect(places(forgets)).toEqual([]);
+  });
+
   it('has the path parameters in each operation', () => {
     expect(Object.entries(published.paths as Record<string, Node>).filter(([, item]) => 'parameters' in item)).toEqual([]);
   });
