@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import createClient from 'openapi-fetch';
 import { pendingOperations } from '../../api/handlers/pending.ts';
 import type { paths } from '../../schema/contract.ts';
+import { projectDir } from '../../store/config.ts';
 import { findProgram, run } from '../clients/commands.ts';
 import { startProduct, waitForOutput, waitForReady } from '../faults/product.ts';
 
@@ -50,7 +51,10 @@ try {
   const { token, parameters } = await makeWorld(product.apiUrl);
   const lines = Object.entries(parameters).map(([name, value]) => `"path.${name}" = ${JSON.stringify(value)}`);
   await writeFile(join(folder, 'known.toml'), `[parameters]\n${lines.join('\n')}\n`);
-  await writeFile(join(folder, 'unknown.toml'), '');
+  // A header or an address that is too large is refused before its parts are looked at.
+  const refusals = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429];
+  await writeFile(join(folder, 'unknown.toml'), `[checks.negative_data_rejection]\nexpected-statuses = ${JSON.stringify(refusals)}\n`);
+  await copyFile(join(projectDir, 'test/fuzz/serializers.py'), join(folder, 'serializers.py'));
   const excluded = [...pendingOperations, ...destructive].flatMap((id) => ['--exclude-operation-id', id]);
   const unbuilt = [...pendingOperations, 'logOut'].flatMap((id) => ['--exclude-operation-id', id]);
   const codes = [await fuzz('known.toml', token, checks, excluded), await fuzz('unknown.toml', token, unknownChecks, unbuilt)];
@@ -99,7 +103,7 @@ function fuzz(config: string, token: string, wanted: string, operations: string[
   const child = spawn(
     join(home, 'bin/schemathesis'),
     [...args, ...limits, '-H', `Authorization: Bearer ${token}`, '--warnings', 'off', ...operations],
-    { cwd: folder, stdio: 'inherit' },
+    { cwd: folder, stdio: 'inherit', env: { ...process.env, SCHEMATHESIS_HOOKS: 'serializers', PYTHONPATH: folder } },
   );
   return new Promise((done) => child.once('close', done));
 }
