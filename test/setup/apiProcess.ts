@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { inject } from 'vitest';
 import { nodeFlags } from '../../scripts/embedded/nodePart.ts';
 import { findFreePort } from '../../scripts/embedded/ports.ts';
@@ -41,8 +42,11 @@ export async function startApiProcess(env: Record<string, string>): Promise<ApiP
   const ended = new Promise<void>((done) => child.once('close', () => done()));
   const ready = new Promise<boolean>((done) => child.once('message', () => done(true)));
   if (!(await Promise.race([ready, ended.then(() => false)]))) throw new Error(`the API did not start:\n${text}`);
+  const url = `http://127.0.0.1:${port}`;
+  // It listens before all that a request needs is there.
+  for (let tries = 0; tries < 200 && (await fetch(`${url}/readyz`)).status !== 200; tries += 1) await delay(50);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     port,
     child,
     output: () => text,
