@@ -188,9 +188,10 @@ function listAnswerTypes({ responses }: ContractOperation): string[] {
   return [...new Set(answers.flatMap(([, { content }]) => Object.keys(content ?? {})))];
 }
 
+const hostLabel = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 /** As web forms take it: ASCII, with labels of a host name behind the @. */
+const emailPattern = new RegExp(`^[a-z0-9.!#$%&'*+/=?^_\`{|}~-]{1,64}@${hostLabel}(?:\\.${hostLabel})*$`, 'i');
+
 function looksLikeEmail(text: string): boolean {
-  const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
-  const address = new RegExp(`^[a-z0-9.!#$%&'*+/=?^_\`{|}~-]{1,64}@${label}(?:\\.${label})*$`, 'i');
-  return address.test(text) && text.length <= 254;
+  return text.length <= 254 && emailPattern.test(text);
 }

@@ -1,4 +1,5 @@
 import { getLocation, type ParseErrorCode, printParseErrorCode, visit } from 'jsonc-parser';
+import { foreignWords } from '../../core/cells/jsonText.ts';
 import { DomainError } from '../../core/errors.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
 
@@ -32,7 +33,7 @@ const reasons: Record<string, string> = {
   InvalidCharacter: 'a control character must be written as an escape',
 };
 
-const foreignWord = /(?:[-+]?(?:NaN|Infinity|nan|inf)|undefined|None|True|False)\b/y;
+const foreignWord = new RegExp(foreignWords, 'y');
 
 function findFault(text: string): JsonFault | null {
   let fault: JsonFault | null = null;

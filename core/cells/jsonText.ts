@@ -20,6 +20,9 @@ export const sign = {
   braceEnd: 0x7d,
 } as const;
 
+/** Pattern of values that programs write and JSON does not have. */
+export const foreignWords = '(?:[-+]?\\b(?:NaN|Infinity|nan|inf)|\\b(?:undefined|None|True|False))\\b';
+
 /** The position after a value; null when it is nested more than `deepest` levels. Malformed text ends at the text's end. */
 export function findValueEnd(text: string, start: number, deepest: number): number | null {
   let depth = 0;

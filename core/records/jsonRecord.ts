@@ -1,6 +1,6 @@
 import type { LongNumber } from '../cells/givenRow.ts';
 import { JsonReader } from '../cells/jsonReader.ts';
-import { sign } from '../cells/jsonText.ts';
+import { foreignWords, sign } from '../cells/jsonText.ts';
 
 /** An object or array inside a record, as it was written. */
 export class NestedJson {
@@ -68,7 +68,7 @@ class RecordReader extends JsonReader {
 /** What is wrong with a text that could not be read. */
 function explain(text: string): string {
   const bare = text.replace(/"(?:[^"\\]|\\.)*"/g, '""');
-  const word = /\b(?:NaN|Infinity|undefined|None|True|False)\b/.exec(bare)?.[0];
+  const word = new RegExp(foreignWords).exec(bare)?.[0];
   if (word) return `has ${word}, which JSON does not know; write null, true or false`;
   try {
     JSON.parse(text);

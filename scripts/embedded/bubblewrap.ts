@@ -1,5 +1,6 @@
 import { inheritEnv } from '../../store/config.ts';
-import { findBubblewrap, findProgram } from '../../store/duckdb/sandbox/isolation.ts';
+import { findBubblewrap } from '../../store/duckdb/sandbox/isolation.ts';
+import { findProgram } from '../../store/findProgram.ts';
 import { type Finished, runCommand } from './command.ts';
 import type { ProcessRegistry } from './processRegistry.ts';
 import { type Report, showProgress } from './report.ts';

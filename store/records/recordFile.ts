@@ -1,6 +1,6 @@
-import { MAX_COLUMNS, MAX_ROWS } from '../../core/a1/address.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { RecordBatch, RecordColumn } from '../../core/records/records.ts';
+import { DEFAULT_LIMITS, type ReadLimits } from '../xlsx/readLimits.ts';
 
 /** An open file of records. */
 export interface RecordFile {
@@ -11,27 +11,17 @@ export interface RecordFile {
   close(): Promise<void>;
 }
 
-export interface RecordLimits {
-  rows: number;
-  columns: number;
+export interface RecordLimits extends Pick<ReadLimits, 'rows' | 'columns' | 'ratio' | 'ratioFromBytes'> {
   /** Of all values as text. */
   totalBytes: number;
   /** Of the values of one record. */
   rowBytes: number;
-  /** Unpacked bytes for each packed one, of files that unpack to more than `ratioFromBytes`. */
-  ratio: number;
-  ratioFromBytes: number;
 }
 
-const MIB = 1024 * 1024;
-
 export const recordLimits: RecordLimits = {
-  rows: MAX_ROWS,
-  columns: MAX_COLUMNS,
-  totalBytes: 1024 * MIB,
-  rowBytes: 32 * MIB,
-  ratio: 200,
-  ratioFromBytes: 8 * MIB,
+  ...DEFAULT_LIMITS,
+  totalBytes: DEFAULT_LIMITS.unpackedBytes,
+  rowBytes: 32 * 1024 * 1024,
 };
 
 /** Values in a batch: batches of wide records have fewer rows. */

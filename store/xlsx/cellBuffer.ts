@@ -2,6 +2,8 @@
 
 /** Cells as they come, as parallel arrays that grow. */
 
+import type { Grid } from '../../core/grid/grid.ts';
+
 const FIRST_CAPACITY = 1024;
 
 export class CellBuffer {
@@ -82,6 +84,21 @@ export class CellBuffer {
       if (!sorted) cells.sort((a, b) => this.columns[a]! - this.columns[b]! || a - b);
     }
     return order;
+  }
+
+  /** Copies without the room to grow. */
+  toArrays(): Pick<Grid, 'size' | 'rows' | 'columns' | 'kinds' | 'numbers' | 'texts' | 'styleIds' | 'formulaIds'> {
+    const { size } = this;
+    return {
+      size,
+      rows: this.rows.slice(0, size),
+      columns: this.columns.slice(0, size),
+      kinds: this.kinds.slice(0, size),
+      numbers: this.numbers.slice(0, size),
+      texts: this.texts.slice(0, size),
+      styleIds: this.styleIds.slice(0, size),
+      formulaIds: this.formulaIds.slice(0, size),
+    };
   }
 
   clear(): void {

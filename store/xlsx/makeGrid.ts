@@ -20,22 +20,14 @@ export function makeGrid(scanner: SheetScanner, context: CellContext, facts: She
   formulas.settle(cells);
   cells.sort();
   formulas.spreadArrays(cells);
-  const { size } = cells;
-  const box = findBox(cells.rows, cells.columns, size);
+  const box = findBox(cells.rows, cells.columns, cells.size);
   const names = [...facts.names];
   if (scanner.autoFilter && !names.some(({ name }) => name === FILTER_NAME)) names.push({ name: FILTER_NAME, range: scanner.autoFilter });
   const grid: Grid = {
     sheet: facts.sheet,
-    size,
-    rows: cells.rows.slice(0, size),
-    columns: cells.columns.slice(0, size),
-    kinds: cells.kinds.slice(0, size),
-    numbers: cells.numbers.slice(0, size),
-    texts: cells.texts.slice(0, size),
+    ...cells.toArrays(),
     strings: context.pool.strings,
-    formulaIds: cells.formulaIds.slice(0, size),
     formulas: formulas.formulas,
-    styleIds: cells.styleIds.slice(0, size),
     styles: context.styles.styles,
     blanks: box && context.blanks ? context.blanks.collect(box) : [],
     merges: scanner.merges,

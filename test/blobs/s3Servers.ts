@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import S3rver from '@20minutes/s3rver';
 import { loadConfig } from '../../store/config.ts';
+import { findProgram } from '../../store/findProgram.ts';
 
 /**
  * S3 servers for the tests. `s3rver` is a package of npm and always there; it checks neither signatures of lists nor
@@ -30,7 +30,8 @@ export interface S3ServerKind {
 
 export const bucket = 'blobs';
 
-const versitygw = findProgram('versitygw');
+const { searchPath, cacheDir } = loadConfig({ PATH: process.env.PATH, HOME: process.env.HOME }).machine;
+const versitygw = findProgram('versitygw', [...searchPath, cacheDir]);
 
 export const s3Servers: S3ServerKind[] = [
   { name: 's3rver', checksChecksums: false, start: startS3rver },
@@ -70,19 +71,6 @@ async function flipByte(path: string): Promise<void> {
   const middle = bytes.length >> 1;
   bytes[middle] = (bytes[middle] ?? 0) ^ 0xff;
   await writeFile(path, bytes);
-}
-
-function findProgram(name: string): string | null {
-  const { searchPath, cacheDir } = loadConfig({ PATH: process.env.PATH, HOME: process.env.HOME }).machine;
-  const isThere = (path: string) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  return [...searchPath, cacheDir].map((folder) => join(folder, name)).find(isThere) ?? null;
 }
 
 async function findFreePort(): Promise<number> {

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { loadConfig } from '../../store/config.ts';
+import { findProgram } from '../../store/findProgram.ts';
 
 const execute = promisify(execFile);
 
@@ -14,9 +16,8 @@ export async function run(program: string, args: string[], { cwd, env }: { cwd?:
   }
 }
 
-export async function findProgram(name: string): Promise<boolean> {
-  return run('sh', ['-c', `command -v ${name}`], {}).then(
-    () => true,
-    () => false,
-  );
+/** The programs that this machine lacks. */
+export function findMissing(names: string[]): string[] {
+  const { searchPath } = loadConfig({ PATH: process.env.PATH }).machine;
+  return names.filter((name) => findProgram(name, searchPath) === null);
 }

@@ -1,7 +1,7 @@
 import { copyFile, cp, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { projectDir } from '../../store/config.ts';
-import { findProgram, run } from './commands.ts';
+import { run } from './commands.ts';
 
 /** Where a client is made and used: the contract and `sales.csv` are in it. */
 export interface Workplace {
@@ -181,10 +181,4 @@ async function openGo({ folder }: Workplace, program: string): Promise<void> {
   await copyFile(story(program), join(folder, 'main.go'));
   await run('go', ['mod', 'init', 'clients'], { cwd: folder });
   await run('go', ['mod', 'tidy'], { cwd: folder });
-}
-
-/** The programs that this machine lacks. */
-export async function findMissing({ needs }: Generator): Promise<string[]> {
-  const found = await Promise.all(needs.map(findProgram));
-  return needs.filter((_, i) => !found[i]);
 }

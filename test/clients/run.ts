@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProduct, waitForOutput, waitForReady } from '../faults/product.ts';
-import { findMissing, type Generator, generators, type Workplace } from './generators.ts';
+import { findMissing } from './commands.ts';
+import { type Generator, generators, type Workplace } from './generators.ts';
 
 /**
  * `npm run clients [name…]`: six generators each make a client from the contract that a fresh service serves; the client is
@@ -44,7 +45,7 @@ try {
 process.exitCode = failed === 0 ? 0 : 1;
 
 async function describeTry(generator: Generator, place: Workplace): Promise<string> {
-  const missing = await findMissing(generator);
+  const missing = findMissing(generator.needs);
   if (missing.length > 0) return `SKIPPED, this machine lacks ${missing.join(', ')}`;
   try {
     await writeFile(join(place.folder, 'sales.csv'), sales);

@@ -6,7 +6,7 @@ import createClient from 'openapi-fetch';
 import { pendingOperations } from '../../api/handlers/pending.ts';
 import type { paths } from '../../schema/contract.ts';
 import { projectDir } from '../../store/config.ts';
-import { findProgram, run } from '../clients/commands.ts';
+import { findMissing, run } from '../clients/commands.ts';
 import { startProduct, waitForOutput, waitForReady } from '../faults/product.ts';
 
 /**
@@ -33,7 +33,7 @@ const checks = [
 /** Tried with ids that name nothing, because ids given in advance replace the bad ones. The form is checked before the ids. */
 const unknownChecks = `${checks},negative_data_rejection`;
 
-if (!(await findProgram('python3'))) {
+if (findMissing(['python3']).length > 0) {
   console.log('SKIPPED: this machine lacks python3');
   process.exit(0);
 }

@@ -1,8 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { chmod, copyFile, cp, readdir } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
+import { findProgram } from '../../findProgram.ts';
 import type { ChildFolders, FileOwner } from './folders.ts';
 import type { ChildProgram } from './program.ts';
 
@@ -41,21 +41,7 @@ function run(command: string[], owner: FileOwner | null) {
   return spawn('/bin/sh', ['-c', limits, 'sh', ...command], { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'], ...owner });
 }
 
-export function findProgram(name: string, searchPath: string[]): string | null {
-  const paths = searchPath.map((dir) => join(dir, name));
-  return paths.find((path) => isExecutable(path)) ?? null;
-}
-
 export const findBubblewrap = (searchPath: string[]): string | null => findProgram('bwrap', searchPath);
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** The process sees only the listed files, can write to one folder, and has no network and no view of other processes. */
 export function bubblewrapIsolation(bwrap: string, program: ChildProgram): Isolation {
