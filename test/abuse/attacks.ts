@@ -1,0 +1,5 @@
+import type { Attack } from './attack.ts';
+import { silentConnections, trickledBodies } from './connections.ts';
+import { burstOfQueries, hoardedResults } from './queries.ts';
+
+export const attacks: Attack[] = [trickledBodies, silentConnections, burstOfQueries, hoardedResults];
