@@ -58,7 +58,7 @@ export async function benchSandbox(): Promise<void> {
 
   const runIn = (relation: Relation, sql: string, keepResult: boolean) =>
     sandbox.run({
-      accountId: 'a',
+      userId: 'a',
       sql,
       relations: [relation],
       pathOf: () => file,

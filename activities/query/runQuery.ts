@@ -38,6 +38,8 @@ export interface QueryAnswer {
 const dayMs = 24 * 3_600_000;
 const resultLimits = { maxRows: 5_000_000, maxBytes: 512 * 1024 * 1024 };
 
+type UserQuery = QueryWanted & { userId: string };
+
 /** Runs an untrusted SELECT over the tables it names, and stores the result for a day. */
 export async function runQuery(
   services: Services,
@@ -45,7 +47,12 @@ export async function runQuery(
   workbook: VisibleWorkbook,
   wanted: QueryWanted,
 ): Promise<QueryAnswer> {
-  const { answer, read } = await runOverNamed(services, workbook, wanted, rememberVisible(services, principal));
+  const { answer, read } = await runOverNamed(
+    services,
+    workbook,
+    { ...wanted, userId: principal.userId },
+    rememberVisible(services, principal),
+  );
   const id = makeId('res');
   const createdAt = new Date();
   const result: ResultRecord = {
@@ -86,19 +93,19 @@ type See = (at: TableAt) => Promise<VisibleTable>;
 async function runOverNamed(
   services: Services,
   workbook: VisibleWorkbook,
-  wanted: QueryWanted,
+  wanted: UserQuery,
   see: See,
 ): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
   const named = wanted.at === null ? await findNamedTables(services, workbook.id, wanted.sql) : null;
   if (named) {
     try {
-      return await runOverGuess(services, workbook, wanted, takeFrom(named, see));
+      return await runOverGuess(services, wanted, takeFrom(named, see));
     } catch (error) {
       // A name may have been missed; or it is unknown, and then all tables are needed to suggest the nearest name.
       if (!(error instanceof DomainError && error.code === 'query-refused')) throw error;
     }
   }
-  return runOverGuess(services, workbook, wanted, await openSource(services, workbook, wanted.at, see));
+  return runOverGuess(services, wanted, await openSource(services, workbook, wanted.at, see));
 }
 
 /** More tables than this are not opened on a guess. */
@@ -110,21 +117,20 @@ const mostGuessed = 8;
  */
 async function runOverGuess(
   services: Services,
-  workbook: VisibleWorkbook,
-  wanted: QueryWanted,
+  wanted: UserQuery,
   source: QuerySource,
 ): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
   const guess = guessTables(wanted.sql, source.names);
   if (guess.length <= mostGuessed) {
     try {
-      return await runOver(services, workbook, wanted, source, guess);
+      return await runOver(services, wanted, source, guess);
     } catch (error) {
       if (!(error instanceof TablesMissing)) throw error;
     }
   }
   const known = source.names.map((name) => ({ name }));
-  const plan = await (await services.sandbox()).analyze({ accountId: workbook.accountId, sql: wanted.sql, tables: known });
-  return runOver(services, workbook, wanted, source, plan.tables);
+  const plan = await (await services.sandbox()).analyze({ userId: wanted.userId, sql: wanted.sql, tables: known });
+  return runOver(services, wanted, source, plan.tables);
 }
 
 function guessTables(sql: string, names: string[]): string[] {
@@ -134,19 +140,18 @@ function guessTables(sql: string, names: string[]): string[] {
 
 async function runOver(
   services: Services,
-  workbook: VisibleWorkbook,
-  wanted: QueryWanted,
+  wanted: UserQuery,
   source: QuerySource,
   names: string[],
 ): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
   const sandbox = await services.sandbox();
   const tables = await source.open(names);
-  const needed = await narrowWide(services, workbook, wanted.sql, source, tables);
+  const needed = await narrowWide(services, wanted, source, tables);
   const relations = await Promise.all(needed.map((visible) => openRelation(services, visible)));
   const blobs = await openFiles(services.blobs, relations);
   try {
     const answer = await sandbox.run({
-      accountId: workbook.accountId,
+      userId: wanted.userId,
       sql: wanted.sql,
       ...(wanted.params === null ? {} : { params: wanted.params as never }),
       relations,
@@ -169,14 +174,13 @@ async function runOver(
 /** Reduces wide tables to the columns that the query names. This needs a round trip, so it is done only for wide tables. */
 async function narrowWide(
   services: Services,
-  workbook: VisibleWorkbook,
-  sql: string,
+  { userId, sql }: UserQuery,
   source: QuerySource,
   tables: VisibleTable[],
 ): Promise<VisibleTable[]> {
   if (!tables.some(({ columns }) => isWide(columns))) return tables;
   const known = source.names.map((name) => ({ name }));
-  const plan = await (await services.sandbox()).analyze({ accountId: workbook.accountId, sql, tables: known });
+  const plan = await (await services.sandbox()).analyze({ userId, sql, tables: known });
   const used = new Set(plan.tables.map(foldName));
   return narrowTables(
     tables.filter(({ at }) => used.has(foldName(at.table.name))),

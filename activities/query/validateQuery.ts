@@ -22,19 +22,19 @@ export async function validateQuery(
 ): Promise<Validation> {
   const see = rememberVisible(services, principal);
   const named = await findNamedTables(services, workbook.id, wanted.sql);
-  const validation = named && (await validateOver(services, workbook, wanted, await Promise.all(named.map(see))));
+  const validation = named && (await validateOver(services, principal, wanted, await Promise.all(named.map(see))));
   // To suggest the nearest name for an unknown one, all tables are needed.
   if (validation?.valid) return validation;
   const all = await listCurrentTables(services.db.pool, workbook.id, null);
-  return validateOver(services, workbook, wanted, await Promise.all(all.map(see)));
+  return validateOver(services, principal, wanted, await Promise.all(all.map(see)));
 }
 
-async function validateOver(services: Services, workbook: VisibleWorkbook, wanted: QueryText, tables: VisibleTable[]): Promise<Validation> {
+async function validateOver(services: Services, { userId }: Principal, wanted: QueryText, tables: VisibleTable[]): Promise<Validation> {
   const sandbox = await services.sandbox();
   const relations = tables.map(({ at, columns }) => ({ name: at.table.name, columns: [...columns, rowIdField] }));
   try {
     return await sandbox.validate({
-      accountId: workbook.accountId,
+      userId,
       sql: wanted.sql,
       ...(wanted.params === null ? {} : { params: wanted.params as never }),
       relations,

@@ -33,10 +33,10 @@ export async function readFiltered(
   const { at } = visible;
   const offset = decodePosition(at, query) ?? query.offset ?? 0;
   const sandbox = await services.sandbox();
-  const { accountId } = at.table;
+  const { userId } = query;
   const known = [{ name: at.table.name, columns: [...visible.columns, rowIdField].map((column) => column.name) }];
   const sql = wrapFilter(at.table.name, query.filter);
-  const used = await sandbox.analyze({ accountId, sql: sql.probe, tables: known }).catch(blameFilter(sql.probe, query.filter));
+  const used = await sandbox.analyze({ userId, sql: sql.probe, tables: known }).catch(blameFilter(sql.probe, query.filter));
   if (used.parameters.length > 0)
     throw refuseFilter('query-refused', [`A filter takes no parameters; write the value in place of $${used.parameters[0]}.`]);
   // For wide tables the filter finds row ids, and the rows are then read by id.
@@ -48,7 +48,7 @@ export async function readFiltered(
   const run = async (statement: string, keepResult: boolean): Promise<SandboxResult> => {
     const { pathOf, release } = await openFiles(services.blobs, [relation]);
     try {
-      return await sandbox.run({ accountId, sql: statement, relations: [relation], pathOf, pageLimit: query.limit, keepResult, ...limits });
+      return await sandbox.run({ userId, sql: statement, relations: [relation], pathOf, pageLimit: query.limit, keepResult, ...limits });
     } catch (error) {
       return blameFilter(statement, query.filter)(error);
     } finally {

@@ -9,6 +9,8 @@ import type { DataFormat } from '../../store/duckdb/formats/streamRows.ts';
 import type { OrderTerm } from '../../store/tables/readPage.ts';
 
 export interface RowsQuery {
+  /** Who asks: a filter takes their share of the query processes. */
+  userId: string;
   limit: number;
   cursor?: string;
   offset?: number;

@@ -28,7 +28,7 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<RowOperations>
       const at = await openAsked(services, workbook.id, params.name, query);
       const visible = await openVisibleTable(services, principal, at);
       const read = async (): Promise<Reply<'readRows'>> => {
-        const page = await readRows(services, visible, { ...query, limit: query.limit ?? 100 });
+        const page = await readRows(services, visible, { ...query, limit: query.limit ?? 100, userId: principal.userId });
         const format = formatOf(type);
         const validator = { version: at.editVersion };
         if (format === 'json') return { status: 200, validator, raw: { type, data: writeRowsPage(at, page) } };

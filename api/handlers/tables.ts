@@ -50,7 +50,7 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
         validator,
         raw: { type, data: JSON.stringify(presentRowSchema(at.table, visible)) },
       };
-    const sample = await readRows(services, visible, { limit: 5 });
+    const sample = await readRows(services, visible, { limit: 5, userId: principal.userId });
     return { status: 200, validator, raw: { type, data: writeTableSchema(at, visible, sample.rows) } };
   };
 

@@ -39,7 +39,7 @@ const mostColumns = 4_096;
 export async function openParquetRecords(path: string, reading: ParquetReading): Promise<RecordFile> {
   const { sandbox, accountId, draft, limits, signal } = reading;
   try {
-    const { columns, rows } = await sandbox.readFile({ accountId, path, timeoutMs, signal }, async (foreign) => {
+    const { columns, rows } = await sandbox.readFile({ userId: accountId, path, timeoutMs, signal }, async (foreign) => {
       const found = await describe(foreign, limits, (await fileSize(path)) || 1);
       const select = await checkTexts(foreign, found.columns, limits, reading.firstRows);
       await foreign.query(`COPY (${select}) TO ${quoteText(foreign.outPath)} (FORMAT json)`);

@@ -29,7 +29,7 @@ describe.each(isolations)('openSandbox, isolation %s', (isolation) => {
   });
   afterAll(() => sandbox?.close());
 
-  const keep = (sql: string) => world.run(sandbox, sql, { keepResult: true, accountId: `acc_${Math.random()}` });
+  const keep = (sql: string) => world.run(sandbox, sql, { keepResult: true, userId: `usr_${Math.random()}` });
   const findWorkDir = async () => dirname((await keep('SELECT 1 AS a')).resultFile as string);
   const listChildren = async () => (await readdir(workDir)).filter((name) => name.startsWith('child-'));
 

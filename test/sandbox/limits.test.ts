@@ -1,4 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
+import { getPriority } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +11,17 @@ import { refusal, useSandbox } from './world.ts';
 const { world, sandbox } = await useSandbox();
 
 const bounded = ['query-timeout', 'query-too-large', 'query-failed'];
+
+/** The niceness of every thread of the processes below this one. */
+function listNiceness(pid: number): number[] {
+  const below = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
+  );
+  return below.flatMap((child) => [
+    ...readdirSync(`/proc/${child}/task`).map((thread) => getPriority(Number(thread))),
+    ...listNiceness(Number(child)),
+  ]);
+}
 
 describe('runQuery: resource bombs', () => {
   it.each([
@@ -117,18 +130,38 @@ describe('runQuery: limits of results', () => {
 });
 
 describe('the pool of query processes', () => {
-  it('gives an account half of it, and others their turn', async () => {
-    const small = await world.open({ processes: 2 });
-    const slow = (accountId: string) =>
-      world.run(small, 'SELECT count(*) FROM range(100000000000)', { accountId, timeoutMs: 4_000 }).catch(() => {});
-    const work = [slow('greedy'), slow('greedy'), slow('greedy')];
-    while (small.state.alive < 2) await delay(20);
-    expect(small.state).toMatchObject({ busy: 1, queued: 2 });
-    expect(await world.rows(small, 'SELECT 1 AS x', { accountId: 'patient' })).toEqual([{ x: 1 }]);
+  it('gives one user all of it but one process, and others their turn', async () => {
+    const small = await world.open({ processes: 3 });
+    const enough = new AbortController();
+    const endless = { userId: 'greedy', timeoutMs: 120_000, signal: enough.signal };
+    const slow = () => world.run(small, 'SELECT count(*) FROM range(100000000000)', endless).catch(() => {});
+    const work = [slow(), slow(), slow(), slow()];
+    await expect.poll(() => small.state, { timeout: 20_000 }).toMatchObject({ alive: 4, busy: 2, queued: 2 });
     // It came last and did not wait for those before it.
-    expect(small.state.queued).toBeGreaterThanOrEqual(1);
+    expect(await world.rows(small, 'SELECT 1 AS x', { userId: 'patient' })).toEqual([{ x: 1 }]);
+    expect(small.state).toMatchObject({ busy: 2, queued: 2 });
+    enough.abort();
     await Promise.all(work);
     await small.close();
+  });
+
+  it('runs queries of one user only up to their share of the queue', async () => {
+    const small = await world.open({ processes: 1, maxQueueOfOne: 1 });
+    const outcomes = ['greedy', 'greedy', 'greedy', 'patient'].map((userId) =>
+      world.rows(small, 'SELECT count(*) > 0 AS x FROM range(300000000)', { userId }).catch((error: { code: string }) => error.code),
+    );
+    expect(await Promise.all(outcomes)).toEqual([[{ x: true }], [{ x: true }], 'rate-limited', [{ x: true }]]);
+    await small.close();
+  });
+
+  it('lets others go first while a query takes long, and replaces its process', async () => {
+    const small = await world.open({ processes: 1 });
+    await expect.poll(() => small.state.alive).toBe(2);
+    const long = world.run(small, 'SELECT count(*) FROM range(100000000000)', { timeoutMs: 30_000 }).catch(() => {});
+    const niceness = () => listNiceness(process.pid);
+    await expect.poll(niceness, { timeout: 20_000 }).toContain(10);
+    await small.close();
+    await long;
   });
 
   it('turns away what it cannot queue', async () => {
@@ -158,7 +191,7 @@ describe('the pool of query processes', () => {
     expect((await leaving).code).toBe('query-failed');
     expect(small.state.queued).toBe(1);
     const surplus = refusal(world.run(small, 'SELECT 1 AS a'));
-    const other = world.rows(small, 'SELECT 2 AS a', { accountId: 'acc_2' });
+    const other = world.rows(small, 'SELECT 2 AS a', { userId: 'usr_2' });
     expect((await surplus).code).toBe('rate-limited');
     expect([(await first).code, await waiting, await other]).toEqual(['query-timeout', [{ a: 1 }], [{ a: 2 }]]);
     await small.close();
@@ -196,7 +229,7 @@ describe('the pool of query processes', () => {
   it('serves many at once', async () => {
     const answers = await Promise.all(
       Array.from({ length: 40 }, async (_, i) =>
-        world.rows(sandbox, 'SELECT $1 + sum(金額) AS s FROM 売上', { accountId: `acc_${i % 5}`, params: [i] }),
+        world.rows(sandbox, 'SELECT $1 + sum(金額) AS s FROM 売上', { userId: `usr_${i % 5}`, params: [i] }),
       ),
     );
     expect(answers.map(([row]) => row?.s)).toEqual(Array.from({ length: 40 }, (_, i) => 600 + i));

@@ -5,7 +5,7 @@ const [dir = '', isolation = 'any', path = ''] = process.argv.slice(2);
 const sandbox = await openSandbox({ dir, isolation: isolation as 'any', searchPath: path.split(':'), processes: 2 });
 const limits = { pageLimit: 10, timeoutMs: 60_000, maxRows: 10, maxBytes: 1000, keepResult: false };
 void sandbox
-  .run({ accountId: 'a', sql: 'SELECT count(*) FROM range(1000000000000)', relations: [], pathOf: (key) => key, ...limits })
+  .run({ userId: 'a', sql: 'SELECT count(*) FROM range(1000000000000)', relations: [], pathOf: (key) => key, ...limits })
   .catch(() => {});
 setTimeout(() => console.log('running'), 1_000);
 setInterval(() => {}, 1_000);

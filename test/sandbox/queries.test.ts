@@ -276,7 +276,7 @@ describe('runQuery', () => {
 
   it('tells what a query would read before anything is built', async () => {
     const plan = await sandbox.analyze({
-      accountId: 'acc_1',
+      userId: 'usr_1',
       sql: 'SELECT t.金額, s.県 FROM 売上 t JOIN 店舗 s USING (店) WHERE 月 = $month',
       tables: world.relations.map(({ name }) => ({ name })),
     });

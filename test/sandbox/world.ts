@@ -124,7 +124,7 @@ export async function makeWorld(): Promise<World> {
     open: (options) => openSandbox({ dir: join(dir, 'sandbox'), searchPath, processes: 2, ...options }),
     run: (sandbox, sql, more) =>
       sandbox.run({
-        accountId: 'acc_1',
+        userId: 'usr_1',
         sql,
         relations,
         pathOf,

@@ -89,7 +89,8 @@ async function bindStore(common: Common): Promise<TestStore> {
 
   /** Small pages are looked up by their bytes, large ones are read by the engine: both must say the same. */
   const requireSamePages = async (at: TableAt): Promise<void> => {
-    const read = (limit: number, cursor?: string) => readRows(services, seeEverything(at), { limit, ...(cursor ? { cursor } : {}) });
+    const read = (limit: number, cursor?: string) =>
+      readRows(services, seeEverything(at), { userId: 'usr_1', limit, ...(cursor ? { cursor } : {}) });
     const large = await read(10_000);
     const small: string[] = [];
     let cursor: string | null | undefined;

@@ -1,12 +1,14 @@
 import { DomainError } from '../../../core/errors.ts';
+import { FairShares } from '../../../core/scheduling/fairShares.ts';
 import { FoldersGone } from './folders.ts';
 import { ProcessGone, type QueryProcess } from './process.ts';
 
 export interface PoolOptions {
   /** Queries that run at the same time; one more process is kept ready. */
   size: number;
-  /** Queries that may wait; further ones are refused. */
+  /** Queries that may wait, of all users and of one; further ones are refused. */
   maxQueue: number;
+  maxQueueOfOne: number;
   maxWaitMs: number;
   /** Requests after which a process is replaced. */
   maxServed: number;
@@ -15,22 +17,22 @@ export interface PoolOptions {
 }
 
 interface Waiting {
-  accountId: string;
+  userId: string;
   go(process: QueryProcess): void;
   refuse(error: Error): void;
   timer: NodeJS.Timeout;
 }
 
 const retryPauseMs = 1_000;
+/** A query that takes longer lets others go first. */
+const longMs = 3_000;
 
-/** Shares query processes fairly between accounts and keeps enough of them ready. */
+/** Shares query processes fairly between users, of which none ever holds all, and keeps enough of them ready. */
 export class ProcessPool {
   private readonly idle: QueryProcess[] = [];
   private readonly alive = new Set<QueryProcess>();
-  private readonly busy = new Map<string, number>();
-  private readonly queue: Waiting[] = [];
+  private readonly shares: FairShares<Waiting>;
   private readonly removals = new Set<Promise<void>>();
-  private busyCount = 0;
   private starting = 0;
   private closed = false;
 
@@ -39,17 +41,14 @@ export class ProcessPool {
     private readonly options: PoolOptions,
     first: QueryProcess,
   ) {
+    const { size: slots, maxQueue: mostWaiting, maxQueueOfOne: mostWaitingOfOne } = options;
+    this.shares = new FairShares({ slots, leftToOthers: 1, mostWaiting, mostWaitingOfOne });
     this.add(first);
     this.refill();
   }
 
-  /** How many queries one account may run at once, so that others are not blocked. */
-  get perAccount(): number {
-    return Math.max(1, Math.floor(this.options.size / 2));
-  }
-
   get state(): { alive: number; busy: number; queued: number } {
-    return { alive: this.alive.size, busy: this.busyCount, queued: this.queue.length };
+    return { alive: this.alive.size, busy: this.shares.running, queued: this.shares.waiting };
   }
 
   /**
@@ -57,9 +56,13 @@ export class ProcessPool {
    * `signal` leaves the queue. If the folders of a process were deleted, the work is repeated with another, which is safe
    * because queries change nothing; all ready processes may have lost their folders.
    */
-  async use<T>(accountId: string, work: (process: QueryProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async use<T>(userId: string, work: (process: QueryProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
     for (let tries = 0; ; tries += 1) {
-      const process = await this.take(accountId, signal);
+      const process = await this.take(userId, signal);
+      const timer = setTimeout(() => {
+        process.yieldToOthers();
+        process.served = Number.POSITIVE_INFINITY;
+      }, longMs);
       try {
         return await work(process);
       } catch (error) {
@@ -67,76 +70,53 @@ export class ProcessPool {
         process.kill();
         if (tries > this.options.size) throw error;
       } finally {
+        clearTimeout(timer);
         process.served += 1;
-        this.giveBack(accountId, process);
+        this.giveBack(userId, process);
       }
     }
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const waiting of this.queue.splice(0)) this.refuse(waiting, closing());
+    for (const waiting of this.shares.removeAll()) turnAway(waiting, closing());
     for (const process of [...this.alive]) this.retire(process);
     while (this.starting > 0 || this.removals.size > 0) await Promise.race([...this.removals, new Promise((done) => setTimeout(done, 20))]);
   }
 
-  private take(accountId: string, signal?: AbortSignal): Promise<QueryProcess> {
+  private take(userId: string, signal?: AbortSignal): Promise<QueryProcess> {
     if (this.closed) return Promise.reject(closing());
     if (signal?.aborted) return Promise.reject(givenUp());
-    const leave = () => this.refuse(waiting, givenUp());
+    const leave = (error: Error) => {
+      if (this.shares.remove(userId, waiting)) turnAway(waiting, error);
+    };
+    const onAbort = () => leave(givenUp());
     let waiting: Waiting;
     const taken = new Promise<QueryProcess>((resolve, reject) => {
-      waiting = {
-        accountId,
-        go: resolve,
-        refuse: reject,
-        timer: setTimeout(() => this.refuse(waiting, tooMany()), this.options.maxWaitMs),
-      };
-      this.queue.push(waiting);
-      signal?.addEventListener('abort', leave, { once: true });
+      waiting = { userId, go: resolve, refuse: reject, timer: setTimeout(() => leave(tooMany()), this.options.maxWaitMs) };
+      this.shares.enter(userId, waiting);
+      signal?.addEventListener('abort', onAbort, { once: true });
       this.dispatch();
-      const surplus = this.queue.length > this.options.maxQueue ? this.findSurplus() : undefined;
-      if (surplus) this.refuse(surplus, tooMany());
+      const surplus = this.shares.takeSurplus(userId);
+      if (surplus) turnAway(surplus, tooMany());
     });
-    return taken.finally(() => signal?.removeEventListener('abort', leave));
+    return taken.finally(() => signal?.removeEventListener('abort', onAbort));
   }
 
-  /** The newest query of the account with the most queries in the queue, so that no account fills it alone. */
-  private findSurplus(): Waiting | undefined {
-    const counts = new Map<string, number>();
-    for (const { accountId } of this.queue) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
-    const most = Math.max(...counts.values());
-    return this.queue.findLast(({ accountId }) => counts.get(accountId) === most);
-  }
-
-  /** In order of arrival, skipping accounts that run as many queries as they may. */
   private dispatch(): void {
-    while (this.busyCount < this.options.size && this.idle.length > 0) {
-      const index = this.queue.findIndex(({ accountId }) => (this.busy.get(accountId) ?? 0) < this.perAccount);
-      if (index < 0) return;
-      const [waiting] = this.queue.splice(index, 1) as [Waiting];
+    while (this.idle.length > 0) {
+      const waiting = this.shares.next();
+      if (!waiting) return;
       clearTimeout(waiting.timer);
-      this.busyCount += 1;
-      this.busy.set(waiting.accountId, (this.busy.get(waiting.accountId) ?? 0) + 1);
       waiting.go(this.idle.shift() as QueryProcess);
     }
   }
 
-  private giveBack(accountId: string, process: QueryProcess): void {
-    this.busyCount -= 1;
-    const left = (this.busy.get(accountId) ?? 1) - 1;
-    if (left > 0) this.busy.set(accountId, left);
-    else this.busy.delete(accountId);
+  private giveBack(userId: string, process: QueryProcess): void {
+    this.shares.leave(userId);
     if (process.gone || process.served >= this.options.maxServed || this.closed) this.retire(process);
     else this.idle.push(process);
     this.dispatch();
-  }
-
-  private refuse(waiting: Waiting, error: Error): void {
-    const index = this.queue.indexOf(waiting);
-    if (index >= 0) this.queue.splice(index, 1);
-    clearTimeout(waiting.timer);
-    waiting.refuse(error);
   }
 
   private add(process: QueryProcess): void {
@@ -176,6 +156,11 @@ export class ProcessPool {
       this.refill();
     }
   }
+}
+
+function turnAway(waiting: Waiting, error: Error): void {
+  clearTimeout(waiting.timer);
+  waiting.refuse(error);
 }
 
 export function givenUp(): DomainError {

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { type ChildFolders, makeFolders } from './folders.ts';
 import type { Isolation } from './isolation.ts';
+import { lowerPriority } from './lowerPriority.ts';
 import { encodeFrame, FrameReader, type Replies, type Reply, type Request } from './protocol.ts';
 
 /** The process was killed or died. */
@@ -25,6 +26,8 @@ export interface QueryProcess {
   readonly gone: boolean;
   /** Rejects with ProcessGone when the process dies, or is killed because no reply came in time. */
   ask<R extends Request>(request: R, timeoutMs: number): Promise<{ reply: Reply<R['op'] & keyof Replies>; body: Buffer }>;
+  /** Lets other processes go first. It cannot be taken back. */
+  yieldToOthers(): void;
   kill(): void;
   /** Called once, when the process is gone and its folders are removed. */
   onGone(callback: () => void): void;
@@ -34,6 +37,7 @@ const readyTimeoutMs = 30_000;
 /** No reply to our requests is larger; a larger one is an attack or a fault. */
 const maxFrameBytes = 80 * 1024 * 1024;
 const stderrBytes = 4_000;
+const lowNiceness = 10;
 
 /** Resolves once the process is ready for its first request. */
 export async function startProcess(isolation: Isolation, workDir: string): Promise<QueryProcess> {
@@ -111,6 +115,9 @@ export async function startProcess(isolation: Isolation, workDir: string): Promi
       if (!gone) socket.write(encodeFrame(request));
       const { header, body } = await answer;
       return { reply: header as never, body };
+    },
+    yieldToOthers() {
+      if (!gone && child.pid !== undefined) void lowerPriority(child.pid, lowNiceness);
     },
     kill: () => end(new ProcessGone('closed', 'a query process was ended')),
     onGone: (callback) => (removed ? callback() : goneCallbacks.push(callback)),

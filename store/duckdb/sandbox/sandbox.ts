@@ -19,18 +19,18 @@ import { graceMs, runInProcess, type SandboxResult } from './runInProcess.ts';
 /** Runs SQL of users behind three walls: the syntax tree (core/sql), the instance (child/session.ts), the process (isolation.ts). */
 export interface Sandbox {
   /** Which tables a query would read, without opening any. Throws refusals. */
-  analyze(query: { accountId: string; sql: string; tables: KnownTable[] }): Promise<QueryPlan>;
+  analyze(query: { userId: string; sql: string; tables: KnownTable[] }): Promise<QueryPlan>;
   run(query: SandboxQuery): Promise<SandboxResult>;
   /** Binds the query against the tables' columns; nothing is read or run. */
   validate(query: {
-    accountId: string;
+    userId: string;
     sql: string;
     params?: GivenParams;
     relations: Pick<Relation, 'name' | 'columns'>[];
   }): Promise<Validation>;
   /** Reads a file that strangers wrote by SQL of the service, in a process of its own. */
   readFile<T>(
-    file: { accountId: string; path: string; timeoutMs: number; signal?: AbortSignal },
+    file: { userId: string; path: string; timeoutMs: number; signal?: AbortSignal },
     work: (foreign: ForeignFile) => Promise<T>,
   ): Promise<T>;
   readonly isolation: 'bubblewrap' | 'user';
@@ -41,7 +41,8 @@ export interface Sandbox {
 export type QueryPlan = Omit<TreeCheck, 'refusals'> & { normalisedSql: string };
 
 export interface SandboxQuery {
-  accountId: string;
+  /** Whose share of the processes it takes. */
+  userId: string;
   sql: string;
   params?: GivenParams;
   /** Tables that the SQL may name; only those that it reads are loaded. */
@@ -73,9 +74,11 @@ export interface SandboxOptions {
   /** Should be on the file system of the blobs, so that files can be linked instead of copied. */
   dir: string;
   searchPath: string[];
-  /** Queries at a time; default one per core. */
+  /** Queries at a time; default one per core and one more, since one user may take all but one. */
   processes?: number;
+  /** Queries that may wait, of all users and of one. */
   maxQueue?: number;
+  maxQueueOfOne?: number;
   maxWaitMs?: number;
   /** Requests after which a process is replaced. */
   maxServed?: number;
@@ -98,8 +101,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const isolation = await openIsolation(options.dir, options.searchPath, options.isolation ?? 'any');
   const pool = new ProcessPool(
     {
-      size: options.processes ?? availableParallelism(),
-      maxQueue: options.maxQueue ?? 64,
+      size: options.processes ?? availableParallelism() + 1,
+      maxQueue: options.maxQueue ?? 256,
+      maxQueueOfOne: options.maxQueueOfOne ?? 32,
       maxWaitMs: options.maxWaitMs ?? 30_000,
       maxServed: options.maxServed ?? 200,
       start: isolation.start,
@@ -110,7 +114,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 
   /** Checks the text and passes it to a process; turns its failures into errors for the caller. */
   async function withProcess<T>(
-    accountId: string,
+    userId: string,
     sql: string,
     work: (process: QueryProcess) => Promise<T>,
     signal?: AbortSignal,
@@ -118,7 +122,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     const problem = checkText(sql);
     if (problem !== null)
       throw new DomainError('validation-failed', problem, 'Send one SELECT as text.', { errors: [{ pointer: '/sql', detail: problem }] });
-    return pool.use(accountId, work, signal).catch((error: unknown) => {
+    return pool.use(userId, work, signal).catch((error: unknown) => {
       throw goneProblem(error);
     });
   }
@@ -128,8 +132,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     get state() {
       return pool.state;
     },
-    analyze: ({ accountId, sql, tables }) =>
-      withProcess(accountId, sql, async (process) => {
+    analyze: ({ userId, sql, tables }) =>
+      withProcess(userId, sql, async (process) => {
         const { analysis, normalised } = await check(process, sql, tables);
         const { tables: used, columns, allColumns, parameters } = requireOk(analysis);
         return { tables: used, columns, allColumns, parameters, normalisedSql: normalised ?? sql };
@@ -151,13 +155,13 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
           process.served = Number.POSITIVE_INFINITY;
         return result;
       };
-      return withProcess(query.accountId, query.sql, work, query.signal);
+      return withProcess(query.userId, query.sql, work, query.signal);
     },
     readFile: (file, work) =>
-      pool.use(file.accountId, (process) => untilAborted(file.signal, process, () => readForeignFile(process, file, work)), file.signal),
-    async validate({ accountId, sql, params, relations }) {
+      pool.use(file.userId, (process) => untilAborted(file.signal, process, () => readForeignFile(process, file, work)), file.signal),
+    async validate({ userId, sql, params, relations }) {
       const given = params === undefined ? null : readParams(params);
-      return withProcess(accountId, sql, async (process) => {
+      return withProcess(userId, sql, async (process) => {
         const tables = relations.map(({ name, columns }) => ({
           name,
           columns: columns.map((column) => ({ name: column.name, type: column.type })),

@@ -32,6 +32,13 @@ const [inDir = '/in', outDir = '/out'] = process.argv.slice(2);
 const folders = { openDir: join(inDir, 'open'), outDir };
 const niceness = 2;
 
+// Before anything starts a thread, since threads have a priority of their own and take over that of who starts them.
+try {
+  setPriority(niceness);
+} catch {
+  // Not permitted on some machines.
+}
+
 /** The service passes the socket as file descriptor 3. */
 const socket = new Socket({ fd: 3, readable: true, writable: true });
 // The service is gone. SIGKILL, because a running query would delay a graceful end.
@@ -146,11 +153,6 @@ function reply(header: Reply, body?: Buffer): void {
   socket.write(encodeFrame(header, body));
 }
 
-try {
-  setPriority(niceness);
-} catch {
-  // Not permitted on some machines.
-}
 await session;
 const frames = new FrameReader(Number.POSITIVE_INFINITY);
 let last: Promise<void> = Promise.resolve();
