@@ -1,5 +1,6 @@
 import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
+import { benchLoad } from './load.ts';
 import { benchMe } from './me.ts';
 import { benchSandbox } from './sandbox.ts';
 import { type BenchRig, withRig } from './services.ts';
@@ -17,14 +18,23 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
 /** Benchmarks that need Temporal and a worker. */
 const withWorkflows = new Set(['ingest']);
 
+/** Benchmarks that start all that they need. */
+const alone: Record<string, () => Promise<void>> = { load: benchLoad };
+
 const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !(name in benches));
+const names = [...Object.keys(benches), ...Object.keys(alone)];
+const unknown = wanted.filter((name) => !names.includes(name));
 if (unknown.length > 0) {
-  console.error(`There is no benchmark ${unknown.join(', ')}; there are ${Object.keys(benches).join(', ')}.`);
+  console.error(`There is no benchmark ${unknown.join(', ')}; there are ${names.join(', ')}.`);
   process.exit(1);
 }
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   console.log(`\n== ${name}`);
   await withRig(bench, { workflows: withWorkflows.has(name) });
+}
+for (const [name, bench] of Object.entries(alone)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  console.log(`\n== ${name}`);
+  await bench();
 }

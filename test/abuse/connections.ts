@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Attack, count, type Outcome } from './attack.ts';
@@ -34,6 +34,7 @@ async function holdConnections(
   signal: AbortSignal,
 ): Promise<Outcome> {
   const outcome: Outcome = new Map();
+  setMaxListeners(0, signal);
   const hold = async () => {
     const socket = connect({ host: '127.0.0.1', port: world.product.port, localAddress: address });
     socket.on('error', () => {});
