@@ -32,6 +32,8 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
     services.log.error({ error: (error as Error).name }, 'worker failed');
     process.exit(1);
   });
+  // The first file does not wait for the start of its process; a failure is reported where a file needs one.
+  services.fileProcesses().catch(() => {});
   services.log.info({ taskQueue: config.temporal.taskQueue }, 'working');
   return {
     async stop() {

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, configToEnv, inheritEnv, requireServices } from '../store/config.ts';
 import { prepareChildBundle } from '../store/duckdb/sandbox/program.ts';
+import { prepareFileBundle } from '../store/fileProcesses/program.ts';
 import { prepareWorkflowBundle } from '../store/temporal/bundle.ts';
 import { searchAttributeNames } from '../store/temporal/searchAttributes.ts';
 import type { Addresses } from './banner.ts';
@@ -40,6 +41,7 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
     ensureBubblewrap({ report, registry, searchPath: config.machine.searchPath }),
     prepareWorkflowBundle(),
     prepareChildBundle(),
+    prepareFileBundle(),
   ]);
   const secret = config.secret ?? ensureSecrets(config.dataDir).service;
   const complete = requireServices({ ...config, databaseUrl, temporal, secret });

@@ -62,6 +62,8 @@ export interface Config {
   /** Whether uploads are structured; off: they land as they are. */
   structuring: boolean;
   rateLimits: boolean;
+  /** What the work on one file may take. */
+  ingest: { memoryBytes: number; timeMs: number };
   /** Whether work is refused for lack of credits. null: nothing was said, so it depends on how the service is started. */
   credits: CreditMode | null;
   logLevel: LogLevel;
@@ -103,6 +105,10 @@ export function loadConfig(env: Env = process.env): Config {
     signup: read.flag('SVC_SIGNUP', true),
     structuring: read.flag('SVC_STRUCTURING', true),
     rateLimits: read.flag('SVC_RATE_LIMITS', true),
+    ingest: {
+      memoryBytes: read.count('SVC_INGEST_MEMORY_BYTES', 2 * 1024 * 1024 * 1024),
+      timeMs: read.count('SVC_INGEST_TIME_MS', 300_000),
+    },
     credits: read.choice('SVC_CREDITS', creditModes, null),
     logLevel: read.choice('SVC_LOG_LEVEL', logLevels, 'info'),
     logFormat: read.choice('SVC_LOG_FORMAT', logFormats, 'plain'),
@@ -148,6 +154,8 @@ export function configToEnv(config: Config): Env {
     SVC_SIGNUP: onOff(config.signup),
     SVC_STRUCTURING: onOff(config.structuring),
     SVC_RATE_LIMITS: onOff(config.rateLimits),
+    SVC_INGEST_MEMORY_BYTES: String(config.ingest.memoryBytes),
+    SVC_INGEST_TIME_MS: String(config.ingest.timeMs),
     SVC_CREDITS: config.credits ?? undefined,
     SVC_LOG_LEVEL: config.logLevel,
     SVC_LOG_FORMAT: config.logFormat,
@@ -305,6 +313,14 @@ class Reader {
     const port = /^\d{1,5}$/.test(value) ? Number(value) : 0;
     if (port < 1 || port > 65535) this.refuse(name, `must be a whole number from 1 to 65535, not "${value}"`);
     return port;
+  }
+
+  count(name: VariableName, fallback: number): number {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    const count = /^\d{1,15}$/.test(value) ? Number(value) : 0;
+    if (count < 1) this.refuse(name, `must be a whole number from 1 on, not "${value}"`);
+    return count;
   }
 
   flag(name: VariableName, fallback: boolean): boolean {

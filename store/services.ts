@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import { mkdirSync, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type pino from 'pino';
 import { monotonicFactory } from 'ulid';
@@ -11,6 +12,7 @@ import { type Engine, openEngine } from './duckdb/engine.ts';
 import { makeWorkDir } from './duckdb/sandbox/folders.ts';
 import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
 import { openTailFiles, type TailFiles } from './duckdb/tailFiles.ts';
+import { type FileProcesses, openFileProcesses } from './fileProcesses/openFileProcesses.ts';
 import { KeyedLock } from './keyedLock.ts';
 import { describeErrorForLog, openLog } from './log.ts';
 import type { Committer } from './pg/commit.ts';
@@ -38,6 +40,8 @@ export interface Services extends Committer {
   sandbox(): Promise<Sandbox>;
   /** The query processes, if there are any yet. */
   readSandboxState(): Sandbox['state'] | null;
+  /** Reads files of users in separate processes. Opened on first use. */
+  fileProcesses(): Promise<FileProcesses>;
   /** Connects on first use; a failed attempt is repeated on the next call. */
   temporal(): Promise<Temporal>;
   close(): Promise<void>;
@@ -97,6 +101,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
   let temporal: Promise<Temporal> | null = null;
   let sandbox: Promise<Sandbox> | null = null;
   let opened: Sandbox | null = null;
+  let fileProcesses: Promise<FileProcesses> | null = null;
   return {
     config,
     log,
@@ -127,6 +132,19 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       );
       return sandbox;
     },
+    fileProcesses() {
+      fileProcesses ??= openFileProcesses({
+        dir: chooseQueryFolder(config),
+        searchPath: config.machine.searchPath,
+        processes: Math.max(1, Math.min(4, availableParallelism() - 1)),
+        ...config.ingest,
+        onTrouble: (error) => log.warn(describeErrorForLog(error), 'a process that reads files failed'),
+      }).catch((error: unknown) => {
+        fileProcesses = null;
+        throw error;
+      });
+      return fileProcesses;
+    },
     readSandboxState: () => opened?.state ?? null,
     temporal() {
       temporal ??= connectTemporal(config.temporal, log).catch((error: unknown) => {
@@ -137,6 +155,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     },
     async close() {
       await (await sandbox?.catch(() => null))?.close();
+      await (await fileProcesses?.catch(() => null))?.close();
       await (await temporal?.catch(() => null))?.close();
       await tails.close();
       await engine.close();

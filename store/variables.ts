@@ -45,6 +45,16 @@ export const variables = {
   SVC_SIGNUP: { topic: 'Service', default: 'on', meaning: 'off: nobody can sign up' },
   SVC_STRUCTURING: { topic: 'Service', default: 'on', meaning: 'off: uploads land as they are, and nothing is charged for them' },
   SVC_RATE_LIMITS: { topic: 'Service', default: 'on', meaning: 'off: requests are not limited' },
+  SVC_INGEST_MEMORY_BYTES: {
+    topic: 'Service',
+    default: '2147483648',
+    meaning: 'memory that the work on one file may take; a file that needs more is refused',
+  },
+  SVC_INGEST_TIME_MS: {
+    topic: 'Service',
+    default: '300000',
+    meaning: 'time that a step of the work on one file may take, in milliseconds; a file that needs longer is refused',
+  },
   SVC_CREDITS: {
     topic: 'Service',
     default: 'unlimited for `npm start`, metered for parts run on their own',

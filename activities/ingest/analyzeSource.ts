@@ -1,6 +1,5 @@
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import { sourceAnalyzed } from '../../core/journal/sourceNotes.ts';
-import { analyze, chooseLanguage, describeRecords, listTexts, summarizeSheets } from '../../core/structuring/index.ts';
 import { updateJob } from '../../store/pg/jobs.ts';
 import { findSourceById, lockSource, type SourceRecord, updateSource } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
@@ -10,8 +9,7 @@ import { succeedJob } from '../jobs/endJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { refuseSourceJob } from './failSourceJob.ts';
 import { findNaming } from './findNaming.ts';
-import { readGrids } from './readSourceFile.ts';
-import { withMemorySlot } from './withMemorySlot.ts';
+import { workOnFile } from './workOnFile.ts';
 
 /** Reads the file and stores a proposal of its regions, which replaces an earlier one and its corrections. */
 export async function analyzeSource(services: Services, jobId: string, activity: ActivityContext): Promise<void> {
@@ -20,12 +18,10 @@ export async function analyzeSource(services: Services, jobId: string, activity:
   const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
   await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read', total: source.size });
   try {
-    const found = await withMemorySlot(activity, async () => {
-      const { grids, reader, typed } = await readGrids(services, source, { signal: activity.signal });
-      const naming = chooseLanguage(await findNaming(services.db.orm, source.workbookId), [source.name], ...listTexts(grids));
-      const spec = typed ? describeRecords(grids, typed, source.name, naming) : analyze(grids, source.name, naming);
-      return { spec: { ...spec, reader }, extents: summarizeSheets(grids) };
-    });
+    const choice = await findNaming(services.db.orm, source.workbookId);
+    const found = await workOnFile(services, source, activity, (file) =>
+      file.ask('analyze', { input: file.input, sourceName: source.name, choice }),
+    );
     await requireAsker(services, job, 'editor');
     await commitForJob(services, job, async (tx, current) => {
       const now = (await lockSource(tx, source.id)) as SourceRecord;

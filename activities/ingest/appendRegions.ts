@@ -1,10 +1,10 @@
 import { asSentence, DomainError } from '../../core/errors.ts';
-import type { Grid } from '../../core/grid/grid.ts';
 import type { AppendTarget, MaterializeResult } from '../../core/jobs/sourceJobs.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
-import { listCells, type OutputTable } from '../../core/structuring/index.ts';
+import type { ParseSpec } from '../../core/structuring/index.ts';
 import { numberRows } from '../../core/table/edit.ts';
 import type { TableAt } from '../../core/table/table.ts';
+import type { StoredValue } from '../../core/types/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, updateJobInTx } from '../../store/pg/jobs.ts';
@@ -17,22 +17,44 @@ import { prepareUpsert } from '../rows/upsertRows.ts';
 import { applyEdit, retryOnMove } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
-import { buildRegions } from './buildRegions.ts';
 import { endMaterialize } from './endMaterialize.ts';
-import { withMemorySlot } from './withMemorySlot.ts';
-import { writeProvenance } from './writeTables.ts';
+import type { MadeTable } from './fileProgram/requests.ts';
+import { readRows } from './readRows.ts';
+import { type OpenFile, workOnFile } from './workOnFile.ts';
+
+/** A table that the process has made, with its place among them and the rows to append. */
+interface ChosenTable extends MadeTable {
+  index: number;
+  rows: StoredValue[][];
+}
 
 /** Appends the rows of the chosen regions to an existing table, as an upsert by who asked for it. */
 export async function appendRegions(
   services: Services,
   job: JobRecord<'materialize'>,
   source: SourceRecord,
-  { table: name, expectedVersion, mapping }: AppendTarget,
+  target: AppendTarget,
   activity: ActivityContext,
 ): Promise<void> {
-  const { grids, tables: built } = await withMemorySlot(activity, () => buildRegions(services, source, job.input.regions, activity));
-  // Totals beside a table are not rows of it.
-  const tables = built.filter(({ role }) => role === 'data' || role === 'level');
+  await workOnFile(services, source, activity, async (file) => {
+    const spec = source.spec as ParseSpec;
+    const built = await file.ask('buildRegions', { input: file.input, spec, regions: job.input.regions });
+    // Totals beside a table are not rows of it.
+    const chosen = built.map((table, index) => ({ ...table, index })).filter(({ role }) => role === 'data' || role === 'level');
+    const rows = await readRows(file, chosen);
+    const tables = chosen.map((table, i) => ({ ...table, rows: rows[i] ?? [] }));
+    await appendTables(services, job, source, target, file, tables);
+  });
+}
+
+async function appendTables(
+  services: Services,
+  job: JobRecord<'materialize'>,
+  source: SourceRecord,
+  { table: name, expectedVersion, mapping }: AppendTarget,
+  file: OpenFile,
+  tables: ChosenTable[],
+): Promise<void> {
   const rows = tables.flatMap((table) => listRows(table, mapping));
   await retryOnMove(async () => {
     const principal = await requireAsker(services, job, 'editor');
@@ -43,10 +65,11 @@ export async function appendRegions(
       principal,
       { workbookId: source.workbookId, name, expectedVersion, rebase: false },
       rows,
-    ).catch((error: unknown) => {
-      throw explainRows(error, grids, tables, mapping);
+    ).catch(async (error: unknown) => {
+      throw await explainRows(error, file, tables, mapping);
     });
-    const provenanceKeys = await Promise.all(tables.map((table) => traceAppended(services, edit.at, grids, table, mapping)));
+    const provenanceKeys: (string | null)[] = [];
+    for (const table of tables) provenanceKeys.push(await traceAppended(file, edit.at, table, mapping));
     const append = async (tx: Tx, current: JobRecord<'materialize'>): Promise<MaterializeResult> => {
       const now = (await lockSource(tx, source.id)) as SourceRecord;
       const edited = await applyEdit(tx, edit.at, edit.plan);
@@ -87,12 +110,12 @@ export async function appendRegions(
 }
 
 /** Columns without a mapping keep their name. */
-function mapNames(table: OutputTable, mapping: Record<string, string>): string[] {
+function mapNames(table: MadeTable, mapping: Record<string, string>): string[] {
   return table.columns.map(({ name }) => (Object.hasOwn(mapping, name) ? (mapping[name] as string) : name));
 }
 
 /** Every column of the regions needs a column of the table, and no two the same. */
-function checkMapping(tables: OutputTable[], mapping: Record<string, string>, known: Set<string>): void {
+function checkMapping(tables: MadeTable[], mapping: Record<string, string>, known: Set<string>): void {
   const own = new Set(tables.flatMap((table) => table.columns.map((column) => column.name)));
   const errors = Object.keys(mapping).flatMap((name) =>
     own.has(name) ? [] : [{ column: name, detail: 'no chosen region has such a column' }],
@@ -117,27 +140,22 @@ function checkMapping(tables: OutputTable[], mapping: Record<string, string>, kn
 }
 
 /** Records which cells the appended rows came from. */
-async function traceAppended(
-  services: Services,
-  at: TableAt,
-  grids: Grid[],
-  table: OutputTable,
-  mapping: Record<string, string>,
-): Promise<string | null> {
-  const grid = grids.find(({ sheet }) => sheet === table.sheet) as Grid;
+async function traceAppended(file: OpenFile, at: TableAt, table: ChosenTable, mapping: Record<string, string>): Promise<string | null> {
   const columnIds = mapNames(table, mapping).map((name) => at.columns.find((column) => column.name === name)?.id ?? 0);
   const prefix = tablePrefix(at.table);
-  return writeProvenance(services, grid, table, { tableId: at.table.id, prefix, rowBase: 0, columnIds });
+  const place = { tableId: at.table.id, prefix, rowBase: 0, columnIds };
+  const written = await file.ask('writeProvenance', { table: table.index, place });
+  return written && (await file.keep(prefix, written)).key;
 }
 
 /** Rows under the column names of the target table. */
-function listRows(table: OutputTable, mapping: Record<string, string>): Record<string, unknown>[] {
+function listRows(table: ChosenTable, mapping: Record<string, string>): Record<string, unknown>[] {
   const names = mapNames(table, mapping);
   return table.rows.map((row) => Object.fromEntries(names.map((name, k) => [name, row[k] ?? null])));
 }
 
 /** Names a value that does not fit by its cell in the sheet, where the sender can find it. */
-function explainRows(error: unknown, grids: Grid[], tables: OutputTable[], mapping: Record<string, string>): unknown {
+async function explainRows(error: unknown, file: OpenFile, tables: ChosenTable[], mapping: Record<string, string>): Promise<unknown> {
   if (!(error instanceof DomainError) || error.code !== 'validation-failed') return error;
   const first = error.extras.errors?.[0];
   const [, row, column] = /^\/rows\/(\d+)\/(.+)$/.exec(first?.pointer ?? '') ?? [];
@@ -148,9 +166,9 @@ function explainRows(error: unknown, grids: Grid[], tables: OutputTable[], mappi
       n -= table.rows.length;
       continue;
     }
-    const grid = grids.find(({ sheet }) => sheet === table.sheet);
     const name = column.replaceAll('~1', '/').replaceAll('~0', '~');
-    const cells = grid ? listCells(grid, table, n, mapNames(table, mapping).indexOf(name)).join(', ') : '';
+    const place = { table: table.index, row: n, column: mapNames(table, mapping).indexOf(name) };
+    const cells = (await file.ask('listCells', place)).join(', ');
     return new DomainError(
       'validation-failed',
       asSentence(`The value at ${table.sheet} ${cells} does not fit column ${name}: ${first?.detail}`),

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
+import type { DraftStore } from '../../store/blobs/blobStore.ts';
 import { ParquetFile } from '../../store/parquet/parquetFile.ts';
-import type { Services } from '../../store/services.ts';
 
 /** The files of one piece of work: all are kept, or none. */
 export class DraftFiles {
   private readonly open = new Map<ParquetFile, string>();
   private readonly keys: string[] = [];
 
-  constructor(private readonly blobs: Services['blobs']) {}
+  constructor(private readonly blobs: DraftStore) {}
 
   async create(): Promise<ParquetFile> {
     const draft = await this.blobs.draft();

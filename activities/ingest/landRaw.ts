@@ -29,11 +29,11 @@ import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
 import { landTable, type RawDraft, type WrittenTable } from './landTables.ts';
-import { fileOfIngest, withSourceFile } from './readSourceFile.ts';
+import { fileOfIngest } from './readSourceFile.ts';
 import { scanRecords } from './scanRecords.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
-import { withMemorySlot } from './withMemorySlot.ts';
-import { writeRaw } from './writeRaw.ts';
+import { workOnFile } from './workOnFile.ts';
+import type { RawSheet } from './writeRaw.ts';
 
 /**
  * First half of an ingest: stores a faithful copy of each sheet as tables. Returns whether structuring follows. Refuses files
@@ -64,11 +64,9 @@ async function prepareRaw(services: Services, job: JobRecord<'ingest'>, activity
   if (before) return before;
   const file = fileOfIngest(source, input);
   const { format } = file;
-  const draft = await withMemorySlot(activity, () =>
-    isRecordFormat(format)
-      ? scanRecords(services, job, source, { ...file, format }, landed, activity)
-      : scanFile(services, job, source, landed, activity),
-  );
+  const draft = isRecordFormat(format)
+    ? await scanRecords(services, job, source, { ...file, format }, landed, activity)
+    : await scanFile(services, job, source, landed, activity);
   await saveDraft(services.db.orm, job.id, 'raw', draft);
   return draft;
 }
@@ -91,17 +89,17 @@ async function scanFile(
     return place;
   };
   const progress = reportProgress(services, job.id, 'read');
-  const { sheets } = await withSourceFile(services, file, (path) =>
-    writeRaw(
-      services,
-      { path, format: file.format, filename: file.filename },
-      (_index, sheet) => {
-        const { tableId, rowBase } = placeOf(sheet);
-        return { prefix: tablePrefix({ ...source, id: tableId }), rowBase };
-      },
-      { step: progress.step, signal: activity.signal },
-    ),
-  );
+  const rowBases = [...places].map(([sheet, { rowBase }]): [string, number] => [sheet, rowBase]);
+  const sheets = await workOnFile(services, { ...file, accountId: source.accountId }, activity, async (open) => {
+    const written = await open.ask('writeRaw', { input: open.input, rowBases }, ({ done, total }) => progress.step(done, total));
+    const kept: RawSheet[] = [];
+    for (const sheet of written) {
+      const prefix = tablePrefix({ ...source, id: placeOf(sheet.sheet).tableId });
+      const layers = await open.keepLayers(prefix, sheet.layers);
+      kept.push({ ...sheet, layers, kept: sheet.kept && { ...sheet.kept, key: (await open.keep(prefix, sheet.kept.key)).key } });
+    }
+    return kept;
+  });
   await progress.settle();
   if (sheets.length === 0)
     throw new DomainError('validation-failed', 'No sheet of the file has a cell with content.', 'Send a file with content.');

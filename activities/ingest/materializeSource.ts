@@ -1,4 +1,5 @@
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
+import type { ParseSpec } from '../../core/structuring/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
 import { findDraft, findSourceById, lockSource, type SourceRecord, saveDraft } from '../../store/pg/sources.ts';
@@ -8,13 +9,12 @@ import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { appendRegions } from './appendRegions.ts';
-import { buildRegions } from './buildRegions.ts';
 import { endMaterialize } from './endMaterialize.ts';
 import { refuseSourceJob } from './failSourceJob.ts';
+import { keepTables } from './keepTables.ts';
 import { landTable, type WrittenTable } from './landTables.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
-import { withMemorySlot } from './withMemorySlot.ts';
-import { writeTables } from './writeTables.ts';
+import { workOnFile } from './workOnFile.ts';
 
 /** Makes tables from regions of a source, or appends their rows to a table. */
 export async function materializeSource(services: Services, jobId: string, activity: ActivityContext): Promise<void> {
@@ -39,15 +39,16 @@ async function makeTables(
 ): Promise<void> {
   const draft =
     (await findDraft<WrittenTable[]>(services.db.orm, job.id, 'tables')) ??
-    (await withMemorySlot(activity, async () => {
-      const { grids, tables } = await buildRegions(services, source, job.input.regions, activity);
+    (await workOnFile(services, source, activity, async (file) => {
+      const spec = source.spec as ParseSpec;
+      const tables = await file.ask('buildRegions', { input: file.input, spec, regions: job.input.regions });
       const places = tables.map((table) => {
         const tableId = makeId('tbl');
         const prefix = tablePrefix({ ...source, id: tableId });
         return { tableId, prefix, rowBase: 0, columnIds: table.columns.map((_, i) => i + 1) };
       });
       const progress = reportProgress(services, job.id, 'write');
-      const written = await writeTables(services, grids, tables, places, { step: progress.step, signal: activity.signal });
+      const written = await keepTables(file, tables, places, progress.step);
       await progress.settle();
       return written;
     }));

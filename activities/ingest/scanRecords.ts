@@ -1,22 +1,18 @@
 import { basename, extname } from 'node:path';
 import { MAX_ROWS } from '../../core/a1/address.ts';
 import type { RecordFormat } from '../../core/records/records.ts';
-import { nameRecordColumns } from '../../core/structuring/columnNames.ts';
-import { chooseLanguage, namingOf } from '../../core/structuring/index.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import type { LandedTable, SourceRecord } from '../../store/pg/sources.ts';
 import { listTablesById, reserveRows } from '../../store/pg/tables.ts';
-import { openRecords } from '../../store/records/openRecords.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { findNaming } from './findNaming.ts';
 import type { RawDraft } from './landTables.ts';
-import { matchColumns } from './matchColumns.ts';
-import { type SourceFile, withSourceFile } from './readSourceFile.ts';
-import { writeRecords } from './writeRecords.ts';
+import type { SourceFile } from './readSourceFile.ts';
+import { workOnFile } from './workOnFile.ts';
 
 /** Writes the one table of a file of records, with the types that the file gives. A revision goes into the existing table. */
 export async function scanRecords(
@@ -27,51 +23,42 @@ export async function scanRecords(
   landed: LandedTable[],
   activity: ActivityContext,
 ): Promise<RawDraft> {
-  const { signal } = activity;
   const before = (await listTablesById(services.db.pool, landed.map(({ table }) => table.id).slice(0, 1)))[0];
   const tableId = before?.table.id ?? makeId('tbl');
   const firstRowId = before ? await reserveRows(services.db.pool, tableId, MAX_ROWS) : 1;
   const choice = await findNaming(services.db.orm, source.workbookId);
-  return withSourceFile(services, file, async (path) => {
-    const records = await openRecords(services, { path, format: file.format, accountId: source.accountId, signal });
-    try {
-      const given = records.columns.map(({ name }) => name);
-      const names = nameRecordColumns(given, namingOf({ naming: chooseLanguage(choice, [source.name], given) }));
-      const columns = records.columns.map(({ type }, k) => ({ name: names[k] ?? '', type }));
-      const ids = before ? matchColumns(before, columns) : columns.map((_, k) => k + 1);
-      const progress = reportProgress(services, job.id, 'read');
-      const { rows, layers } = await writeRecords(
-        services,
-        records.batches(),
-        {
-          prefix: tablePrefix({ ...source, id: tableId }),
-          lastRowId: firstRowId - 1,
-          columns: columns.map(({ type }, k) => ({ id: ids[k] ?? 0, type })),
-        },
-        records.rows,
-        { step: progress.step, signal },
-      );
-      await progress.settle();
-      const sheet = basename(file.filename, extname(file.filename));
-      const table = {
-        tableId,
-        // As a sheet the file has its names in row 1, so the first record is row 2.
-        rowBase: firstRowId - 2,
-        name: baseOfFile(source.name),
-        role: 'raw' as const,
-        sheet,
-        regionId: null,
-        range: null,
-        columns: columns.map((column, k) => ({ id: ids[k] ?? 0, ...column })),
-        rowCount: rows,
-        maxRowId: firstRowId - 1 + rows,
-        layers,
-        provenanceKey: null,
-        kept: null,
-      };
-      return { tables: [table], extents: [{ name: sheet, rows: rows + 1, columns: columns.length, cells: (rows + 1) * columns.length }] };
-    } finally {
-      await records.close();
-    }
+  const progress = reportProgress(services, job.id, 'read');
+  const { columns, rows, layers } = await workOnFile(services, { ...file, accountId: source.accountId }, activity, async (open) => {
+    const written = await open.ask(
+      'writeRecords',
+      {
+        input: open.input,
+        sourceName: source.name,
+        choice,
+        before: before ? { table: { nextColumnId: before.table.nextColumnId }, columns: before.columns } : null,
+        lastRowId: firstRowId - 1,
+      },
+      ({ done, total }) => progress.step(done, total),
+    );
+    return { ...written, layers: await open.keepLayers(tablePrefix({ ...source, id: tableId }), written.layers) };
   });
+  await progress.settle();
+  const sheet = basename(file.filename, extname(file.filename));
+  const table = {
+    tableId,
+    // As a sheet the file has its names in row 1, so the first record is row 2.
+    rowBase: firstRowId - 2,
+    name: baseOfFile(source.name),
+    role: 'raw' as const,
+    sheet,
+    regionId: null,
+    range: null,
+    columns,
+    rowCount: rows,
+    maxRowId: firstRowId - 1 + rows,
+    layers,
+    provenanceKey: null,
+    kept: null,
+  };
+  return { tables: [table], extents: [{ name: sheet, rows: rows + 1, columns: columns.length, cells: (rows + 1) * columns.length }] };
 }

@@ -4,8 +4,8 @@ import type { RowBatch } from '../../core/grid/batch.ts';
 import { type CellStyle, PLAIN_STYLE } from '../../core/grid/grid.ts';
 import type { SourceFormat } from '../../core/jobs/sourceJobs.ts';
 import type { Layer } from '../../core/table/table.ts';
+import type { DraftStore } from '../../store/blobs/blobStore.ts';
 import { type CsvEncoding, type Delimiter, openCsv, scanCsvFile } from '../../store/csv/index.ts';
-import type { Services } from '../../store/services.ts';
 import { WorkbookFile } from '../../store/xlsx/index.ts';
 import { makeBatches } from '../../store/xlsx/makeBatches.ts';
 import { DraftFiles } from './draftFiles.ts';
@@ -55,13 +55,13 @@ export type PlaceSheet = (sheetIndex: number, sheet: string) => { prefix: string
 
 /** Writes a faithful copy of every sheet of a file to the blob store, as segments. If anything fails, no file remains. */
 export async function writeRaw(
-  services: Pick<Services, 'blobs'>,
+  { blobs }: { blobs: DraftStore },
   file: RawFile,
   place: PlaceSheet,
   watch: RawWatch,
   limits: RawLimits = rawLimits,
 ): Promise<RawResult> {
-  const work = new RawWork(services.blobs, place, watch, limits);
+  const work = new RawWork(blobs, place, watch, limits);
   try {
     return file.format === 'xlsx' ? await work.writeWorkbook(file) : await work.writeText(file);
   } catch (error) {
@@ -79,7 +79,7 @@ class RawWork {
   private report: () => void = () => {};
 
   constructor(
-    private readonly blobs: Services['blobs'],
+    private readonly blobs: DraftStore,
     private readonly place: PlaceSheet,
     private readonly watch: RawWatch,
     private readonly limits: RawLimits,

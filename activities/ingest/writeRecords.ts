@@ -2,11 +2,11 @@ import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.t
 import { DomainError } from '../../core/errors.ts';
 import type { RecordBatch } from '../../core/records/records.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
+import type { DraftStore } from '../../store/blobs/blobStore.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
 import type { IntegerColumn } from '../../store/parquet/columnEncoders.ts';
 import { type GroupColumn, openColumn, type ParquetFile } from '../../store/parquet/parquetFile.ts';
 import { storeType, type ValueColumn } from '../../store/parquet/storedTypes.ts';
-import type { Services } from '../../store/services.ts';
 import { DraftFiles } from './draftFiles.ts';
 import { type RawLimits, rawLimits } from './rawLimits.ts';
 import type { RawWatch } from './writeRaw.ts';
@@ -25,7 +25,7 @@ export interface WrittenRecords {
 
 /** Writes records to the blob store as segments, with the types of their columns. If anything fails, no file remains. */
 export async function writeRecords(
-  { blobs }: Pick<Services, 'blobs'>,
+  { blobs }: { blobs: DraftStore },
   batches: AsyncIterable<RecordBatch>,
   target: RecordTarget,
   total: number | null,

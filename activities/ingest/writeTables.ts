@@ -5,7 +5,7 @@ import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
 import type { StoredValue } from '../../core/types/index.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
-import { csvField, type FileColumn, type LineForm, type Storage, type WrittenFile, writeLines } from '../../store/duckdb/writeFile.ts';
+import { csvField, type DraftStorage, type FileColumn, type LineForm, type WrittenFile, writeLines } from '../../store/duckdb/writeFile.ts';
 import { keptColumns, provenanceColumns, provenanceRuns } from '../../store/tables/sourceCells.ts';
 import type { WrittenTable } from './landTables.ts';
 import { type FormulaCell, listFormulas } from './listFormulas.ts';
@@ -45,7 +45,7 @@ const stepLines = 8_192;
 
 /** Writes the tables of a structured file to the blob store. If anything fails, no file remains. */
 export async function writeTables(
-  storage: Storage,
+  storage: DraftStorage,
   grids: Grid[],
   tables: OutputTable[],
   places: TableTarget[],
@@ -89,7 +89,7 @@ export async function writeTables(
 }
 
 /** The cells behind rows appended to another table, under that table's column ids; null without rows. */
-export async function writeProvenance(storage: Storage, grid: Grid, table: OutputTable, place: TableTarget): Promise<string | null> {
+export async function writeProvenance(storage: DraftStorage, grid: Grid, table: OutputTable, place: TableTarget): Promise<string | null> {
   if (table.rows.length === 0) return null;
   const write: WriteFile = (columns, lines, form) => writeLines(storage, place.prefix, columns, lines, form);
   return new TableWork(table, grid, place, write, tableLimits).writeProvenance();

@@ -22,6 +22,7 @@ import {
   type SpecRegion,
   type SpecTotal,
 } from './spec.ts';
+import { openSumBudget } from './sums.ts';
 import { readTableRows } from './tableRows.ts';
 import { formatOf } from './typing.ts';
 import { isNoteStart, isPlainTitle, isSubtotalLabel, isUnitLine } from './words.ts';
@@ -30,8 +31,9 @@ import { isNoteStart, isPlainTitle, isSubtotalLabel, isUnitLine } from './words.
 export function analyze(grids: Grid[], fileName: string, language: NamingLanguage = 'ja'): ParseSpec {
   const naming = namingOf({ naming: language });
   const format = formatOfFile(fileName);
+  const sums = openSumBudget();
   const sheets = grids.map((grid) => {
-    const view = new SheetView(dropBlankTexts(grid).grid);
+    const view = new SheetView(dropBlankTexts(grid).grid, sums);
     const header = format === 'xlsx' ? null : findLoneHeader(view);
     return { view, blocks: header ? [header] : findBlocks(view) };
   });

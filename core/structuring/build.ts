@@ -16,6 +16,7 @@ import { buildRawTable, nameRawTables } from './raw.ts';
 import { findWrongTotals } from './reaggregate.ts';
 import { SheetView } from './sheet.ts';
 import { isTableRegion, type ParseSpec, type SpecRegion } from './spec.ts';
+import { openSumBudget, type SumBudget } from './sums.ts';
 
 /** Builds all regions of the ParseSpec, selected or not. A sheet that is not understood stays a raw table. */
 export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildResult {
@@ -23,8 +24,9 @@ export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildRe
   const registry = new NameRegistry();
   const rawNames = nameRawTables(grids, fileName, baseOfFile);
   const result = emptyResult();
+  const sums = openSumBudget();
   grids.forEach((grid, k) => {
-    const sheet = buildSheet(grid, regionsOf(spec, grid), () => true, { binding: false, misfits: result.misfits }, naming);
+    const sheet = buildSheet(grid, regionsOf(spec, grid), () => true, { binding: false, misfits: result.misfits }, naming, sums);
     result.conservation.push(sheet.conservation);
     if (grid.size === 0) return;
     const { reason } = sheet;
@@ -57,11 +59,12 @@ export function buildSelected(grids: Grid[], spec: ParseSpec, regionIds: string[
   const chosen = regionIds && new Set(regionIds);
   const registry = new NameRegistry();
   const result = emptyResult();
+  const sums = openSumBudget();
   for (const grid of grids) {
     const isChosen = (region: SpecRegion) => (chosen ? chosen.has(region.id) : region.selected);
     const regions = regionsOf(spec, grid);
     if (!regions.some(isChosen)) continue;
-    const sheet = buildSheet(grid, regions, isChosen, { binding: true, misfits: result.misfits }, namingOf(spec));
+    const sheet = buildSheet(grid, regions, isChosen, { binding: true, misfits: result.misfits }, namingOf(spec), sums);
     result.conservation.push(sheet.conservation);
     result.findings.push(...sheet.findings);
     for (const table of sheet.tables) result.tables.push({ ...table, name: registry.claim(table.name, grid.sheet) });
@@ -91,10 +94,11 @@ function buildSheet(
   isChosen: (region: SpecRegion) => boolean,
   types: TypeRules,
   naming: Naming,
+  sums: SumBudget,
 ): BuiltSheet {
   const regions = all.filter(isChosen);
   const seen = dropBlankTexts(grid);
-  const view = new SheetView(seen.grid);
+  const view = new SheetView(seen.grid, sums);
   const ledger = new Ledger(view);
   const tables: OutputTable[] = [];
   const findings: Finding[] = [];

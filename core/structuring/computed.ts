@@ -76,7 +76,7 @@ function linkByFormula(context: Context, k: number): void {
     const formula = view.formula(i);
     const column = view.grid.columns[i]!;
     if (formula === null || !context.valueColumns.has(column)) continue;
-    const read = readSumFormula(formula, column);
+    const read = readSumFormula(formula, column, view.sums);
     if (!read) continue;
     const terms: Term[] = [];
     for (const term of read) {

@@ -6,6 +6,7 @@ import { parsePeriod } from '../period/period.ts';
 import type { CellValue } from '../types/infer.ts';
 import { isNullMark, parseNumberText } from '../types/number.ts';
 import { Frames } from './frames.ts';
+import { openSumBudget, type SumBudget } from './sums.ts';
 
 /** The kind of content that a cell shows, as used to compare the cells of a column. */
 export const CellClass = { text: 1, number: 2, year: 3, date: 4, nullMark: 5, period: 6, other: 7, code: 8 } as const;
@@ -26,7 +27,11 @@ export class SheetView {
   readonly frames: Frames;
   private readonly textClasses: Uint8Array;
 
-  constructor(grid: Grid) {
+  /** Sheets of one file share what may be spent on sums. */
+  constructor(
+    grid: Grid,
+    readonly sums: SumBudget = openSumBudget(),
+  ) {
     this.grid = grid;
     this.frames = new Frames(grid);
     this.textClasses = Uint8Array.from(grid.strings, (text) => classifyText(text));

@@ -11,11 +11,23 @@ export interface Term {
 
 const TERM = /^\s*([+-]?)\s*(?:(SUM|SUBTOTAL)\(([^()]*)\)|\$?([A-Z]{1,3})\$?(\d{1,7}))/i;
 
+/** How many more rows may be listed that formulas of a file add up. */
+export interface SumBudget {
+  terms: number;
+}
+
+/** Running totals over a thousand rows list half a million; what goes beyond is left to the numbers. */
+const MAX_TERMS = 2_000_000;
+
+export function openSumBudget(): SumBudget {
+  return { terms: MAX_TERMS };
+}
+
 /**
  * The rows a formula adds and subtracts, when it does nothing else and stays in its own column:
- * `SUM(B5:B7)`, `B4-B8`, `+B5+B6-SUM(B7:B9)`. Null for anything else.
+ * `SUM(B5:B7)`, `B4-B8`, `+B5+B6-SUM(B7:B9)`. Null for anything else, and for what the budget does not allow.
  */
-export function readSumFormula(formula: string, column: number): Term[] | null {
+export function readSumFormula(formula: string, column: number, budget: SumBudget = openSumBudget()): Term[] | null {
   let rest = formula.replace(/^=/, '').trim();
   const terms: Term[] = [];
   while (rest !== '') {
@@ -23,13 +35,14 @@ export function readSumFormula(formula: string, column: number): Term[] | null {
     if (!m || (terms.length > 0 && m[1] === '')) return null;
     const sign = m[1] === '-' ? -1 : 1;
     if (m[2] === undefined) {
-      if (parseColumn(m[4]!) !== column) return null;
+      if (parseColumn(m[4]!) !== column || budget.terms < 1) return null;
+      budget.terms -= 1;
       terms.push({ row: Number(m[5]), sign });
     } else {
       const parts = m[3]!.split(',').map((part) => part.trim());
       if (/^subtotal$/i.test(m[2]) && !/^(?:9|109)$/.test(parts.shift() ?? '')) return null;
       for (const part of parts) {
-        const rows = rowsOfReference(part, column);
+        const rows = rowsOfReference(part, column, budget);
         if (!rows) return null;
         for (const row of rows) terms.push({ row, sign });
       }
@@ -42,11 +55,12 @@ export function readSumFormula(formula: string, column: number): Term[] | null {
 /** A range over more rows than any sheet has says nothing about levels. */
 const MAX_RANGE_ROWS = 200_000;
 
-function rowsOfReference(text: string, column: number): number[] | null {
+function rowsOfReference(text: string, column: number, budget: SumBudget): number[] | null {
   const m = /^\$?([A-Z]{1,3})\$?(\d{1,7})(?::\$?([A-Z]{1,3})\$?(\d{1,7}))?$/i.exec(text);
   if (!m || parseColumn(m[1]!) !== column || (m[3] && parseColumn(m[3]) !== column)) return null;
   const [from, to] = [Number(m[2]), Number(m[4] ?? m[2])];
-  if (to < from || to - from > MAX_RANGE_ROWS) return null;
+  if (to < from || to - from > MAX_RANGE_ROWS || to - from >= budget.terms) return null;
+  budget.terms -= to - from + 1;
   return Array.from({ length: to - from + 1 }, (_, k) => from + k);
 }
 

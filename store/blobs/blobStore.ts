@@ -25,6 +25,9 @@ export interface BlobStore {
   close(): Promise<void>;
 }
 
+/** The part of a store that writes. */
+export type DraftStore = Pick<BlobStore, 'draft' | 'put' | 'remove'>;
+
 export interface OpenedBlobs {
   pathOf(key: string): string;
   release(): void;

@@ -7,7 +7,7 @@ import type { DuckDBConnection } from '@duckdb/node-api';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import type { LogEntry, LogRow } from '../../core/table/log.ts';
 import { type ColumnRecord, rowIdColumn } from '../../core/table/table.ts';
-import type { BlobStore } from '../blobs/blobStore.ts';
+import type { BlobStore, DraftStore } from '../blobs/blobStore.ts';
 import { openColumn, ParquetFile } from '../parquet/parquetFile.ts';
 import { storeType } from '../parquet/storedTypes.ts';
 import { fieldIds, innerName } from './buildRelation.ts';
@@ -18,6 +18,12 @@ import { chooseGroupRows, groupRows, isWide } from './wide.ts';
 export interface Storage {
   engine: Engine;
   blobs: BlobStore;
+}
+
+/** What writing needs of it. */
+export interface DraftStorage {
+  engine: Pick<Engine, 'use'>;
+  blobs: DraftStore;
 }
 
 export interface WrittenFile {
@@ -194,7 +200,7 @@ function selectTyped(columns: FileColumn[], source: string): string {
  * order of the lines unless `form` sorts them. If `lines` throws, nothing is left behind.
  */
 export async function writeLines(
-  storage: Storage,
+  storage: DraftStorage,
   prefix: string,
   columns: FileColumn[],
   lines: Iterable<string>,

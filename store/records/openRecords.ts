@@ -1,8 +1,7 @@
 import type { RecordFormat } from '../../core/records/records.ts';
 import type { BlobStore } from '../blobs/blobStore.ts';
 import type { Sandbox } from '../duckdb/sandbox/sandbox.ts';
-import { openArrowRecords } from './arrowRecords.ts';
-import { openJsonRecords } from './jsonRecords.ts';
+import { openLocalRecords } from './openLocalRecords.ts';
 import { openParquetRecords } from './parquetRecords.ts';
 import { type RecordFile, recordLimits } from './recordFile.ts';
 
@@ -20,20 +19,13 @@ export async function openRecords(
   { blobs, sandbox }: { blobs: BlobStore; sandbox(): Promise<Sandbox> },
   { path, format, accountId, signal, firstRows }: RecordsWanted,
 ): Promise<RecordFile> {
-  switch (format) {
-    case 'json':
-    case 'ndjson':
-      return openJsonRecords(path, format, recordLimits, signal);
-    case 'arrow':
-      return openArrowRecords(path, recordLimits, signal);
-    case 'parquet':
-      return openParquetRecords(path, {
-        sandbox: await sandbox(),
-        accountId,
-        draft: await blobs.draft(),
-        limits: recordLimits,
-        signal,
-        firstRows,
-      });
-  }
+  if (format !== 'parquet') return openLocalRecords(path, format, signal);
+  return openParquetRecords(path, {
+    sandbox: await sandbox(),
+    accountId,
+    draft: await blobs.draft(),
+    limits: recordLimits,
+    signal,
+    firstRows,
+  });
 }

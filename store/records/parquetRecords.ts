@@ -1,21 +1,12 @@
-import { createReadStream } from 'node:fs';
 import { open, rm } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { DomainError } from '../../core/errors.ts';
-import type { RecordBatch, RecordColumn } from '../../core/records/records.ts';
+import type { RecordColumn } from '../../core/records/records.ts';
 import { quoteName, quoteText } from '../duckdb/relation.ts';
 import { type ForeignFile, ForeignFileError } from '../duckdb/sandbox/readForeignFile.ts';
 import type { Sandbox } from '../duckdb/sandbox/sandbox.ts';
 import { describeParquetColumn, faultMark, type ParquetColumn } from './parquetTypes.ts';
-import {
-  batchCells,
-  checkColumnCount,
-  checkRowCount,
-  type RecordFile,
-  type RecordLimits,
-  refuseLarge,
-  refuseRecords,
-} from './recordFile.ts';
+import { checkColumnCount, checkRowCount, type RecordFile, type RecordLimits, refuseLarge, refuseRecords } from './recordFile.ts';
+import { readRecordLines } from './recordLines.ts';
 
 export interface ParquetReading {
   sandbox: Sandbox;
@@ -32,11 +23,23 @@ const timeoutMs = 10 * 60_000;
 /** The engine holds a vector for each column, and needs memory for each. */
 const mostColumns = 4_096;
 
+/** Reads Parquet by way of lines of JSON, which are then read one by one. */
+export async function openParquetRecords(path: string, reading: ParquetReading): Promise<RecordFile> {
+  const { draft, signal, firstRows } = reading;
+  const { columns, rows } = await unpackParquet(path, reading);
+  return {
+    columns,
+    rows: Math.min(rows, firstRows ?? rows),
+    batches: () => readRecordLines(draft, columns.length, signal),
+    close: () => rm(draft, { force: true }),
+  };
+}
+
 /**
  * Reads Parquet in a query process, where a hostile file can neither take our memory nor anything else. The process writes the
- * values as texts, a line of JSON for each record, which are then read line by line.
+ * values to the draft as texts, a line of JSON for each record.
  */
-export async function openParquetRecords(path: string, reading: ParquetReading): Promise<RecordFile> {
+export async function unpackParquet(path: string, reading: ParquetReading): Promise<{ columns: RecordColumn[]; rows: number }> {
   const { sandbox, accountId, draft, limits, signal } = reading;
   try {
     const { columns, rows } = await sandbox.readFile({ userId: accountId, path, timeoutMs, signal }, async (foreign) => {
@@ -46,12 +49,7 @@ export async function openParquetRecords(path: string, reading: ParquetReading):
       await foreign.takeOutput(draft);
       return found;
     });
-    return {
-      columns: columns.map(({ name, type }): RecordColumn => ({ name, type })),
-      rows: Math.min(rows, reading.firstRows ?? rows),
-      batches: () => readLines(draft, columns.length, signal),
-      close: () => rm(draft, { force: true }),
-    };
+    return { columns: columns.map(({ name, type }): RecordColumn => ({ name, type })), rows };
   } catch (error) {
     await rm(draft, { force: true });
     throw error instanceof ForeignFileError ? explain(error) : error;
@@ -119,24 +117,6 @@ async function checkTexts(foreign: ForeignFile, columns: ParquetColumn[], limits
   if (Number(sum) > limits.totalBytes) throw refuseLarge(`The texts of the file are longer than ${limits.totalBytes} bytes.`);
   if (Number(most) > limits.rowBytes) throw refuseLarge(`The texts of one record are longer than ${limits.rowBytes} bytes.`);
   return select;
-}
-
-async function* readLines(path: string, width: number, signal?: AbortSignal): AsyncGenerator<RecordBatch> {
-  const step = Math.max(1, Math.floor(batchCells / width));
-  const open = (): RecordBatch => ({ rows: 0, columns: Array.from({ length: width }, () => []) });
-  let batch = open();
-  let length = 0;
-  for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
-    const values = Object.values(JSON.parse(line) as Record<string, string | null>);
-    for (let k = 0; k < width; k += 1) batch.columns[k]?.push(values[k] ?? null);
-    batch.rows += 1;
-    length += line.length;
-    if (batch.rows < step && length < 8 * batchCells) continue;
-    signal?.throwIfAborted();
-    yield batch;
-    [batch, length] = [open(), 0];
-  }
-  if (batch.rows > 0) yield batch;
 }
 
 function explain(error: ForeignFileError): DomainError {

@@ -5,16 +5,14 @@ import { makeTextGrid } from '../csv/textGrid.ts';
 import { CellBuffer } from '../xlsx/cellBuffer.ts';
 import { StringArena } from '../xlsx/stringArena.ts';
 import { StringPool } from '../xlsx/stringPool.ts';
-import { openRecords, type RecordsWanted } from './openRecords.ts';
-import { refuseLarge } from './recordFile.ts';
+import { type RecordFile, refuseLarge } from './recordFile.ts';
 
 /** Records as a sheet in memory: names in row 1, the text of each value below. */
 export async function readRecordGrid(
-  services: Parameters<typeof openRecords>[0],
-  wanted: RecordsWanted & { filename: string },
+  records: RecordFile,
+  filename: string,
   mostCells: number,
 ): Promise<{ grid: Grid; columns: RecordColumn[] }> {
-  const records = await openRecords(services, wanted);
   try {
     const cells = new CellBuffer();
     const pool = new StringPool(new StringArena());
@@ -33,9 +31,8 @@ export async function readRecordGrid(
         });
       }
       if (cells.size > mostCells) throw refuseLarge(`The file has more than ${mostCells} values.`);
-      if (wanted.firstRows !== undefined && row > wanted.firstRows) break;
     }
-    return { grid: makeTextGrid(basename(wanted.filename, extname(wanted.filename)), cells, pool), columns: records.columns };
+    return { grid: makeTextGrid(basename(filename, extname(filename)), cells, pool), columns: records.columns };
   } finally {
     await records.close();
   }

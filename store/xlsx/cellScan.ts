@@ -9,6 +9,7 @@ import { CellMarkup, Type } from './cellMarkup.ts';
 import { isoToMs, serialToMs } from './dates.ts';
 import { refuseDamaged, refuseTooLarge } from './fileRefusals.ts';
 import { FormulaBook } from './formulaBook.ts';
+import type { FormulaBudget } from './formulaBudget.ts';
 import type { ReadLimits } from './readLimits.ts';
 import { decodeBytes, joinRuns, SLASH } from './scanText.ts';
 import type { StringPool } from './stringPool.ts';
@@ -23,15 +24,17 @@ export interface CellContext {
   /** Null when blank cells are not wanted. */
   blanks: BlankRuns | null;
   keepFormulas: boolean;
+  formulaBudget: FormulaBudget;
 }
 
 export class CellScanner extends CellMarkup {
   readonly cells = new CellBuffer();
-  readonly formulas = new FormulaBook();
+  readonly formulas: FormulaBook;
   private count = 0;
 
   constructor(private readonly context: CellContext) {
     super();
+    this.formulas = new FormulaBook(context.formulaBudget);
   }
 
   /** `at` is after `<c`; returns the end of the element, or -1 when it is not complete yet. */

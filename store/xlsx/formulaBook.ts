@@ -7,7 +7,7 @@ import { type SplitFormula, splitFormula } from '../../core/formula/references.t
 import { shiftFormula } from '../../core/formula/translate.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import type { CellBuffer } from './cellBuffer.ts';
-import { refuseTooLarge } from './fileRefusals.ts';
+import type { FormulaBudget } from './formulaBudget.ts';
 
 interface SharedFormula {
   row: number;
@@ -16,27 +16,17 @@ interface SharedFormula {
   split: SplitFormula | null;
 }
 
-/** Limit on the rows of all array formulas of a sheet; real sheets stay far below. */
-const ARRAY_ROWS = 4_000_000;
-
-/** Limit on characters of formulas in memory: a long formula shared by a million cells must not exhaust it. */
-const MOST_CHARACTERS = 64 * 1024 * 1024;
-
 export class FormulaBook {
   formulas: string[] = [];
-  private characters = 0;
   arrays: NonNullable<Grid['arrays']> = [];
   private readonly shared = new Map<string, SharedFormula>();
   /** Cells whose shared formula is not defined yet, with the key they wait for. */
   private waiting: { cell: number; key: string }[] = [];
 
+  constructor(private readonly budget: FormulaBudget) {}
+
   addText(text: string): number {
-    this.characters += text.length;
-    if (this.characters > MOST_CHARACTERS)
-      throw refuseTooLarge(
-        'The formulas of a sheet have more than 64 million characters.',
-        'Send the sheet with values in place of formulas.',
-      );
+    this.budget.takeCharacters(text.length);
     return this.formulas.push(text) - 1;
   }
 
@@ -48,8 +38,14 @@ export class FormulaBook {
   addShared(key: string, row: number, column: number): number {
     const shared = this.shared.get(key);
     if (!shared) return -1;
-    shared.split ??= splitFormula(shared.text);
+    shared.split ??= this.split(shared.text);
     return this.addText(shiftFormula(shared.split, row - shared.row, column - shared.column));
+  }
+
+  private split(text: string): SplitFormula {
+    const split = splitFormula(text);
+    this.budget.takeReferences(split.references.length);
+    return split;
   }
 
   waitFor(key: string, cell: number): void {
@@ -70,17 +66,18 @@ export class FormulaBook {
   /** Starts over after `row`, but keeps array formulas that reach further down. */
   reset(row: number): void {
     this.formulas = [];
-    this.characters = 0;
     this.arrays = this.arrays.filter(({ range }) => range.bottom >= row);
   }
 
   /** Every cell that an array formula fills shows that formula. Cells are in order. */
   spreadArrays(cells: CellBuffer): void {
-    let budget = ARRAY_ROWS;
+    const { budget } = this;
     for (const { range, formula } of this.arrays) {
+      budget.arrayCells -= 1;
+      if (budget.arrayCells <= 0) return;
       if (range.top === range.bottom && range.left === range.right) continue;
       let id = -1;
-      for (let at = lowerBound(cells, range.top, range.left); at < cells.size && budget > 0; budget -= 1) {
+      for (let at = lowerBound(cells, range.top, range.left); at < cells.size && budget.arrayCells > 0; budget.arrayCells -= 1) {
         const row = cells.rows[at]!;
         if (row > range.bottom) break;
         const column = cells.columns[at]!;

@@ -21,6 +21,8 @@ export interface ReadLimits {
   /** Styles, theme, workbook, tables: parts that are held as a whole. */
   partBytes: number;
   sheets: number;
+  /** Of all formulas of the file, written out for each cell. A file that is held in memory may have fewer. */
+  formulaCharacters: number;
   /** Merged ranges, defined names, tables: things kept as objects. */
   objects: number;
 }
@@ -40,6 +42,7 @@ export const DEFAULT_LIMITS: ReadLimits = {
   elementBytes: 8 * MIB,
   partBytes: 64 * MIB,
   sheets: 2000,
+  formulaCharacters: 512 * MIB,
   objects: 500_000,
 };
 

@@ -8,6 +8,7 @@ import { type ByteSource, openSource } from './byteSource.ts';
 import { ByteWindow } from './byteWindow.ts';
 import type { CellContext } from './cellScan.ts';
 import { refuseDamaged, refuseTooLarge } from './fileRefusals.ts';
+import { FormulaBudget } from './formulaBudget.ts';
 import { checkClaimedSizes, UnpackBudget, unpackEntry } from './inflate.ts';
 import { readTables } from './listObjects.ts';
 import { makeBatches } from './makeBatches.ts';
@@ -79,6 +80,7 @@ export class WorkbookFile {
   /** Bytes of the sheets' XML that were read so far. */
   scannedBytes = 0;
   private idlePool: StringPool | null = null;
+  private readonly formulaBudget: FormulaBudget;
 
   private constructor(
     private readonly pack: Package,
@@ -89,7 +91,9 @@ export class WorkbookFile {
     /** Sheets without cells (charts, dialogs, macros), by name. */
     readonly skipped: string[],
     readonly hasMacros: boolean,
-  ) {}
+  ) {
+    this.formulaBudget = new FormulaBudget(pack.context.limits);
+  }
 
   static async open(input: string | Uint8Array, options?: WorkbookOptions): Promise<WorkbookFile> {
     const source = await openSource(input);
@@ -189,6 +193,7 @@ export class WorkbookFile {
       pool: this.takePool(),
       blanks,
       keepFormulas,
+      formulaBudget: this.formulaBudget,
     };
   }
 

@@ -11,6 +11,7 @@ import { findTemporal, startTemporal } from '../../scripts/embedded/temporal.ts'
 import { prepareProgram } from '../../store/builds/programs.mjs';
 import { loadConfig } from '../../store/config.ts';
 import { prepareChildBundle } from '../../store/duckdb/sandbox/program.ts';
+import { prepareFileBundle } from '../../store/fileProcesses/program.ts';
 import { prepareWorkflowBundle } from '../../store/temporal/bundle.ts';
 import { searchAttributeNames } from '../../store/temporal/searchAttributes.ts';
 import { createTemplate } from './database.ts';
@@ -94,6 +95,7 @@ async function startServices(): Promise<StartedServices> {
     // Once, and not by the first tests that need them, at the same time.
     prepareWorkflowBundle(),
     prepareChildBundle(),
+    prepareFileBundle(),
     prepareProgram('api'),
   ]);
   return {

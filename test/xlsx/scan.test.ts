@@ -3,6 +3,7 @@ import type { RowBatch } from '../../core/grid/batch.ts';
 import { CellKind } from '../../core/grid/grid.ts';
 import { BlankRuns } from '../../store/xlsx/blankRuns.ts';
 import { ByteWindow } from '../../store/xlsx/byteWindow.ts';
+import { FormulaBudget } from '../../store/xlsx/formulaBudget.ts';
 import { DEFAULT_LIMITS, scanSheet, WorkbookFile } from '../../store/xlsx/index.ts';
 import { makeGrid } from '../../store/xlsx/makeGrid.ts';
 import { SheetScanner } from '../../store/xlsx/sheetScan.ts';
@@ -32,6 +33,7 @@ function scanInChunks(xml: string, chunks: number[], whole = true): unknown {
     pool: new StringPool(shared),
     blanks: new BlankRuns(styles.visible),
     keepFormulas: true,
+    formulaBudget: new FormulaBudget(DEFAULT_LIMITS),
   };
   const scanner = new SheetScanner(context);
   const window = new ByteWindow(1_000_000);

@@ -1,14 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { chmod, copyFile, cp, readdir } from 'node:fs/promises';
+import { chmod, copyFile, cp, mkdir, readdir, symlink } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { delimiter, dirname, join } from 'node:path';
 import { findProgram } from '../../findProgram.ts';
 import type { ChildFolders, FileOwner } from './folders.ts';
-import type { ChildProgram } from './program.ts';
+import type { ChildProgram, ProgramLimits } from './program.ts';
 
-/** The third of the sandbox's walls: how a query process is isolated from the machine. */
+/** The third of the sandbox's walls: how a process that reads what strangers wrote is isolated from the machine. */
 export interface Isolation {
-  kind: 'bubblewrap' | 'user';
+  /** `none`: it has limits, but sees what we see. */
+  kind: 'bubblewrap' | 'user' | 'none';
   /** Paths of the program's copies that processes are started from. */
   copies: string[];
   /** The user for the next process. Null: our own. */
@@ -21,24 +22,31 @@ export interface Isolation {
   sweep(folders: ChildFolders): void;
 }
 
-/** Memory limit of the operating system for the process; DuckDB's own limit is lower. */
-const dataLimitBytes = 1_073_741_824;
-/** Size limit of a file that it writes. */
+/** Size limit of a file that a process writes. */
 const fileLimitBlocks = 4_194_304;
 
-/** Shell code that sets limits for what it starts. When memory is short, the kernel kills query processes first. */
-const limits = `{ echo 800 > /proc/self/oom_score_adj; } 2>/dev/null
-ulimit -c 0; ulimit -f ${fileLimitBlocks}; ulimit -d ${dataLimitBytes / 1024} || exit 71
+/** Shell code that sets limits for what it starts. When memory is short, the kernel kills such processes first. */
+const setLimits = ({ memoryBytes }: ProgramLimits) => `{ echo 800 > /proc/self/oom_score_adj; } 2>/dev/null
+ulimit -c 0; ulimit -f ${fileLimitBlocks}; ulimit -d ${Math.ceil(memoryBytes / 1024)} || exit 71
 exec "$@"`;
 
-/** One thread for compilation and garbage collection, because more would take memory that the query needs. */
-const nodeFlags = ['--v8-pool-size=1', '--max-old-space-size=256', '--disable-proto=delete', '--disallow-code-generation-from-strings'];
+const nodeFlags = ({ heapMb, threads }: ProgramLimits) => [
+  `--v8-pool-size=${threads}`,
+  `--max-old-space-size=${heapMb}`,
+  '--disable-proto=delete',
+  '--disallow-code-generation-from-strings',
+];
 
 /** The whole environment; our own variables are not passed on. */
-const env = { UV_THREADPOOL_SIZE: '1', MALLOC_ARENA_MAX: '2' };
+const listVariables = ({ threads }: ProgramLimits) => ({ UV_THREADPOOL_SIZE: String(threads), MALLOC_ARENA_MAX: '2' });
 
-function run(command: string[], owner: FileOwner | null) {
-  return spawn('/bin/sh', ['-c', limits, 'sh', ...command], { cwd: '/', env, stdio: ['ignore', 'ignore', 'pipe', 'pipe'], ...owner });
+function run(limits: ProgramLimits, command: string[], owner: FileOwner | null) {
+  return spawn('/bin/sh', ['-c', setLimits(limits), 'sh', ...command], {
+    cwd: '/',
+    env: listVariables(limits),
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    ...owner,
+  });
 }
 
 export const findBubblewrap = (searchPath: string[]): string | null => findProgram('bwrap', searchPath);
@@ -92,12 +100,12 @@ export function bubblewrapIsolation(bwrap: string, program: ChildProgram): Isola
         '--chdir',
         '/',
         '/app/node',
-        ...nodeFlags,
+        ...nodeFlags(program.limits),
         '/app/child.mjs',
         '/in',
         '/out',
       ];
-      return run(command, null);
+      return run(program.limits, command, null);
     },
     // Nothing to do: bubblewrap ends everything inside.
     sweep() {},
@@ -143,11 +151,12 @@ export async function userIsolation(program: ChildProgram, appDir: string): Prom
       return { uid: id, gid: id };
     },
     seen: ({ inDir, outDir }) => ({ inDir, outDir }),
-    spawn: ({ inDir, outDir, owner }) => run([program.node, ...nodeFlags, join(appDir, 'child.mjs'), inDir, outDir], owner),
+    spawn: ({ inDir, outDir, owner }) =>
+      run(program.limits, [program.node, ...nodeFlags(program.limits), join(appDir, 'child.mjs'), inDir, outDir], owner),
     sweep({ owner }) {
       // As that user, `kill -1` reaches exactly the user's own processes.
       if (!owner) return;
-      const sweeping = spawn('/bin/sh', ['-c', 'kill -9 -1'], { cwd: '/', env, stdio: 'ignore', ...owner });
+      const sweeping = spawn('/bin/sh', ['-c', 'kill -9 -1'], { cwd: '/', env: {}, stdio: 'ignore', ...owner });
       sweeping
         .on('error', () => {})
         .on('close', () => {
@@ -155,6 +164,22 @@ export async function userIsolation(program: ChildProgram, appDir: string): Prom
           claims.delete(owner.uid);
         });
     },
+  };
+}
+
+/** A process with limits only, for programs that may run where neither of the others works. */
+export async function noIsolation(program: ChildProgram, appDir: string): Promise<Isolation> {
+  const bundle = join(appDir, 'child.mjs');
+  await mkdir(appDir, { recursive: true });
+  await symlink(program.nativeDir, join(appDir, 'native'));
+  await copyFile(program.bundle, bundle);
+  return {
+    kind: 'none',
+    copies: [bundle],
+    nextOwner: async () => null,
+    seen: ({ inDir, outDir }) => ({ inDir, outDir }),
+    spawn: ({ inDir, outDir }) => run(program.limits, [program.node, ...nodeFlags(program.limits), bundle, inDir, outDir], null),
+    sweep() {},
   };
 }
 

@@ -2,11 +2,11 @@ import { copyFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isWhole, makeWorkDir } from './folders.ts';
-import { bubblewrapIsolation, findBubblewrap, type Isolation, userIsolation } from './isolation.ts';
+import { bubblewrapIsolation, findBubblewrap, type Isolation, noIsolation, userIsolation } from './isolation.ts';
 import { type QueryProcess, startProcess } from './process.ts';
 import { type ChildProgram, findChildProgram } from './program.ts';
 
-export type IsolationChoice = 'any' | 'bubblewrap' | 'user';
+export type IsolationChoice = 'any' | 'bubblewrap' | 'user' | 'none';
 
 const sandboxHelp = [
   'Queries run the SQL of others and need a sandbox, which cannot be made here.',
@@ -25,9 +25,17 @@ export interface OpenedIsolation {
 
 type MakeIsolation = (workDir: string) => Isolation | Promise<Isolation>;
 
-/** The strongest isolation that works on this machine, tested with a real query process. */
-export async function openIsolation(dir: string, searchPath: string[], choice: IsolationChoice): Promise<OpenedIsolation> {
-  const program = await findChildProgram();
+/**
+ * The strongest isolation that works on this machine, tested with a real process. Programs that run no code of strangers may do
+ * without where none works.
+ */
+export async function openIsolation(
+  dir: string,
+  searchPath: string[],
+  choice: IsolationChoice,
+  { findProgram = findChildProgram, mayDoWithout = false } = {},
+): Promise<OpenedIsolation> {
+  const program = await findProgram();
   const reasons: string[] = [];
   const attempt = async (parent: string, mode: number, make: MakeIsolation) => {
     try {
@@ -38,7 +46,7 @@ export async function openIsolation(dir: string, searchPath: string[], choice: I
     }
   };
 
-  if (choice !== 'user') {
+  if (choice === 'any' || choice === 'bubblewrap') {
     const bwrap = findBubblewrap(searchPath);
     const opened = bwrap
       ? await attempt(dir, 0o700, async (workDir) => bubblewrapIsolation(bwrap, { ...program, bundle: await copyBundle(program, workDir) }))
@@ -46,13 +54,14 @@ export async function openIsolation(dir: string, searchPath: string[], choice: I
     if (opened) return opened;
     if (!bwrap) reasons.push('bubblewrap (the program bwrap) is not installed');
   }
-  if (choice !== 'bubblewrap') {
+  if (choice === 'any' || choice === 'user') {
     // Another user must be able to enter it, and nobody else may enter the data folder.
     const opened =
       process.getuid?.() === 0 ? await attempt(tmpdir(), 0o711, (workDir) => userIsolation(program, join(workDir, 'app'))) : null;
     if (opened) return opened;
     if (process.getuid?.() !== 0) reasons.push('without root, no other user can be used');
   }
+  if (mayDoWithout) return tryIsolation(dir, 0o700, (workDir) => noIsolation(program, join(workDir, 'app')));
   throw new Error(`${sandboxHelp}\n${reasons.map((reason) => `- ${reason}`).join('\n')}`);
 }
 

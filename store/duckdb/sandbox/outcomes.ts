@@ -50,7 +50,8 @@ const nowhere = { line: null, column: null };
 export function goneProblem(error: unknown): unknown {
   if (!(error instanceof ProcessGone)) return error;
   if (error.why === 'timeout') return sqlProblem('query-timeout', [{ message: 'The query took too long.', ...nowhere }], error);
-  if (error.why === 'crash')
+  // Nobody but the kernel, which is short of memory, is known to kill them.
+  if (error.why === 'crash' || error.why === 'killed')
     return sqlProblem('query-too-large', [{ message: 'The query needs more memory than one query may use.', ...nowhere }], error);
   return new DomainError('unavailable', 'The service is stopping.', 'Try again in a moment.', {
     headers: { 'Retry-After': '5' },

@@ -4,13 +4,15 @@ import type { Isolation } from './isolation.ts';
 import { lowerPriority } from './lowerPriority.ts';
 import { encodeFrame, FrameReader, type Replies, type Reply, type Request } from './protocol.ts';
 
-/** The process was killed or died. */
+/** The process was killed or died. `killed`: by somebody else. */
 export class ProcessGone extends Error {
   override readonly name = 'ProcessGone';
 
   constructor(
-    readonly why: 'timeout' | 'crash' | 'closed',
+    readonly why: 'timeout' | 'memory' | 'crash' | 'killed' | 'closed',
     message: string,
+    /** Of a process that ended by itself; over 128 by a signal. */
+    readonly exitCode: number | null = null,
   ) {
     super(message);
   }
@@ -28,7 +30,9 @@ export interface QueryProcess {
   ask<R extends Request>(request: R, timeoutMs: number): Promise<{ reply: Reply<R['op'] & keyof Replies>; body: Buffer }>;
   /** Lets other processes go first. It cannot be taken back. */
   yieldToOthers(): void;
-  kill(): void;
+  /** Receives what the process says beside its replies. */
+  listen(receiver: (note: unknown) => void): void;
+  kill(why?: ProcessGone): void;
   /** Called once, when the process is gone and its folders are removed. */
   onGone(callback: () => void): void;
 }
@@ -38,6 +42,8 @@ const readyTimeoutMs = 30_000;
 const maxFrameBytes = 80 * 1024 * 1024;
 const stderrBytes = 4_000;
 const lowNiceness = 10;
+/** With which bubblewrap ends when the process inside was ended by SIGKILL. */
+const killedCode = 137;
 
 /** Resolves once the process is ready for its first request. */
 export async function startProcess(isolation: Isolation, workDir: string): Promise<QueryProcess> {
@@ -50,6 +56,7 @@ export async function startProcess(isolation: Isolation, workDir: string): Promi
   let gone: ProcessGone | null = null;
   let removed = false;
   let stderr = '';
+  let receiveNote: (note: unknown) => void = () => {};
 
   const end = (error: ProcessGone) => {
     if (gone) return;
@@ -78,7 +85,8 @@ export async function startProcess(isolation: Isolation, workDir: string): Promi
   });
   child.once('error', (error) => end(new ProcessGone('crash', `a query process could not be started: ${error.message}`)));
   child.once('close', (code, signal) => {
-    end(new ProcessGone('crash', `a query process ended (${signal ?? `exit code ${code}`}): ${stderr.trim()}`));
+    const why = signal === 'SIGKILL' || code === killedCode ? 'killed' : 'crash';
+    end(new ProcessGone(why, `a query process ended (${signal ?? `exit code ${code}`}): ${stderr.trim()}`, code));
     isolation.sweep(folders);
     void folders
       .remove()
@@ -92,6 +100,11 @@ export async function startProcess(isolation: Isolation, workDir: string): Promi
   socket.on('data', (chunk: Buffer) => {
     try {
       for (const frame of frames.push(chunk)) {
+        const { note } = frame.header as { note?: unknown };
+        if (note !== undefined) {
+          receiveNote(note);
+          continue;
+        }
         const receiver = waiting;
         waiting = null;
         receiver?.resolve(frame);
@@ -119,7 +132,10 @@ export async function startProcess(isolation: Isolation, workDir: string): Promi
     yieldToOthers() {
       if (!gone && child.pid !== undefined) void lowerPriority(child.pid, lowNiceness);
     },
-    kill: () => end(new ProcessGone('closed', 'a query process was ended')),
+    listen(receiver) {
+      receiveNote = receiver;
+    },
+    kill: (why = new ProcessGone('closed', 'a query process was ended')) => end(why),
     onGone: (callback) => (removed ? callback() : goneCallbacks.push(callback)),
   };
 }

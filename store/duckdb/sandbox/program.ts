@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { bundleCode } from '../../builds/bundleCode.mjs';
 import { keepBuild } from '../../builds/keepBuild.mjs';
 
-/** All files of this machine that a query process needs. */
+/** All files of this machine that an isolated process needs, and what it may take. */
 export interface ChildProgram {
   node: string;
   /** One file with the child's code and DuckDB's JavaScript. */
@@ -16,25 +16,43 @@ export interface ChildProgram {
   libraries: string[];
   /** Parts of Node that some distributions install separately. */
   extraDirs: string[];
+  limits: ProgramLimits;
+}
+
+export interface ProgramLimits {
+  /** Memory limit of the operating system. */
+  memoryBytes: number;
+  /** Of JavaScript's objects. */
+  heapMb: number;
+  /** For compilation, garbage collection and files; each takes memory. */
+  threads: number;
 }
 
 const entries = { sandbox: 'store/duckdb/sandbox/child/main.ts' };
 const sources = ['core', 'store/builds', 'store/duckdb'];
 
-export async function findChildProgram(): Promise<ChildProgram> {
-  const [bundle, loaded] = await Promise.all([prepareChildBundle(), listLoaded()]);
-  return { node: process.execPath, bundle, ...loaded, extraDirs: findExtraDirs() };
+/** DuckDB's own limit is lower than that of the process. One thread, because more would take memory that the query needs. */
+const limits: ProgramLimits = { memoryBytes: 1_073_741_824, heapMb: 256, threads: 1 };
+
+export const findChildProgram = () => describeProgram(prepareChildBundle, limits);
+
+/** The program of a bundle, with what it needs of this machine. */
+export async function describeProgram(prepare: () => Promise<string>, limits: ProgramLimits): Promise<ChildProgram> {
+  const [bundle, loaded] = await Promise.all([prepare(), listLoaded()]);
+  return { node: process.execPath, bundle, ...loaded, extraDirs: findExtraDirs(), limits };
 }
 
+/** How the code of an isolated process is bundled. */
+export const childSettings = {
+  minify: true,
+  keepNames: true,
+  // DuckDB's package would search for its binding in places that are not visible inside the isolation.
+  alias: { '@duckdb/node-bindings': './native/duckdb.node' },
+  external: ['./native/duckdb.node'],
+};
+
 export async function prepareChildBundle(): Promise<string> {
-  const settings = {
-    minify: true,
-    keepNames: true,
-    // DuckDB's package would search for its binding in places that are not visible inside the isolation.
-    alias: { '@duckdb/node-bindings': './native/duckdb.node' },
-    external: ['./native/duckdb.node'],
-  };
-  const dir = await keepBuild({ name: 'sandbox', sources, make: () => bundleCode({ entries, sources, settings }) });
+  const dir = await keepBuild({ name: 'sandbox', sources, make: () => bundleCode({ entries, sources, settings: childSettings }) });
   return join(dir, 'sandbox.mjs');
 }
 

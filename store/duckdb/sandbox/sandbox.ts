@@ -7,6 +7,7 @@ import { checkText, type SqlError } from '../../../core/sql/analyze.ts';
 import type { KnownTable, TreeCheck } from '../../../core/sql/checkTree.ts';
 import { foldName } from '../../../core/sql/identifiers.ts';
 import type { Relation } from '../relation.ts';
+import type { Isolation } from './isolation.ts';
 import { type IsolationChoice, openIsolation } from './openIsolation.ts';
 import { childProblem, goneProblem, requireOk } from './outcomes.ts';
 import { findParamProblems, type GivenParams, readParams } from './params.ts';
@@ -33,7 +34,7 @@ export interface Sandbox {
     file: { userId: string; path: string; timeoutMs: number; signal?: AbortSignal },
     work: (foreign: ForeignFile) => Promise<T>,
   ): Promise<T>;
-  readonly isolation: 'bubblewrap' | 'user';
+  readonly isolation: Isolation['kind'];
   readonly state: { alive: number; busy: number; queued: number };
   close(): Promise<void>;
 }

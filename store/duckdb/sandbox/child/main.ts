@@ -1,4 +1,3 @@
-import { Socket } from 'node:net';
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
@@ -6,18 +5,8 @@ import { analyze } from '../../../../core/sql/analyze.ts';
 import type { TreeCheck } from '../../../../core/sql/checkTree.ts';
 import { foldName } from '../../../../core/sql/identifiers.ts';
 import { findGap, findParamProblems } from '../params.ts';
-import {
-  type CheckRequest,
-  encodeFrame,
-  FrameReader,
-  type ReadFileRequest,
-  type Replies,
-  type Reply,
-  type Request,
-  type RunRequest,
-  type Scalar,
-  type ValidateRequest,
-} from '../protocol.ts';
+import type { CheckRequest, ReadFileRequest, Replies, Reply, Request, RunRequest, Scalar, ValidateRequest } from '../protocol.ts';
+import { openChannel } from './channel.ts';
 import { describeQueryError } from './errors.ts';
 import { bindQuery, type Deadline, execute } from './execute.ts';
 import { loadEmpty, loadRelations } from './load.ts';
@@ -39,11 +28,7 @@ try {
   // Not permitted on some machines.
 }
 
-/** The service passes the socket as file descriptor 3. */
-const socket = new Socket({ fd: 3, readable: true, writable: true });
-// The service is gone. SIGKILL, because a running query would delay a graceful end.
-for (const event of ['close', 'end', 'error']) socket.on(event, () => process.kill(process.pid, 'SIGKILL'));
-
+const channel = openChannel();
 let session = openSession(folders);
 
 /** A session serves one query; a mere check leaves it unused. */
@@ -150,13 +135,8 @@ async function handle(request: Request): Promise<void> {
 }
 
 function reply(header: Reply, body?: Buffer): void {
-  socket.write(encodeFrame(header, body));
+  channel.send(header, body);
 }
 
 await session;
-const frames = new FrameReader(Number.POSITIVE_INFINITY);
-let last: Promise<void> = Promise.resolve();
-socket.on('data', (chunk: Buffer) => {
-  for (const { header } of frames.push(chunk)) last = last.then(() => handle(header as Request));
-});
-socket.write(encodeFrame({ ready: true }));
+channel.serve((request) => handle(request as Request));

@@ -1,0 +1,124 @@
+import type { Grid } from '../../../core/grid/grid.ts';
+import { nameRecordColumns } from '../../../core/structuring/columnNames.ts';
+import {
+  analyze,
+  build,
+  chooseLanguage,
+  describeRecords,
+  listCells,
+  listTexts,
+  namingOf,
+  type OutputTable,
+  summarizeSheets,
+} from '../../../core/structuring/index.ts';
+import { baseOfFile } from '../../../core/structuring/names.ts';
+
+import type { DraftStorage } from '../../../store/duckdb/writeFile.ts';
+import { matchColumns } from '../matchColumns.ts';
+import { writeRaw } from '../writeRaw.ts';
+import { writeRecords } from '../writeRecords.ts';
+import { writeProvenance, writeTables } from '../writeTables.ts';
+import { buildRegions } from './buildRegions.ts';
+import { listUnderstood } from './listUnderstood.ts';
+import { openRecords, readGrids } from './readInput.ts';
+import type { MadeTable, Step, Steps } from './requests.ts';
+import { writeRows } from './writeRows.ts';
+
+export type Handlers = { [Op in Step]: (request: Steps[Op]['request']) => Promise<Steps[Op]['reply']> };
+
+export interface FileTools extends DraftStorage {
+  /** Reports progress. */
+  step(done: number, total: number | null): void;
+}
+
+/** The work on one file after the other, each in several steps. */
+export function handleFiles(tools: FileTools): Handlers {
+  const { step } = tools;
+  let grids: Grid[] = [];
+  let tables: OutputTable[] = [];
+
+  const keep = (made: { grids: Grid[]; tables: OutputTable[] }): MadeTable[] => {
+    ({ grids, tables } = made);
+    return tables.map(({ name, role, sheet, regionId, range, columns, rows }) => ({
+      name,
+      role,
+      sheet,
+      regionId,
+      range,
+      columns,
+      rowCount: rows.length,
+    }));
+  };
+  const tableAt = (index: number): { table: OutputTable; grid: Grid } => {
+    const table = tables[index];
+    const grid = grids.find(({ sheet }) => sheet === table?.sheet);
+    if (!table || !grid) throw new Error(`there is no table ${index}`);
+    return { table, grid };
+  };
+
+  return {
+    async writeRaw({ input, rowBases }) {
+      const bases = new Map(rowBases);
+      const { sheets } = await writeRaw(tools, input, (_, sheet) => ({ prefix: '', rowBase: bases.get(sheet) ?? 0 }), { step });
+      return sheets;
+    },
+
+    async writeRecords({ input, sourceName, choice, before, lastRowId }) {
+      const records = await openRecords(input);
+      try {
+        const given = records.columns.map(({ name }) => name);
+        const names = nameRecordColumns(given, namingOf({ naming: chooseLanguage(choice, [sourceName], given) }));
+        const named = records.columns.map(({ type }, k) => ({ name: names[k] ?? '', type }));
+        const ids = before ? matchColumns(before, named) : named.map((_, k) => k + 1);
+        const columns = named.map((column, k) => ({ id: ids[k] ?? 0, ...column }));
+        const written = await writeRecords(tools, records.batches(), { prefix: '', lastRowId, columns }, records.rows, { step });
+        return { columns, ...written };
+      } finally {
+        await records.close();
+      }
+    },
+
+    async analyze({ input, sourceName, choice }) {
+      const { grids, reader, typed } = await readGrids(input);
+      const naming = chooseLanguage(choice, [sourceName], ...listTexts(grids));
+      const spec = typed ? describeRecords(grids, typed, sourceName, naming) : analyze(grids, sourceName, naming);
+      return { spec: { ...spec, reader }, extents: summarizeSheets(grids) };
+    },
+
+    async structure({ input, sourceName, naming: kept, choice, known }) {
+      const { grids, reader } = await readGrids(input);
+      const naming = kept ?? chooseLanguage(choice, [sourceName], ...listTexts(grids));
+      const isKnown = known && (known.spec.naming ?? 'ja') === naming && baseOfFile(known.filename) === baseOfFile(sourceName);
+      const spec = isKnown ? known.spec : { ...analyze(grids, sourceName, naming), reader };
+      const result = build(grids, spec, sourceName);
+      const understood = listUnderstood(result);
+      const tables = result.tables.filter(({ sheet }) => understood.has(sheet));
+      return { spec, understood: [...understood], tables: keep({ grids, tables }) };
+    },
+
+    buildRegions: async ({ input, spec, regions }) => keep(await buildRegions(input, spec, regions)),
+
+    writeTables: ({ places }) => writeTables(tools, grids, tables, places, { step }),
+
+    writeRows: ({ tables: chosen }) =>
+      writeRows(
+        tools.blobs,
+        chosen.map((index) => tableAt(index).table),
+      ),
+
+    async writeProvenance({ table: index, place }) {
+      const { table, grid } = tableAt(index);
+      return writeProvenance(tools, grid, table, place);
+    },
+
+    async listCells({ table: index, row, column }) {
+      const { table, grid } = tableAt(index);
+      return listCells(grid, table, row, column);
+    },
+
+    async forget() {
+      keep({ grids: [], tables: [] });
+      return null;
+    },
+  };
+}

@@ -1,0 +1,52 @@
+import { setPriority } from 'node:os';
+import { openChannel } from '../../../store/duckdb/sandbox/child/channel.ts';
+import { describeFault, type FileReply } from '../../../store/fileProcesses/fileProcess.ts';
+import { endWithParent } from './endWithParent.ts';
+import { explainShortage } from './explainShortage.ts';
+import { handleFiles } from './fileWork.ts';
+import { openOneConnection } from './openOneConnection.ts';
+import { openOutFolder } from './outFolder.ts';
+import type { StepRequest } from './requests.ts';
+
+/**
+ * The process that reads files which strangers wrote. It reaches neither the database nor the blob store: files come in by
+ * their path, and what it makes of them goes to a folder.
+ */
+
+const [, outDir = '/out'] = process.argv.slice(2);
+const reportEveryMs = 200;
+/** Requests and queries go first. */
+const niceness = 5;
+
+// Before anything starts a thread, since threads have a priority of their own and take over that of who starts them.
+try {
+  setPriority(niceness);
+} catch {
+  // Not permitted on some machines.
+}
+
+endWithParent();
+const channel = openChannel();
+const engine = await openOneConnection(512);
+let nextReport = 0;
+const handlers = handleFiles({
+  engine,
+  blobs: openOutFolder(outDir),
+  step(done, total) {
+    const now = Date.now();
+    if (now < nextReport && done !== total) return;
+    nextReport = now + reportEveryMs;
+    channel.send({ note: { done, total } });
+  },
+});
+
+async function answer(request: StepRequest): Promise<FileReply> {
+  try {
+    const handle = handlers[request.op] as (request: StepRequest) => Promise<unknown>;
+    return { ok: true, value: await handle(request) };
+  } catch (error) {
+    return describeFault(explainShortage(error));
+  }
+}
+
+channel.serve(async (request) => channel.send(await answer(request as StepRequest)));

@@ -1,0 +1,33 @@
+import type { Grid } from '../../../core/grid/grid.ts';
+import { isRecordFormat, type RecordColumn } from '../../../core/records/records.ts';
+import { readCsv } from '../../../store/csv/index.ts';
+import { openLocalRecords } from '../../../store/records/openLocalRecords.ts';
+import { readRecordGrid } from '../../../store/records/readRecordGrid.ts';
+import type { RecordFile } from '../../../store/records/recordFile.ts';
+import { readRecordLines } from '../../../store/records/recordLines.ts';
+import { readWorkbook } from '../../../store/xlsx/index.ts';
+import type { FileInput, Reader } from './requests.ts';
+
+/** A file is held in memory while it is structured; larger files stay raw. */
+const limits = { cellsInMemory: 5_000_000, formulaCharacters: 64 * 1024 * 1024 };
+
+export async function openRecords({ path, format, lines }: FileInput): Promise<RecordFile> {
+  if (!lines) return openLocalRecords(path, format);
+  return { ...lines, batches: () => readRecordLines(path, lines.columns.length), close: async () => {} };
+}
+
+/**
+ * Reads every sheet into memory, and returns how it was read. What is not given about a text file is detected. Records are read
+ * as a sheet with their names in the first row; `typed` has these names and their types.
+ */
+export async function readGrids(input: FileInput): Promise<{ grids: Grid[]; reader: Reader; typed?: RecordColumn[] }> {
+  const { path, format, filename } = input;
+  if (format === 'xlsx') return { grids: (await readWorkbook(path, { limits })).sheets, reader: { format } };
+  if (isRecordFormat(format)) {
+    const { grid, columns } = await readRecordGrid(await openRecords(input), filename, limits.cellsInMemory);
+    return { grids: [grid], reader: { format }, typed: columns };
+  }
+  const { encoding, delimiter } = input.reader ?? {};
+  const text = await readCsv(path, { filename, encoding, delimiter, limits });
+  return { grids: [text.grid], reader: { format, encoding: text.encoding, delimiter: text.delimiter } };
+}

@@ -1,0 +1,70 @@
+import type { SourceFormat } from '../../../core/jobs/sourceJobs.ts';
+import type { RecordColumn } from '../../../core/records/records.ts';
+import type { NamingChoice, NamingLanguage, OutputTable, ParseSpec } from '../../../core/structuring/index.ts';
+import type { Layer } from '../../../core/table/table.ts';
+import type { SheetExtent } from '../../../schema/index.ts';
+import type { CsvEncoding, Delimiter } from '../../../store/csv/index.ts';
+import type { WrittenTable } from '../landTables.ts';
+import type { ColumnsBefore } from '../matchColumns.ts';
+import type { RawSheet } from '../writeRaw.ts';
+import type { TableTarget } from '../writeTables.ts';
+
+/**
+ * What the process that reads a file is asked for, and what it answers. Paths are as the process sees them. Files that it has
+ * written are named in place of their blob keys. `structure` and `buildRegions` leave tables in its memory for what follows.
+ */
+export interface Steps {
+  writeRaw: { request: { input: FileInput; rowBases: [sheet: string, rowBase: number][] }; reply: RawSheet[] };
+  writeRecords: {
+    request: { input: FileInput; sourceName: string; choice: NamingChoice; before: ColumnsBefore | null; lastRowId: number };
+    reply: { columns: { id: number; name: string; type: string }[]; rows: number; layers: Layer[] };
+  };
+  analyze: {
+    request: { input: FileInput; sourceName: string; choice: NamingChoice };
+    reply: { spec: ParseSpec; extents: SheetExtent[] };
+  };
+  structure: {
+    request: {
+      input: FileInput;
+      sourceName: string;
+      /** The language of the source's tables, if it has some; otherwise it is chosen. */
+      naming: NamingLanguage | null;
+      choice: NamingChoice;
+      /** How the same content was structured before. */
+      known: { spec: ParseSpec; filename: string } | null;
+    };
+    reply: { spec: ParseSpec; understood: string[]; tables: MadeTable[] };
+  };
+  buildRegions: { request: { input: FileInput; spec: ParseSpec; regions: string[] | null }; reply: MadeTable[] };
+  writeTables: { request: { places: TableTarget[] }; reply: WrittenTable[] };
+  /** Rows of these tables, one after the other, as lines of JSON. */
+  writeRows: { request: { tables: number[] }; reply: { name: string; bytes: number } };
+  /** Which cells the rows of a table came from. */
+  writeProvenance: { request: { table: number; place: TableTarget }; reply: string | null };
+  /** The cells behind one value. */
+  listCells: { request: { table: number; row: number; column: number }; reply: string[] };
+  /** The file is done. */
+  forget: { request: object; reply: null };
+}
+
+export type Step = keyof Steps;
+export type StepRequest = { [Op in Step]: { op: Op } & Steps[Op]['request'] }[Step];
+
+export interface FileInput {
+  path: string;
+  format: SourceFormat;
+  filename: string;
+  reader?: Reader;
+  /** Of a Parquet file, which a query process has turned into lines of JSON. */
+  lines?: { columns: RecordColumn[]; rows: number };
+}
+
+/** How the bytes of a file are decoded. */
+export interface Reader {
+  format: SourceFormat;
+  encoding?: CsvEncoding;
+  delimiter?: Delimiter;
+}
+
+/** A table without its rows. */
+export type MadeTable = Pick<OutputTable, 'name' | 'role' | 'sheet' | 'regionId' | 'range' | 'columns'> & { rowCount: number };

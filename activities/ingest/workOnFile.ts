@@ -1,0 +1,97 @@
+import { rm } from 'node:fs/promises';
+import type { Layer } from '../../core/table/table.ts';
+import type { FileProcess, Progress } from '../../store/fileProcesses/fileProcess.ts';
+import { unpackParquet } from '../../store/records/parquetRecords.ts';
+import { recordLimits } from '../../store/records/recordFile.ts';
+import type { Services } from '../../store/services.ts';
+import type { ActivityContext } from '../activityContext.ts';
+import type { FileInput, Step, Steps } from './fileProgram/requests.ts';
+import { type SourceFile, withSourceFile } from './readSourceFile.ts';
+
+type ReportProgress = (progress: Progress) => void;
+
+/** A file while a process works on it. */
+export class OpenFile {
+  private readonly kept: string[] = [];
+
+  constructor(
+    private readonly blobs: Services['blobs'],
+    private readonly process: FileProcess,
+    readonly input: FileInput,
+  ) {}
+
+  async ask<Op extends Step>(op: Op, request: Steps[Op]['request'], onProgress?: ReportProgress): Promise<Steps[Op]['reply']> {
+    return (await this.process.ask({ ...request, op }, onProgress)) as Steps[Op]['reply'];
+  }
+
+  /** Moves a file that the process wrote to a draft, which the caller removes. */
+  async take(name: string): Promise<string> {
+    const draft = await this.blobs.draft();
+    await this.process.take(name, draft);
+    return draft;
+  }
+
+  /** Puts a Parquet file that the process wrote into the blob store. */
+  async keep(prefix: string, name: string): Promise<{ key: string; bytes: number }> {
+    const { key, size } = await this.blobs.put(prefix, await this.take(name), 'parquet');
+    this.kept.push(key);
+    return { key, bytes: size };
+  }
+
+  async keepLayers(prefix: string, layers: Layer[]): Promise<Layer[]> {
+    const kept: Layer[] = [];
+    for (const layer of layers) kept.push(layer.kind === 'log' ? layer : { ...layer, ...(await this.keep(prefix, layer.key)) });
+    return kept;
+  }
+
+  /** What cannot be removed now is collected later. */
+  async dropKept(): Promise<void> {
+    for (const key of this.kept.splice(0)) await this.blobs.remove(key).catch(() => {});
+  }
+}
+
+/** Lets a process of its own work on a file of strangers. If `work` fails, no file that it kept remains. */
+export async function workOnFile<T>(
+  services: Services,
+  file: SourceFile & { accountId: string },
+  activity: ActivityContext,
+  work: (file: OpenFile) => Promise<T>,
+): Promise<T> {
+  const { format, filename } = file;
+  const processes = await services.fileProcesses();
+  return withReadable(services, file, activity, ({ path, lines }) =>
+    processes.use(async (process) => {
+      const input = { path: await process.share(path), format, filename, ...(lines && { lines }) };
+      const open = new OpenFile(services.blobs, process, input);
+      try {
+        return await work(open);
+      } catch (error) {
+        await open.dropKept();
+        throw error;
+      }
+    }, activity.signal),
+  );
+}
+
+type Readable = Pick<FileInput, 'path' | 'lines'>;
+
+/** Parquet is read by a query process, which turns it into lines of JSON. */
+async function withReadable<T>(
+  services: Services,
+  file: SourceFile & { accountId: string },
+  { signal }: ActivityContext,
+  work: (readable: Readable) => Promise<T>,
+): Promise<T> {
+  return withSourceFile(services, file, async (path) => {
+    if (file.format !== 'parquet') return work({ path });
+    const draft = await services.blobs.draft();
+    const { accountId } = file;
+    const sandbox = await services.sandbox();
+    try {
+      const lines = await unpackParquet(path, { sandbox, accountId, draft, limits: recordLimits, signal });
+      return await work({ path: draft, lines });
+    } finally {
+      await rm(draft, { force: true });
+    }
+  });
+}

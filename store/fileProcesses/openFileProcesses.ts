@@ -1,0 +1,172 @@
+import { join } from 'node:path';
+import { DomainError } from '../../core/errors.ts';
+import { limitConcurrency } from '../blobs/limitConcurrency.ts';
+import { emptyFolder, hasFolders } from '../duckdb/sandbox/folders.ts';
+import type { Isolation } from '../duckdb/sandbox/isolation.ts';
+import { type IsolationChoice, openIsolation } from '../duckdb/sandbox/openIsolation.ts';
+import { ProcessGone, type QueryProcess } from '../duckdb/sandbox/process.ts';
+import { type FileProcess, openFileProcess } from './fileProcess.ts';
+import { findFileProgram } from './program.ts';
+import { readMemory } from './readMemory.ts';
+
+/** Processes that read files of strangers, each bounded in memory and time, so that no file can harm the process that asks. */
+export interface FileProcesses {
+  /** Runs `work` with a process of its own; on abort the process is killed. A file that needs too much is refused. */
+  use<T>(work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  readonly isolation: Isolation['kind'];
+  close(): Promise<void>;
+}
+
+export interface FileProcessOptions {
+  /** Should be on the file system of the blobs, so that files can be moved by renaming. */
+  dir: string;
+  searchPath: string[];
+  /** Files that are worked on at the same time. */
+  processes: number;
+  memoryBytes: number;
+  timeMs: number;
+  isolation?: IsolationChoice;
+  /** For the log: a process could not be started. */
+  onTrouble?(error: unknown): void;
+}
+
+/** Files after which a process is replaced, and the memory after a file: what it has freed is not always given back. */
+const mostServed = 100;
+const mostIdleBytes = 400 * 1024 * 1024;
+const watchEveryMs = 200;
+const forgetTimeoutMs = 5_000;
+/** How bubblewrap and shells tell that a process was ended by a signal. */
+const firstSignalCode = 128;
+
+export async function openFileProcesses(options: FileProcessOptions): Promise<FileProcesses> {
+  const isolation = await openIsolation(options.dir, options.searchPath, options.isolation ?? 'any', {
+    findProgram: () => findFileProgram(options.memoryBytes),
+    mayDoWithout: true,
+  });
+  return new Pool(options, isolation.kind, isolation.first, isolation.start, isolation.remove);
+}
+
+class Pool implements FileProcesses {
+  private readonly gate;
+  private readonly alive = new Set<QueryProcess>();
+  private readonly idle: QueryProcess[] = [];
+  private starting: Promise<void> | null = null;
+  private closed = false;
+
+  constructor(
+    private readonly options: FileProcessOptions,
+    readonly isolation: Isolation['kind'],
+    first: QueryProcess,
+    private readonly start: () => Promise<QueryProcess>,
+    private readonly removeFolders: () => Promise<void>,
+  ) {
+    this.gate = limitConcurrency(options.processes);
+    this.idle.push(this.register(first));
+  }
+
+  use<T>(work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.gate(async () => {
+      signal?.throwIfAborted();
+      const process = await this.take();
+      const stop = () => process.kill();
+      signal?.addEventListener('abort', stop, { once: true });
+      const watch = setInterval(() => void this.watchMemory(process), watchEveryMs);
+      try {
+        return await work(openFileProcess(process, Date.now() + this.options.timeMs));
+      } catch (error) {
+        // After anything but a refusal of the file the state of the process is not known.
+        if (!(error instanceof DomainError)) process.kill();
+        signal?.throwIfAborted();
+        throw explainEnd(error, this.options);
+      } finally {
+        clearInterval(watch);
+        signal?.removeEventListener('abort', stop);
+        await this.giveBack(process);
+      }
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.starting;
+    const removals = [...this.alive].map((process) => new Promise<void>((done) => process.onGone(done)));
+    for (const process of this.alive) process.kill();
+    await Promise.all(removals);
+    await this.removeFolders();
+  }
+
+  private async watchMemory(process: QueryProcess): Promise<void> {
+    if ((await readMemory(process.pid)) > this.options.memoryBytes) process.kill(new ProcessGone('memory', 'a file took too much memory'));
+  }
+
+  private async take(): Promise<QueryProcess> {
+    for (let process = this.idle.shift(); process; process = this.idle.shift()) {
+      if (!process.gone && (await hasFolders(process.folders))) return process;
+      process.kill();
+    }
+    if (this.closed) throw new Error('the processes that read files are being ended');
+    return this.register(await this.start());
+  }
+
+  private register(process: QueryProcess): QueryProcess {
+    this.alive.add(process);
+    process.onGone(() => this.alive.delete(process));
+    return process;
+  }
+
+  private async giveBack(process: QueryProcess): Promise<void> {
+    process.served += 1;
+    if (await this.mayServeAgain(process)) this.idle.push(process);
+    else process.kill();
+    this.keepWarm();
+  }
+
+  private async mayServeAgain(process: QueryProcess): Promise<boolean> {
+    if (process.gone || this.closed || process.served >= mostServed) return false;
+    try {
+      await process.ask({ op: 'forget' } as never, forgetTimeoutMs);
+      const { inDir, outDir } = process.folders;
+      await Promise.all([emptyFolder(join(inDir, 'open')), emptyFolder(outDir)]);
+      return (await readMemory(process.pid)) <= mostIdleBytes;
+    } catch {
+      return false;
+    }
+  }
+
+  /** The next file, which is mostly a small one, does not wait for the start of a process. */
+  private keepWarm(): void {
+    if (this.idle.length > 0 || this.starting || this.closed) return;
+    this.starting = this.start()
+      .then((process) => {
+        this.idle.push(this.register(process));
+      })
+      .catch((error: unknown) => this.options.onTrouble?.(error))
+      .finally(() => {
+        this.starting = null;
+      });
+  }
+}
+
+/** Why the process of a file has ended, for whoever sent the file. One that somebody else killed is no fault of the file. */
+function explainEnd(error: unknown, { memoryBytes, timeMs }: FileProcessOptions): unknown {
+  if (!(error instanceof ProcessGone)) return error;
+  // By itself a process ends only for a fault of ours.
+  if (error.why === 'crash' && error.exitCode !== null && error.exitCode < firstSignalCode) return error;
+  const fix = 'Split the file, leave out what is not needed, or send the sheets as csv.';
+  switch (error.why) {
+    case 'timeout':
+      return new DomainError('too-large', `Working on the file takes more than the ${timeMs / 1000} seconds that one file may take.`, fix, {
+        cause: error,
+      });
+    case 'memory':
+    case 'crash':
+      return new DomainError(
+        'too-large',
+        `Working on the file takes more than the ${Math.round(memoryBytes / 1024 ** 2)} MiB of memory that one file may take.`,
+        fix,
+        { cause: error },
+      );
+    default:
+      return error;
+  }
+}

@@ -1,0 +1,118 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { FileInput } from '../../activities/ingest/fileProgram/requests.ts';
+import { inheritEnv, loadConfig, projectDir } from '../../store/config.ts';
+import type { FileProcess } from '../../store/fileProcesses/fileProcess.ts';
+import { type FileProcesses, type FileProcessOptions, openFileProcesses } from '../../store/fileProcesses/openFileProcesses.ts';
+import { makeLargeFile } from '../abuse/ingest.ts';
+import { isAlive, listFileProcesses } from '../setup/processTree.ts';
+import { makeBook } from '../xlsx/makeWorkbook.ts';
+
+const mib = 1024 * 1024;
+let dir: string;
+let small: string;
+let large: string;
+let opened: FileProcesses | null = null;
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'svc-files-'));
+  [small, large] = [join(dir, 'small.xlsx'), join(dir, 'large.xlsx')];
+  await writeFile(small, makeBook({ sheets: ['<row><c t="inlineStr"><is><t>品</t></is></c></row><row><c><v>1</v></c></row>'] }));
+  await writeFile(large, makeLargeFile(60_000));
+}, 60_000);
+afterEach(async () => {
+  await opened?.close();
+  opened = null;
+});
+afterAll(() => rm(dir, { recursive: true, force: true }));
+
+async function open(options: Partial<FileProcessOptions> = {}): Promise<FileProcesses> {
+  const { searchPath } = loadConfig().machine;
+  opened = await openFileProcesses({ dir, searchPath, processes: 1, memoryBytes: 1024 * mib, timeMs: 60_000, ...options });
+  return opened;
+}
+
+const inputOf = async (process: FileProcess, path: string): Promise<FileInput> => ({
+  path: await process.share(path),
+  format: 'xlsx',
+  filename: 'book.xlsx',
+});
+const writeRaw = async (process: FileProcess, path: string, onProgress?: () => void) =>
+  process.ask({ op: 'writeRaw', input: await inputOf(process, path), rowBases: [] } as { op: string }, onProgress);
+
+describe.each(['any', 'none'] as const)('a process that works on files, with isolation %s', (isolation) => {
+  it('reads what it is given, and leaves files to take', async () => {
+    const files = await open({ isolation });
+    expect(files.isolation === 'none').toBe(isolation === 'none');
+    const target = join(dir, `taken-${isolation}`);
+    await files.use(async (process) => {
+      const [sheet] = (await writeRaw(process, small)) as { rowCount: number; layers: { key: string }[] }[];
+      expect(sheet).toMatchObject({ rowCount: 2, cells: 2 });
+      await process.take(sheet?.layers[0]?.key ?? '', target);
+    });
+    expect(await readdir(dir)).toContain(`taken-${isolation}`);
+  });
+
+  it('is used again, without what the last file left', async () => {
+    const files = await open({ isolation });
+    await files.use((process) => writeRaw(process, small));
+    const [before] = listFileProcesses(globalThis.process.pid);
+    await expect(files.use((process) => process.ask({ op: 'listCells', table: 0, row: 0, column: 0 } as { op: string }))).rejects.toThrow();
+    await files.use((process) => writeRaw(process, small));
+    expect(before).toBeGreaterThan(0);
+  });
+
+  it.each([
+    ['time', { timeMs: 300 }, /seconds that one file may take/],
+    ['memory', { memoryBytes: 90 * mib }, /memory/],
+  ])('is killed when a file takes too much %s, which is the fault of the file', async (_, limit, detail) => {
+    const files = await open({ isolation, ...limit });
+    await expect(files.use((process) => writeRaw(process, large))).rejects.toMatchObject({
+      code: 'too-large',
+      detail: expect.stringMatching(detail),
+    });
+  });
+
+  it('that somebody else kills is no fault of the file, and the next one has another', async () => {
+    const files = await open({ isolation });
+    const killed = files.use((process) =>
+      writeRaw(process, large, () => {
+        for (const pid of listFileProcesses(globalThis.process.pid)) globalThis.process.kill(pid, 'SIGKILL');
+      }),
+    );
+    await expect(killed).rejects.toMatchObject({ name: 'ProcessGone', why: 'killed' });
+    expect(await files.use((process) => writeRaw(process, small))).toHaveLength(1);
+  });
+
+  it('ends when its work is given up', async () => {
+    const files = await open({ isolation });
+    const giveUp = new AbortController();
+    let pids: number[] = [];
+    const given = files.use(
+      (process) =>
+        writeRaw(process, large, () => {
+          pids = listFileProcesses(globalThis.process.pid);
+          giveUp.abort();
+        }),
+      giveUp.signal,
+    );
+    await expect(given).rejects.toMatchObject({ name: 'AbortError' });
+    await expect.poll(() => pids.filter(isAlive)).toEqual([]);
+  });
+
+  it('ends with the process that started it, though it is busy', { timeout: 60_000 }, async () => {
+    const parent = spawn(process.execPath, ['--import', 'tsx', join(projectDir, 'test/ingest/busyParent.ts'), dir, large, isolation], {
+      cwd: projectDir,
+      env: inheritEnv({ NODE_OPTIONS: undefined }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await new Promise((done) => parent.stdout.once('data', done));
+    const pids = listFileProcesses(parent.pid ?? 0);
+    expect(pids.length).toBeGreaterThan(0);
+    parent.kill('SIGKILL');
+    await expect.poll(() => pids.filter(isAlive), { timeout: 10_000 }).toEqual([]);
+  });
+});
