@@ -1,22 +1,18 @@
 import type { Principal } from '../../core/access/principal.ts';
 import type { BaseRole } from '../../core/access/roles.ts';
 import { DomainError } from '../../core/errors.ts';
-import { isId } from '../../core/ids/ids.ts';
-import { acrossAccounts } from '../../store/pg/accountScope.ts';
-import { findKnownCredential } from '../../store/pg/credentials.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
-import { findSessionUser } from '../../store/pg/users.ts';
 import { findWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import { requireWorkbook } from '../access.ts';
-import { credentialPrincipal, sessionPrincipal } from '../identity/authenticate.ts';
+import { findPrincipal } from '../identity/findPrincipal.ts';
 
 /**
  * The principal who asked for the job, with its current rights. A job stores who asked, not what they could do: if they have
  * lost the right since (role, membership, revoked credential), the work is refused before it takes effect.
  */
 export async function requireAsker(services: Services, job: JobRecord, needed: BaseRole): Promise<Principal> {
-  const principal = await acrossAccounts(() => findAsker(services, job));
+  const principal = await findAsker(services, job);
   // Work on a deleted workbook ends by itself.
   if (job.workbookId === null || !(await findWorkbook(services.db.orm, job.workbookId))) return principal;
   try {
@@ -32,15 +28,11 @@ function noLongerAllowed(why: string): DomainError {
   return new DomainError('insufficient-role', `Who asked for this work ${why}.`, 'Let somebody who may change the workbook ask for it.');
 }
 
-/** A session or token that has merely expired still counts: it was valid when it asked. A revoked token or key does not. */
+/** A session or token that has merely ended by itself still counts: it was valid when it asked. A revoked token or key does not. */
 async function findAsker(services: Services, { userId, actor }: JobRecord): Promise<Principal> {
-  const credentialId = actor?.credential ?? '';
-  if (isId(credentialId, 'tok') || isId(credentialId, 'key')) {
-    const known = await findKnownCredential(services.db, credentialId);
-    if (!known || known.revokedAt) throw noLongerAllowed('did so with a credential that was revoked since');
-    return credentialPrincipal(known);
-  }
-  const user = await findSessionUser(services.db, credentialId, userId);
-  if (!user) throw noLongerAllowed('has no account any more');
-  return sessionPrincipal(user, credentialId, null);
+  const found = await findPrincipal(services, userId, actor?.credential ?? '');
+  if (!found) throw noLongerAllowed('has no account any more');
+  if (found.ended === 'revoked' && found.principal.kind !== 'session')
+    throw noLongerAllowed('did so with a credential that was revoked since');
+  return found.principal;
 }

@@ -6,6 +6,7 @@ import { startJob } from '../jobs/startJob.ts';
 import { receiveFile } from '../sources/receiveFile.ts';
 import { type DescribedSlot, describeSlot } from './describeSlot.ts';
 import { fillSlot } from './fillSlot.ts';
+import { requireOpener } from './requireOpener.ts';
 import type { Slot } from './requireSlot.ts';
 
 /** The ingest runs in the name of who opened the slot: nobody else is known. */
@@ -17,14 +18,16 @@ export function slotActor(upload: UploadRecord, requestId: string): Actor {
 export async function receiveUpload<Answer>(
   services: Services,
   write: WriteAnswer<Answer>,
-  { upload, workbook }: Slot,
+  slot: Slot,
   sent: Parameters<typeof receiveFile>[2],
   answer: (slot: DescribedSlot) => Answer,
 ): Promise<Answer> {
-  const file = await receiveFile(services, workbook, sent);
+  // Asked again: the bytes may have taken their time.
+  await requireOpener(services, slot);
+  const file = await receiveFile(services, slot.workbook, sent);
   const begun: JobRecord[] = [];
   const answered = await write(async (tx) => {
-    const filled = await fillSlot(tx, upload.id, file);
+    const filled = await fillSlot(tx, slot.upload.id, file);
     if (filled.job) begun.push(filled.job);
     return describeSlot(services, tx.orm, filled.upload);
   }, answer);

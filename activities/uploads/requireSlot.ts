@@ -17,7 +17,7 @@ export async function requireSlot(services: Services, uploadId: string): Promise
   return { upload, workbook };
 }
 
-/** The signature is the only authentication. The slot tells the account, and `work` sees only that account's rows. */
+/** The signature opens the slot. The slot tells the account, and `work` sees only that account's rows. */
 export async function withSignedSlot<T>(
   services: Services,
   signed: { uploadId: string; expires: number; sig: string },

@@ -2,6 +2,7 @@ import { requireWorkbook } from '../../activities/access.ts';
 import { describeEmptySlot, describeSlot } from '../../activities/uploads/describeSlot.ts';
 import { openUpload, planUpload } from '../../activities/uploads/openUpload.ts';
 import { receiveUpload, slotActor } from '../../activities/uploads/receiveUpload.ts';
+import { requireOpener } from '../../activities/uploads/requireOpener.ts';
 import { requireSlot, withSignedSlot } from '../../activities/uploads/requireSlot.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
@@ -32,6 +33,7 @@ export function makeUploadHandlers({ services }: ApiParts): Handlers<'createUplo
     async putUpload(call) {
       const signed = { uploadId: call.params.upload_id, expires: call.query.expires, sig: call.query.sig };
       return withSignedSlot(services, signed, async (slot) => {
+        await requireOpener(services, slot);
         const sent = await call.saveBody(slot.upload.filename);
         const write = call.writeAs(slotActor(slot.upload, call.requestId));
         return receiveUpload(services, write, slot, sent, (filled) => ({ status: 200, body: presentSlot(filled) }));

@@ -5,7 +5,7 @@ import { commit } from '../../store/pg/commit.ts';
 import { makeId } from '../../store/services.ts';
 import { readCredits } from '../credits/readCredits.ts';
 import { ok } from '../setup/api.ts';
-import { makeWorkbook } from '../setup/credentials.ts';
+import { makeWorkbook, mintToken } from '../setup/credentials.ts';
 import { makeBook } from '../xlsx/makeWorkbook.ts';
 import type { Case } from './genericCases.ts';
 import { makeAnalyzedSource, makeSampleFile, makeSampleSource, makeSlot } from './sourceSamples.ts';
@@ -103,6 +103,13 @@ export const sourceCases: Partial<Record<ImplementedOperation, Partial<Record<Pr
   },
   putUpload: {
     'bad-signature': changed(({ path }) => ({ path: path.replace(/expires=(\d+)/, (_, end) => `expires=${Number(end) + 1}`) })),
+    'outside-reach': changed(async (_, world) => {
+      const { api, owner } = world;
+      const token = await mintToken(owner.client, { scopes: ['workbooks:write'] });
+      const { path } = await makeSlot({ ...world, owner: { ...owner, client: api.as(token.text) } });
+      ok(await owner.client.DELETE('/api/v1/me/tokens/{token_id}', { params: { path: { token_id: token.id } } }));
+      return { path };
+    }),
     'not-found': changed(async (_, world) => {
       const { owner, team } = world;
       const workbook = await makeWorkbook(owner.client, 'To go', team);

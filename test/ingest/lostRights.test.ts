@@ -104,6 +104,69 @@ describe('an ingest whose credential', () => {
   });
 });
 
+describe('an upload slot', () => {
+  /** Opens a slot with a credential and returns what sending bytes to it is answered. */
+  async function openSlot(workbookId: string, token: string): Promise<() => Promise<[number, string]>> {
+    const params = { path: { workbook_id: workbookId } };
+    const client = world.api.as(token);
+    const slot = ok(await client.POST('/api/v1/workbooks/{workbook_id}/uploads', { params, body: { filename: '在庫.xlsx' } }));
+    const { pathname, search } = new URL(slot.upload_url ?? '');
+    const bytes = await makeNewFile();
+    return async () => {
+      const answer = await world.api.fetch(`${pathname}${search}`, { method: 'PUT', body: bytes as Uint8Array<ArrayBuffer> });
+      return [answer.status, ((await answer.json()) as { type?: string }).type?.replace('urn:svc:problem:', '') ?? ''];
+    };
+  }
+  const logIn = async () =>
+    ok(await world.api.as().POST('/api/auth/login', { body: { email: member.email, password: member.password } })).session_token;
+  const openWithToken = async (workbookId: string) => {
+    const token = await mintToken(world.owner.client, { scopes: ['workbooks:write'] });
+    return { id: token.id, put: await openSlot(workbookId, token.text) };
+  };
+
+  const losses: Record<string, (workbookId: string) => Promise<() => Promise<[number, string]>>> = {
+    async 'whose opener was removed from the workspace'(workbookId) {
+      const put = await openSlot(workbookId, member.session);
+      await leave();
+      return put;
+    },
+    async 'whose opener may only read now'(workbookId) {
+      const put = await openSlot(workbookId, member.session);
+      await join('viewer');
+      return put;
+    },
+    async 'whose opener has logged out'(workbookId) {
+      const session = await logIn();
+      const put = await openSlot(workbookId, session);
+      expect((await world.api.as(session).POST('/api/auth/logout')).response.status).toBe(204);
+      return put;
+    },
+    async 'of a token that was revoked'(workbookId) {
+      const { id, put } = await openWithToken(workbookId);
+      ok(await world.owner.client.DELETE('/api/v1/me/tokens/{token_id}', { params: { path: { token_id: id } } }));
+      return put;
+    },
+    async 'of a token that has expired'(workbookId) {
+      const { id, put } = await openWithToken(workbookId);
+      await world.api.sql.query("UPDATE credentials SET expires_at = now() - interval '1 second' WHERE id = $1", [id]);
+      return put;
+    },
+  };
+
+  it.each(Object.keys(losses))('%s takes no bytes', async (loss) => {
+    const workbookId = await join();
+    const put = await (losses[loss] as (typeof losses)[string])(workbookId);
+    expect(await put()).toEqual([403, 'outside-reach']);
+    expect(await listSources(workbookId)).toEqual([]);
+  });
+
+  it('of somebody who may still write takes them', async () => {
+    const workbookId = await join();
+    expect(await (await openSlot(workbookId, member.session))()).toEqual([200, '']);
+    expect(await (await openWithToken(workbookId)).put()).toEqual([200, '']);
+  });
+});
+
 describe('an analysis and an append of a member who was removed meanwhile', () => {
   const path = (workbookId: string, step: string) => `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent('在庫.xlsx')}/${step}`;
   const post = (address: string, token: string, body?: object) =>
