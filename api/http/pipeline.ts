@@ -36,6 +36,7 @@ import {
 import { chooseType } from './negotiate.ts';
 import { applyIfMatch } from './preconditions.ts';
 import type { TakeRequest } from './rateLimit.ts';
+import { type NamedThings, requireReplayable } from './replayRights.ts';
 import type { RequestCounter } from './requestCounts.ts';
 import { validateRequest } from './validate.ts';
 import { findSeen, type Validator } from './validators.ts';
@@ -141,28 +142,36 @@ async function answerRequest<Id extends OperationId>(
   const key = operation.idempotent ? ctx.get('Idempotency-Key') : '';
   const repeatable =
     key === '' ? null : describeRepeatable(key, trace.principal, { method: ctx.method, url: ctx.url, ifMatch, print: body?.print });
+  const replay = () => replayReadable(parts, trace.principal, repeatable, { params, body: body?.value });
   try {
-    const before = repeatable?.scope && (await replayAnswer(parts.services.db.orm, repeatable));
-    if (before && !isJob(before)) return before;
+    const before = await replay();
+    if (before) return before;
     return (await handler(makeCall<Id>(parts, ctx, trace, { params, query, type, body, sent, repeatable }))) as AnyReply;
   } catch (error) {
     if (error instanceof AnsweredBefore) return error.answer;
-    if (error instanceof DomainError && error.code !== 'unavailable' && repeatable?.scope) {
-      const since = await replayOwnEffect(parts, repeatable);
+    if (error instanceof DomainError && error.code !== 'unavailable') {
+      // It may be caused by the same request, sent twice at once: the other one changed the version or deleted the table.
+      const since = await replay().catch((failure: unknown) => {
+        throw explainDatabaseError(failure);
+      });
       if (since) return since;
     }
     throw explainMemoryError(explainDatabaseError(error));
   }
 }
 
-/** A refusal may be caused by the same request, sent twice at once: the other one changed the version or deleted the table. */
-async function replayOwnEffect(parts: ApiParts, repeatable: Repeatable): Promise<AnyReply | null> {
-  try {
-    const answer = await replayAnswer(parts.services.db.orm, repeatable);
-    return answer && !isJob(answer) ? answer : null;
-  } catch (error) {
-    throw explainDatabaseError(error);
-  }
+/** The stored answer to the same request. Null: there is none, or a job will give it. */
+async function replayReadable(
+  parts: ApiParts,
+  principal: Principal | null,
+  repeatable: Repeatable | null,
+  named: NamedThings,
+): Promise<AnyReply | null> {
+  const before = repeatable?.scope && (await replayAnswer(parts.services.db.orm, repeatable));
+  if (!before || isJob(before)) return null;
+  // Without a body there is nothing to read: the answer to a deletion is repeated though the thing is gone.
+  if (before.raw && principal) await requireReplayable(parts.services, principal, named);
+  return before;
 }
 
 async function identify(services: Services, operation: Operation, ctx: Context): Promise<Principal> {

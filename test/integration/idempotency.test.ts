@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deriveKey, unseal } from '../../store/secrets.ts';
 import { makeSample, sendSample } from '../contract/samples.ts';
 import { listImplemented, makeWorld, startWorkingApi, type World } from '../contract/world.ts';
-import { ok, type TestApi, type TestServer } from '../setup/api.ts';
+import { ok, type Person, type TestApi, type TestServer } from '../setup/api.ts';
 import { type Minted, makeAccount, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
 
 /** The same key and the same request: done once, answered the same each time. Crashes are in idempotency.crash.test.ts. */
@@ -84,6 +84,54 @@ describe('Idempotency-Key: a repeated request', () => {
   it('without a key is another request', async () => {
     for (let i = 0; i < 2; i++) ok(await world.owner.client.POST('/api/v1/workbooks', { body: { title: 'Twice' } }));
     expect(await count('Twice')).toBe(2);
+  });
+});
+
+describe('Idempotency-Key: a repeated request of somebody who has lost the right to read', () => {
+  const send = (person: Person, path: string, body: object, key: string, method = 'POST') =>
+    api.fetch(path, {
+      method,
+      token: person.session,
+      headers: { 'Content-Type': 'application/json', 'Idempotency-Key': key },
+      body: JSON.stringify(body),
+    });
+  /** A workspace with a workbook, and a person who is its admin until they leave. */
+  async function makeShared() {
+    const person = await api.signUp('Passing');
+    const workspaceId = await makeWorkspace(world.owner.client, 'Shared');
+    const params = { path: { workspace_id: workspaceId } };
+    const join = () =>
+      world.owner.client.POST('/api/control/workspaces/{workspace_id}/users', { params, body: { email: person.email, role: 'admin' } });
+    ok(await join());
+    const workbookId = ok(await world.owner.client.POST('/api/v1/workbooks', { body: { title: 'Shared', workspace_id: workspaceId } })).id;
+    const leave = async () =>
+      ok(
+        await world.owner.client.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', {
+          params: { path: { workspace_id: workspaceId, user_id: person.userId } },
+        }),
+      );
+    return { person, workspaceId, workbookId, join, leave };
+  }
+
+  it('is refused as a reader would be, and answered again when the right is back', async () => {
+    const { person, workspaceId, workbookId, join, leave } = await makeShared();
+    const columns = [{ name: 'a', type: 'VARCHAR' }];
+    const requests: [string, string, object, string][] = [
+      ['POST', `/api/v1/workbooks/${workbookId}/tables`, { name: 'secret', columns }, 'not-found'],
+      ['PATCH', `/api/v1/workbooks/${workbookId}`, { title: 'A secret title' }, 'not-found'],
+      ['PATCH', `/api/control/workspaces/${workspaceId}`, { name: 'A secret name' }, 'not-found'],
+      ['POST', '/api/v1/workbooks', { title: 'A secret workbook', workspace_id: workspaceId }, 'outside-reach'],
+    ];
+    const keys = requests.map(() => randomUUID());
+    const sendAll = () =>
+      Promise.all(requests.map(([method, path, body], i) => send(person, path, body, keys[i] as string, method)));
+    const first = await Promise.all((await sendAll()).map(async (answer) => [answer.ok, await answer.text()]));
+    expect(first.map(([done]) => done)).toEqual(requests.map(() => true));
+    await leave();
+    for (const [i, answer] of (await sendAll()).entries())
+      expect([answer.headers.get('idempotency-replayed'), (await problemOf(answer))[1]]).toEqual([null, requests[i]?.[3]]);
+    ok(await join());
+    expect(await Promise.all((await sendAll()).map(async (answer) => [answer.ok, await answer.text()]))).toEqual(first);
   });
 });
 

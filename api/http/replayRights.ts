@@ -1,0 +1,20 @@
+import { requireNamedWorkspace, requireWorkbook, requireWorkspace } from '../../activities/access.ts';
+import { requireJob } from '../../activities/jobs/requireJob.ts';
+import type { Principal } from '../../core/access/principal.ts';
+import type { Services } from '../../store/services.ts';
+
+/** What a request names, in its address or its body. */
+export interface NamedThings {
+  params: Record<string, unknown>;
+  body: unknown;
+}
+
+/** A stored answer shows what its caller could read then, so it is repeated only to a caller who can read that now. */
+export async function requireReplayable(services: Services, principal: Principal, { params, body }: NamedThings): Promise<void> {
+  const { workbook_id: workbookId, workspace_id: workspaceId, job_id: jobId } = params as Record<string, string | undefined>;
+  if (workbookId !== undefined) await requireWorkbook(services, principal, workbookId, 'viewer');
+  if (workspaceId !== undefined) await requireWorkspace(services, principal, workspaceId, 'viewer');
+  if (jobId !== undefined) await requireJob(services, principal, jobId);
+  const { workspace_id: named } = (body ?? {}) as { workspace_id?: unknown };
+  if (typeof named === 'string') await requireNamedWorkspace(services, principal, named);
+}
