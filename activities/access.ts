@@ -1,6 +1,7 @@
 import type { Principal } from '../core/access/principal.ts';
 import { formatReach, reachesWorkbook, reachesWorkspace } from '../core/access/reach.ts';
 import { atLeast, type BaseRole } from '../core/access/roles.ts';
+import { missingScopes, type Scope } from '../core/access/scopes.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { isId } from '../core/ids/ids.ts';
 import { type AccountRecord, findAccount, listOwnedAccounts } from '../store/pg/accounts.ts';
@@ -23,6 +24,18 @@ export function outsideReach(principal: Principal, what: string): DomainError {
     'outside-reach',
     `${what} lies outside the credential's reach, ${formatReach(principal.reach)}.`,
     'Use a credential whose resource covers it.',
+  );
+}
+
+/** A session has every scope. */
+export function requireScopes(principal: Principal, needed: readonly Scope[]): void {
+  const missing = missingScopes(principal.scopes, needed);
+  if (missing.length === 0) return;
+  throw new DomainError(
+    'missing-scope',
+    `The credential lacks the scope ${missing.join(', ')}.`,
+    'Use a credential that has it, or mint one with these scopes.',
+    { members: { missing_scope: missing.join(' ') } },
   );
 }
 

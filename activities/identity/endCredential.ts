@@ -5,9 +5,11 @@ import { credentialRevoked } from '../../core/journal/identityNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type CredentialRecord, findCredential, revokeCredential } from '../../store/pg/credentials.ts';
 import type { Services } from '../../store/services.ts';
+import { requireScopes } from '../access.ts';
 
-/** A token that the principal may revoke. */
+/** A token that the principal may revoke. It may always revoke itself. */
 export async function requireOwnToken(services: Services, principal: Principal, id: string): Promise<CredentialRecord> {
+  if (id !== principal.credentialId) requireScopes(principal, ['keys:revoke']);
   const account = principal.kind === 'session' ? {} : { accountId: principal.accountId };
   const token = await findCredential(services.db.orm, { kind: 'access_token', userId: principal.userId, id, ...account });
   if (!token) throw notFound('token');

@@ -1,13 +1,12 @@
 import { rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import { requireWorkbook } from '../../activities/access.ts';
+import { requireScopes, requireWorkbook } from '../../activities/access.ts';
 import { authenticate } from '../../activities/identity/authenticate.ts';
 import { adviseKinds, refuseKind, unauthenticated } from '../../activities/identity/refusals.ts';
 import { awaitOrAnnounce } from '../../activities/jobs/awaitJob.ts';
 import { startJob } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
-import { missingScopes } from '../../core/access/scopes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { mayBeRetried } from '../../core/jobs/endings.ts';
 import { explainMemoryError } from '../../store/duckdb/engine.ts';
@@ -70,7 +69,7 @@ export async function runOperation<Id extends OperationId>(
     trace.principal = principal;
     parts.counter.count(principal);
     Object.assign(trace.headers, await parts.takeRequest(principal));
-    requireScopes(principal, operation);
+    requireScopes(principal, operation.scopes);
   }
   return inAccounts(principal?.accountIds ?? [], () => serve(parts, operation, handler, ctx, trace));
 }
@@ -188,17 +187,6 @@ function readBearer(header: string): string {
   const [, bearer] = /^Bearer +(\S+)$/i.exec(header) ?? [];
   if (bearer) return bearer;
   throw unauthenticated(header === '' ? 'The request carries no credential.' : 'The Authorization header is not Bearer and a token.');
-}
-
-function requireScopes(principal: Principal, operation: Operation): void {
-  const missing = missingScopes(principal.scopes, operation.scopes);
-  if (missing.length === 0) return;
-  throw new DomainError(
-    'missing-scope',
-    `The credential lacks the scope ${missing.join(', ')}.`,
-    'Use a credential that has it, or mint one with these scopes.',
-    { members: { missing_scope: missing.join(' ') } },
-  );
 }
 
 /** The same request was answered meanwhile. */

@@ -8,7 +8,7 @@ import type { Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
 import { sourceCases } from './sourceCases.ts';
 import { tableCases } from './tableCases.ts';
-import { type ImplementedOperation, makeJob, unknownId, type World } from './world.ts';
+import { allScopesBut, type ImplementedOperation, makeJob, unknownId, type World } from './world.ts';
 
 const send =
   (make: (world: World) => Promise<Partial<Sample>> | Partial<Sample>): Case =>
@@ -59,6 +59,9 @@ export const specialCases: Partial<Record<ImplementedOperation, Partial<Record<P
     },
     'outside-reach': send(({ pinnedKey, team }) => ({ token: pinnedKey, body: { name: 'further', resource: `workspace:${team}` } })),
     'not-found': send(() => ({ body: { name: 'for nobody', account_id: unknownAccount } })),
+  },
+  revokeToken: {
+    'missing-scope': send(async ({ owner }) => ({ token: (await mintKey(owner.client, { scopes: allScopesBut('keys:revoke') })).text })),
   },
   getAccount: { 'not-found': send(() => ({ path: `/api/control/account?account_id=${unknownAccount}` })) },
   createAccount: {

@@ -222,11 +222,11 @@ describe('rule 9: nothing is minted beyond the issuer', () => {
     refused(await mint(key, { scopes: ['workbooks:read', 'billing:manage'] }), 403, 'missing-scope');
     expect(ok(await mint(key, { scopes: ['workbooks:read', 'workbooks:write', 'keys:mint'] })).scopes).toHaveLength(3);
     refused(await token(key, { scopes: ['account:read'] }), 403, 'missing-scope');
-    const reader = api.as((await mintToken(alice.client, { scopes: ['workbooks:read'] })).text);
+    const reader = api.as((await mintToken(alice.client, { scopes: ['keys:mint', 'workbooks:read'] })).text);
     refused(await token(reader, { scopes: ['workbooks:write'] }), 403, 'missing-scope');
     expect(ok(await token(reader, {})).scopes).toEqual(['workbooks:read']);
     // Its default is reading: one that cannot read cannot give that either.
-    const deleter = api.as((await mintToken(alice.client, { scopes: ['workbooks:delete'] })).text);
+    const deleter = api.as((await mintToken(alice.client, { scopes: ['keys:mint', 'workbooks:delete'] })).text);
     refused(await token(deleter, {}), 403, 'missing-scope');
   });
 
@@ -250,7 +250,7 @@ describe('rule 9: nothing is minted beyond the issuer', () => {
   });
 
   it('not in time', async () => {
-    const issuer = await mintToken(alice.client, { expires_in_days: 2 });
+    const issuer = await mintToken(alice.client, { scopes: ['keys:mint', 'workbooks:read'], expires_in_days: 2 });
     const minted = ok(await token(api.as(issuer.text), { expires_in_days: 365 }));
     const expected = ok(await api.as(issuer.text).GET('/api/v1/me')).credential.expires_at;
     expect(minted.expires_at).toBe(expected);
@@ -288,7 +288,7 @@ describe('rule 9: nothing is minted beyond the issuer', () => {
     const header = { 'Idempotency-Key': 'mint-1' };
     const body = { name: 'strong', scopes: ['workbooks:write' as const] };
     const made = ok(await alice.client.POST('/api/v1/me/tokens', { params: { header }, body }));
-    const weak = await mintToken(alice.client, { scopes: ['workbooks:read'], resource: `workbook:${inTeam}` });
+    const weak = await mintToken(alice.client, { scopes: ['keys:mint', 'workbooks:read'], resource: `workbook:${inTeam}` });
     const stolen = await api.as(weak.text).POST('/api/v1/me/tokens', { params: { header }, body });
     expect(JSON.stringify(stolen.data ?? {})).not.toContain(made.token);
     refused(stolen, 403, 'missing-scope');
@@ -340,10 +340,8 @@ describe('rule 10: who manages which keys', () => {
   it('the same holds for tokens, of which each also manages itself', async () => {
     const remove = (client: ApiClient, id: string) => client.DELETE('/api/v1/me/tokens/{token_id}', { params: { path: { token_id: id } } });
     const account = await mintToken(alice.client);
-    const [one, two] = [
-      await mintToken(alice.client, { resource: `workbook:${inTeam}` }),
-      await mintToken(alice.client, { resource: `workbook:${inTeam}` }),
-    ];
+    const manages = { scopes: ['keys:read' as const, 'keys:revoke' as const], resource: `workbook:${inTeam}` };
+    const [one, two] = [await mintToken(alice.client, manages), await mintToken(alice.client, manages)];
     const client = api.as(one.text);
     expect(ok(await client.GET('/api/v1/me/tokens')).tokens.every(({ resource }) => resource === `workbook:${inTeam}`)).toBe(true);
     refused(await remove(client, account.id), 403, 'outside-reach');
@@ -364,6 +362,26 @@ describe('rule 10: who manages which keys', () => {
     expect((await listed(alice.client)).find(({ id }) => id === goner.id)?.revoked_at).toMatch(/Z$/);
     const { rows } = await api.sql.query("SELECT 1 FROM audit_entries WHERE action = 'key.revoked' AND target = $1", [goner.id]);
     expect(rows).toHaveLength(1);
+  });
+
+  it('needs a scope each for listing, minting and revoking tokens, by token and by key; a token revokes itself with none', async () => {
+    const goner = await mintToken(alice.client);
+    const tries = {
+      'keys:read': (client: ApiClient) => client.GET('/api/v1/me/tokens'),
+      'keys:mint': (client: ApiClient) => client.POST('/api/v1/me/tokens', { body: { name: 'x', scopes: ['keys:mint'] } }),
+      'keys:revoke': (client: ApiClient) => client.DELETE('/api/v1/me/tokens/{token_id}', { params: { path: { token_id: goner.id } } }),
+    };
+    for (const [scope, attempt] of Object.entries(tries) as [keyof typeof tries, (typeof tries)['keys:read']][])
+      for (const mint of [mintToken, mintKey]) {
+        const without = await mint(alice.client, { scopes: all.filter((each) => each !== scope) });
+        expect(refused(await attempt(api.as(without.text)), 403, 'missing-scope').missing_scope).toBe(scope);
+        const having = await mint(alice.client, { scopes: [scope] });
+        expect([scope, (await attempt(api.as(having.text))).response.status < 300]).toEqual([scope, true]);
+      }
+    const modest = await mintToken(alice.client, { scopes: ['workbooks:read'] });
+    const itself = { params: { path: { token_id: modest.id } } };
+    expect((await api.as(modest.text).DELETE('/api/v1/me/tokens/{token_id}', itself)).response.status).toBe(204);
+    refused(await api.as(modest.text).GET('/api/v1/me'), 401, 'unauthenticated');
   });
 
   it('needs the scope, which reading keys is not', async () => {
