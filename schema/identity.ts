@@ -133,6 +133,8 @@ export const credentials = pgTable(
     resource: text('resource').notNull(),
     rateLimitPerMinute: integer('rate_limit_per_minute').notNull(),
     issuedBy: text('issued_by').notNull(),
+    /** The tokens and keys by which it was minted, the first one first. It ends with each of them and shares their allowances. */
+    ancestors: text('ancestors').array().notNull().default(sql`'{}'`),
     createdAt: at('created_at').notNull().defaultNow(),
     expiresAt: at('expires_at'),
     revokedAt: at('revoked_at'),

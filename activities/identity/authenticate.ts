@@ -47,6 +47,7 @@ export function credentialPrincipal(known: KnownCredential): Principal {
     scopes: known.scopes as Scope[],
     reach,
     rateLimitPerMinute: known.rateLimitPerMinute,
+    ancestors: known.ancestors,
     expiresAt: known.expiresAt,
   };
 }
@@ -83,6 +84,7 @@ export function sessionPrincipal(user: SessionUser, jti: string, expiresAt: Date
     scopes: [...allScopes],
     reach: { kind: 'account' },
     rateLimitPerMinute: sessionRateLimit,
+    ancestors: [],
     expiresAt,
   };
 }

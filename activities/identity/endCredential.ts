@@ -40,7 +40,8 @@ function requireManages({ reach, credentialId }: Principal, other: CredentialRec
   );
 }
 
-/** Revokes it. One revoked before stays as it was, without a journal entry. */
+/** Revokes it with what it minted. One revoked before stays as it was, without a journal entry. */
 export async function endCredential(tx: Tx, credential: CredentialRecord): Promise<void> {
-  if (await revokeCredential(tx, credential.id)) tx.note(credential.accountId, credentialRevoked(credential));
+  for (const revoked of await revokeCredential(tx, credential))
+    tx.note(credential.accountId, credentialRevoked(revoked, revoked.id === credential.id ? null : credential.id));
 }

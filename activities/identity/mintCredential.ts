@@ -21,6 +21,9 @@ export interface MintRequest {
   expiresAt: Date | null;
 }
 
+/** Bounds what every request has to look up and count. */
+const mostAncestors = 8;
+
 /** A session may mint anything; a token or key nothing beyond itself. */
 export function checkMint(issuer: Principal, wanted: MintRequest): void {
   if (issuer.kind === 'session') return;
@@ -31,6 +34,13 @@ export function checkMint(issuer: Principal, wanted: MintRequest): void {
       `The issuing credential does not hold ${beyond.join(', ')}.`,
       "Ask for scopes that the issuing credential holds, or mint from the owner's session.",
       { members: { missing_scope: beyond.join(' ') } },
+    );
+  }
+  if (issuer.ancestors.length >= mostAncestors) {
+    throw new DomainError(
+      'outside-reach',
+      `The issuing credential was minted by the ${mostAncestors}th of a row of credentials, each minted by the one before; the row ends here.`,
+      "Mint with an earlier one, or from the owner's session.",
     );
   }
   if (!containsReach(issuer.reach, wanted.reach, wanted.reachWorkspaceId)) {
@@ -50,7 +60,7 @@ export interface Minted {
 export async function mintCredential(tx: Tx, issuer: Principal, wanted: MintRequest): Promise<Minted> {
   const id = makeId(wanted.kind === 'access_token' ? 'tok' : 'key');
   const { text, secretHash, prefix } = makeTokenText(id);
-  // A minted credential never outlives or outpaces its issuer.
+  // A minted credential never outlives or outpaces its issuer, with which it shares the allowance.
   const expiresAt = earlier(wanted.expiresAt, issuer.kind === 'session' ? null : issuer.expiresAt);
   const record = await insertCredential(tx, {
     id,
@@ -65,6 +75,7 @@ export async function mintCredential(tx: Tx, issuer: Principal, wanted: MintRequ
     rateLimitPerMinute:
       issuer.kind === 'session' ? wanted.rateLimitPerMinute : Math.min(wanted.rateLimitPerMinute, issuer.rateLimitPerMinute),
     issuedBy: issuer.credentialId,
+    ancestors: issuer.kind === 'session' ? [] : [...issuer.ancestors.map((ancestor) => ancestor.id), issuer.credentialId],
     createdAt: tx.at,
     expiresAt,
   });

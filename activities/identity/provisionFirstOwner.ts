@@ -41,6 +41,7 @@ export async function provisionFirstOwner(services: Services): Promise<FirstOwne
         scopes: [...scopes],
         reach: { kind: 'account' as const },
         rateLimitPerMinute: 600,
+        ancestors: [],
         expiresAt: null,
       };
       const minted = await mintCredential(tx, issuer, {

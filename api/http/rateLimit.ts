@@ -5,6 +5,8 @@ import { leaseRate } from '../../store/pg/rates.ts';
 import type { Services } from '../../store/services.ts';
 
 interface Share {
+  subject: string;
+  limit: number;
   minute: number;
   left: number;
   /** What other processes may still take, as of the last lease. */
@@ -13,6 +15,15 @@ interface Share {
 }
 
 export type TakeRequest = (principal: Principal) => Promise<Record<string, string>>;
+
+/** What a request counts against: the allowance of its credential, and those of the credentials by which that was minted. */
+function listAllowances({ kind, userId, credentialId, rateLimitPerMinute, ancestors }: Principal): Pick<Share, 'subject' | 'limit'>[] {
+  return [
+    // The sessions of a user share one allowance, so logging in again gives no new one.
+    { subject: kind === 'session' ? userId : credentialId, limit: rateLimitPerMinute },
+    ...ancestors.map((ancestor) => ({ subject: ancestor.id, limit: ancestor.rateLimitPerMinute })),
+  ];
+}
 
 /**
  * Counts requests per credential and clock minute. Each process leases a share of the minute's allowance from one row, so that
@@ -23,50 +34,56 @@ export function makeRateLimiter(services: Services): TakeRequest {
   const shares = new Map<string, Share>();
   let sweptAt = 0;
 
-  const lease = async (subject: string, share: Share, limit: number) => {
-    const wanted = Math.max(1, Math.floor(limit / 50));
-    const { granted, remaining } = await leaseRate(services.db.pool, subject, share.minute, limit, wanted);
+  const openShare = ({ subject, limit }: Pick<Share, 'subject' | 'limit'>, minute: number): Share => {
+    const known = shares.get(subject);
+    if (known?.minute === minute) return known;
+    const share = { subject, limit, minute, left: 0, remaining: limit, leasing: null };
+    shares.set(subject, share);
+    return share;
+  };
+  const lease = async (share: Share) => {
+    const wanted = Math.max(1, Math.floor(share.limit / 50));
+    const { granted, remaining } = await leaseRate(services.db.pool, share.subject, share.minute, share.limit, wanted);
     share.left += granted;
     share.remaining = remaining;
   };
+  const refill = async (share: Share) => {
+    share.leasing ??= lease(share).finally(() => {
+      share.leasing = null;
+    });
+    try {
+      await share.leasing;
+    } catch (error) {
+      throw explainDatabaseError(error);
+    }
+  };
 
   return async (principal) => {
-    const limit = principal.rateLimitPerMinute;
-    // The sessions of a user share one allowance, so logging in again gives no new one.
-    const subject = principal.kind === 'session' ? principal.userId : principal.credentialId;
     const seconds = Date.now() / 1000;
     const minute = Math.floor(seconds / 60);
     if (sweptAt !== minute) {
       sweptAt = minute;
       for (const [key, old] of shares) if (old.minute < minute) shares.delete(key);
     }
-    let share = shares.get(subject);
-    if (!share || share.minute !== minute) {
-      share = { minute, left: 0, remaining: limit, leasing: null };
-      shares.set(subject, share);
-    }
-    while (share.left === 0 && share.remaining > 0) {
-      const mine = share;
-      mine.leasing ??= lease(subject, mine, limit).finally(() => {
-        mine.leasing = null;
-      });
-      try {
-        await mine.leasing;
-      } catch (error) {
-        throw explainDatabaseError(error);
-      }
-    }
+    const mine = listAllowances(principal).map((allowance) => openShare(allowance, minute));
+    const isEmpty = (share: Share) => share.left === 0 && share.remaining > 0;
+    // While one is filled, other requests may empty another.
+    for (let empty = mine.find(isEmpty); empty; empty = mine.find(isEmpty)) await refill(empty);
+    const allowed = mine.every(({ left }) => left > 0);
+    if (allowed) for (const share of mine) share.left -= 1;
+    const rest = ({ left, remaining }: Share) => left + remaining;
+    const scarcest = mine.reduce((least, share) => (rest(share) < rest(least) ? share : least));
     const reset = Math.max(1, Math.ceil((minute + 1) * 60 - seconds));
-    const allowed = share.left > 0;
-    if (allowed) share.left -= 1;
     const headers = {
-      'RateLimit-Policy': `"credential";q=${limit};w=60`,
-      RateLimit: `"credential";r=${share.left + share.remaining};t=${reset}`,
+      'RateLimit-Policy': `"credential";q=${scarcest.limit};w=60`,
+      RateLimit: `"credential";r=${rest(scarcest)};t=${reset}`,
     };
     if (allowed) return headers;
     throw new DomainError(
       'rate-limited',
-      `This credential may make ${limit} requests a minute.`,
+      scarcest === mine[0]
+        ? `This credential may make ${scarcest.limit} requests a minute.`
+        : `This credential and the one that minted it may make ${scarcest.limit} requests a minute together.`,
       `Wait ${reset} seconds, then go on more slowly.`,
       { headers: { ...headers, 'Retry-After': String(reset) } },
     );

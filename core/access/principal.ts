@@ -18,6 +18,8 @@ export interface Principal {
   scopes: Scope[];
   reach: Reach;
   rateLimitPerMinute: number;
+  /** The tokens and keys by which it was minted: its requests count as theirs, too. */
+  ancestors: readonly { id: string; rateLimitPerMinute: number }[];
   /** When a session ends: logging out must be remembered until then. */
   expiresAt: Date | null;
 }

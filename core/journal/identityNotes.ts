@@ -25,6 +25,7 @@ export function credentialMinted(credential: NotedCredential & { scopes: string[
   return audited(action, credential.id, { scopes: credential.scopes, resource: credential.resource });
 }
 
-export function credentialRevoked({ id, kind }: NotedCredential): Notes {
-  return audited(kind === 'access_token' ? 'token.revoked' : 'key.revoked', id);
+/** `because`: the revoked credential by which this one was minted. */
+export function credentialRevoked({ id, kind }: NotedCredential, because: string | null): Notes {
+  return audited(kind === 'access_token' ? 'token.revoked' : 'key.revoked', id, because === null ? undefined : { because });
 }

@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, lt, max, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, isNull, lt, max, or, sql } from 'drizzle-orm';
 import { credentials, requestCounts } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
@@ -19,6 +19,9 @@ export interface KnownCredential {
   scopes: string[];
   resource: string;
   rateLimitPerMinute: number;
+  /** The tokens and keys by which it was minted, the first one first. */
+  ancestors: { id: string; rateLimitPerMinute: number }[];
+  /** Its own end or that of an ancestor, whichever is earlier; so is `revokedAt`. */
   expiresAt: Date | null;
   revokedAt: Date | null;
 }
@@ -27,9 +30,15 @@ const knownCredential: Lookup<KnownCredential> = {
   name: 'known_credential',
   text: `SELECT k.n, c.id, c.kind, c.secret_hash AS "secretHash", u.id AS "userId", u.email, u.name AS "userName",
                 a.id AS "accountId", a.name AS "accountName", c.scopes, c.resource,
-                c.rate_limit_per_minute AS "rateLimitPerMinute", c.expires_at AS "expiresAt", c.revoked_at AS "revokedAt"
+                c.rate_limit_per_minute AS "rateLimitPerMinute", coalesce(up.list, '[]') AS ancestors,
+                least(c.expires_at, up.expires_at) AS "expiresAt", least(c.revoked_at, up.revoked_at) AS "revokedAt"
          FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) JOIN credentials c ON c.id = k.id
-         JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = c.account_id AND a.deleted_at IS NULL`,
+         JOIN users u ON u.id = c.user_id JOIN accounts a ON a.id = c.account_id AND a.deleted_at IS NULL
+         CROSS JOIN LATERAL (
+           SELECT json_agg(json_build_object('id', p.id, 'rateLimitPerMinute', p.rate_limit_per_minute)
+                           ORDER BY array_position(c.ancestors, p.id)) AS list,
+             min(p.expires_at) AS expires_at, min(p.revoked_at) AS revoked_at
+           FROM credentials p WHERE p.id = ANY (c.ancestors)) AS up`,
 };
 
 export async function findKnownCredential(db: Database, id: string): Promise<KnownCredential | null> {
@@ -97,14 +106,19 @@ export async function findCredential(orm: Orm, filter: CredentialFilter & { id: 
   return row ?? null;
 }
 
-/** Returns false if it was revoked already. */
-export async function revokeCredential(tx: Tx, id: string): Promise<boolean> {
-  const rows = await tx.orm
+/** Revokes a credential and those that were minted by it; returns the ones that had not been revoked before. */
+export async function revokeCredential(tx: Tx, { id, accountId }: CredentialRecord): Promise<CredentialRecord[]> {
+  return tx.orm
     .update(credentials)
     .set({ revokedAt: tx.at })
-    .where(and(eq(credentials.id, id), isNull(credentials.revokedAt)))
-    .returning({ id: credentials.id });
-  return rows.length > 0;
+    .where(
+      and(
+        eq(credentials.accountId, accountId),
+        or(eq(credentials.id, id), sql`${id} = ANY (${credentials.ancestors})`),
+        isNull(credentials.revokedAt),
+      ),
+    )
+    .returning();
 }
 
 /** Revokes the credentials that are limited to a workspace; returns their ids. */

@@ -258,6 +258,44 @@ describe('rule 9: nothing is minted beyond the issuer', () => {
     expect(Date.parse(shorter.expires_at)).toBeLessThan(Date.parse(minted.expires_at));
   });
 
+  it('and what was minted ends with its issuer, in every generation', async () => {
+    const minting = { scopes: ['keys:mint' as const, 'workbooks:read' as const] };
+    const alive = async (...minted: Minted[]) =>
+      Promise.all(minted.map(async ({ text }) => (await api.as(text).GET('/api/v1/me')).response.status === 200));
+    const makeLine = async () => {
+      const key = await mintKey(alice.client, minting);
+      const child = await mintToken(api.as(key.text), minting);
+      return { key, child, grandchild: await mintToken(api.as(child.text)), sibling: await mintKey(api.as(key.text)) };
+    };
+    const revoked = await makeLine();
+    expect(await alive(...Object.values(revoked))).toEqual([true, true, true, true]);
+    ok(await alice.client.DELETE('/api/v1/me/tokens/{token_id}', { params: { path: { token_id: revoked.child.id } } }));
+    expect(await alive(...Object.values(revoked))).toEqual([true, false, false, true]);
+    ok(await alice.client.DELETE('/api/control/account/keys/{key_id}', { params: { path: { key_id: revoked.key.id } } }));
+    expect(await alive(...Object.values(revoked))).toEqual([false, false, false, false]);
+    refused(await api.as(revoked.grandchild.text).GET('/api/v1/me'), 401, 'unauthenticated');
+    // The list and the journal say so, once each.
+    const { rows } = await api.sql.query(
+      `SELECT c.id, c.revoked_at IS NOT NULL AS revoked, count(e.target)::int AS entries FROM credentials c
+       LEFT JOIN audit_entries e ON e.target = c.id AND e.action IN ('token.revoked', 'key.revoked')
+       WHERE c.id = ANY ($1) GROUP BY c.id, c.revoked_at`,
+      [Object.values(revoked).map(({ id }) => id)],
+    );
+    expect(rows.map((row) => [row.revoked, row.entries])).toEqual(Array(4).fill([true, 1]));
+
+    const expired = await makeLine();
+    await api.sql.query("UPDATE credentials SET expires_at = now() - interval '1 second' WHERE id = $1", [expired.child.id]);
+    expect(await alive(...Object.values(expired))).toEqual([true, false, false, true]);
+    refused(await api.as(expired.grandchild.text).GET('/api/v1/me'), 401, 'token-expired');
+  });
+
+  it('nor in endless rows', async () => {
+    const minting = { scopes: ['keys:mint' as const, 'workbooks:read' as const] };
+    let last = await mintToken(alice.client, minting);
+    for (let i = 0; i < 8; i++) last = await mintToken(api.as(last.text), minting);
+    refused(await token(api.as(last.text), {}), 403, 'outside-reach');
+  });
+
   it('not in an account', async () => {
     const account = await makeAccount(alice.client, 'Sibling');
     const key = api.as((await mintKey(alice.client, { scopes: all })).text);

@@ -417,6 +417,28 @@ describe('rule 12: each key has its rate', () => {
     expect((await api.fetch('/api/v1/me', { token: text })).status).toBe(200);
   });
 
+  it('is shared with what it minted, in every generation', async () => {
+    const minting: Scope[] = ['keys:mint', 'workbooks:read'];
+    const first = await mintToken(world.owner.client, { rate_limit_per_minute: 20, scopes: minting });
+    const second = await mintToken(api.as(first.text), { rate_limit_per_minute: 5, scopes: minting });
+    const thirds = [await mintToken(api.as(second.text)), await mintToken(api.as(second.text))];
+    const sibling = await mintToken(api.as(first.text));
+    freeze();
+    const count = async (token: string, requests: number) => {
+      const answers = [];
+      for (let i = 0; i < requests; i++) answers.push((await api.fetch('/api/v1/me', { token })).status);
+      return answers.filter((status) => status === 200).length;
+    };
+    // Five of the second and its two, whoever comes first; twenty of all.
+    expect([await count(thirds[0]?.text ?? '', 3), await count(thirds[1]?.text ?? '', 3), await count(second.text, 3)]).toEqual([3, 2, 0]);
+    expect([await count(sibling.text, 10), await count(first.text, 10), await count(sibling.text, 1)]).toEqual([10, 5, 0]);
+    const refusal = await api.fetch('/api/v1/me', { token: sibling.text });
+    expect([refusal.status, ((await refusal.json()) as { detail: string }).detail]).toEqual([
+      429,
+      'This credential and the one that minted it may make 20 requests a minute together.',
+    ]);
+  });
+
   it('holds over two processes and many requests at once, and counts each credential by itself', async () => {
     const [busy, idle] = [
       await mintKey(world.owner.client, { rate_limit_per_minute: 100 }),
