@@ -3,6 +3,7 @@ import { workbookConfigured, workbookDeleted } from '../../core/journal/workbook
 import { requireName } from '../../core/names.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { updateWorkbook, type VisibleWorkbook } from '../../store/pg/workbooks.ts';
+import { keepMembership } from '../../store/pg/workspaces.ts';
 import { type DescribedWorkbook, describeWorkbook } from './describeWorkbooks.ts';
 
 function requireOwner(workbook: VisibleWorkbook, userId: string, what: string): void {
@@ -21,6 +22,8 @@ export async function configureWorkbook(
   const differing = Object.entries(fields).filter(([name, value]) => workbook[name as keyof typeof fields] !== value);
   // Without a change nothing is written to the journal.
   if (differing.length === 0) return describeWorkbook(tx.orm, workbook);
+  // Who leaves meanwhile would hide it from everybody.
+  if (fields.visibility === 'private' && !(await keepMembership(tx, workbook.workspaceId, userId))) throw notFound('workbook');
   const changed = await updateWorkbook(tx, workbook.id, Object.fromEntries(differing));
   if (!changed) throw notFound('workbook');
   tx.note(

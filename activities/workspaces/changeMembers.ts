@@ -2,12 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { type BaseRole, reservedRoles } from '../../core/access/roles.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import { memberAdded, memberRemoved, memberRoleChanged, memberRolesSet } from '../../core/journal/workspaceNotes.ts';
+import { workbookConfigured } from '../../core/journal/workbookNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { findUserByEmail } from '../../store/pg/users.ts';
+import { handOverWorkbooks } from '../../store/pg/workbooks.ts';
 import {
   deleteMember,
   insertMember,
   listMembers,
+  lockWorkspace,
   type MemberRecord,
   setMemberRole,
   setMemberRoles,
@@ -39,11 +42,15 @@ export async function addMember(
   return { member: await requireMember(tx, workspace, user.id), added };
 }
 
+/** Their private workbooks, which nobody would see any more, go to the workspace's owner. */
 export async function removeMember(tx: Tx, workspace: VisibleWorkspace, userId: string): Promise<void> {
   const { user } = await requireMember(tx, workspace, userId);
   refuseOwner(workspace, user.id, 'cannot be removed from it');
+  await lockWorkspace(tx, workspace.id);
   await deleteMember(tx, workspace.id, user.id);
   tx.note(workspace.accountId, memberRemoved(workspace.id, user.id));
+  for (const workbookId of await handOverWorkbooks(tx, workspace.id, { from: user.id, to: workspace.ownerId }))
+    tx.note(workbookId, workbookConfigured(workbookId, ['owner']));
 }
 
 /** Replaces the custom roles; the base role stays. */

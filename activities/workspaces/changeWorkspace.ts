@@ -9,6 +9,7 @@ import {
   findOldestWorkspace,
   hasWorkbooks,
   insertWorkspace,
+  lockWorkspace,
   updateWorkspace,
   type VisibleWorkspace,
   type WorkspaceRecord,
@@ -66,6 +67,7 @@ export async function deleteWorkspace(tx: Tx, workspace: VisibleWorkspace, userI
     throw new DomainError('insufficient-role', 'Only the owner of the account may delete its workspaces.', 'Ask the owner.');
   if (workspace.kind === 'personal')
     throw new DomainError('in-use', 'The built-in personal workspace cannot be deleted.', 'Delete a managed workspace instead.');
+  await lockWorkspace(tx, workspace.id);
   if (await hasWorkbooks(tx, workspace.id))
     throw new DomainError('in-use', 'Workbooks remain in the workspace.', 'Delete or move its workbooks first.');
   await updateWorkspace(tx, workspace.id, { deletedAt: tx.at });

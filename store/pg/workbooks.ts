@@ -5,6 +5,7 @@ import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import type { Lookup } from './lookups.ts';
 import { selectColumns } from './selectColumns.ts';
+import { keepMembership } from './workspaces.ts';
 
 export type WorkbookRecord = typeof workbooks.$inferSelect;
 
@@ -87,14 +88,9 @@ export async function findWorkbook(orm: Orm, id: string): Promise<WorkbookRecord
   return row ?? null;
 }
 
-/** Null: the workspace was deleted meanwhile. Its row is locked, so that it cannot be deleted while a workbook is created in it. */
+/** Null: the workspace was deleted meanwhile, or the owner has left it. */
 export async function insertWorkbook(tx: Tx, workbook: typeof workbooks.$inferInsert): Promise<WorkbookRecord | null> {
-  const home = await tx.orm
-    .select({ id: workspaces.id })
-    .from(workspaces)
-    .where(and(eq(workspaces.id, workbook.workspaceId), isNull(workspaces.deletedAt)))
-    .for('share');
-  if (home.length === 0) return null;
+  if (!(await keepMembership(tx, workbook.workspaceId, workbook.ownerId))) return null;
   const [row] = await tx.orm.insert(workbooks).values(workbook).returning();
   return row as WorkbookRecord;
 }
@@ -106,4 +102,21 @@ export async function updateWorkbook(tx: Tx, id: string, fields: Partial<typeof 
     .where(and(eq(workbooks.id, id), isNull(workbooks.deletedAt)))
     .returning();
   return row ?? null;
+}
+
+/** Gives the private workbooks that a user has in a workspace to another one; returns their ids. */
+export async function handOverWorkbooks(tx: Tx, workspaceId: string, users: { from: string; to: string }): Promise<string[]> {
+  const rows = await tx.orm
+    .update(workbooks)
+    .set({ ownerId: users.to, updatedAt: tx.at })
+    .where(
+      and(
+        eq(workbooks.workspaceId, workspaceId),
+        eq(workbooks.ownerId, users.from),
+        eq(workbooks.visibility, 'private'),
+        isNull(workbooks.deletedAt),
+      ),
+    )
+    .returning({ id: workbooks.id });
+  return rows.map(({ id }) => id);
 }

@@ -85,9 +85,32 @@ export async function updateWorkspace(tx: Tx, id: string, fields: Partial<typeof
   return row as WorkspaceRecord;
 }
 
-/** Whether the workspace has workbooks. Locks it, so that none can be created until the transaction ends. */
-export async function hasWorkbooks(tx: Tx, workspaceId: string): Promise<boolean> {
+/** Until the transaction ends, `keepMembership` waits: nobody creates a workbook in it or hides one. */
+export async function lockWorkspace(tx: Tx, workspaceId: string): Promise<void> {
   await tx.orm.select({ id: workspaces.id }).from(workspaces).where(eq(workspaces.id, workspaceId)).for('update');
+}
+
+/**
+ * Whether the workspace is there and the user its owner or a member. If so, that stays until the transaction ends. The lock is a
+ * statement of its own, so that members are read as they are after it was granted.
+ */
+export async function keepMembership(tx: Tx, workspaceId: string, userId: string): Promise<boolean> {
+  const [workspace] = await tx.orm
+    .select({ accountId: workspaces.accountId })
+    .from(workspaces)
+    .where(and(eq(workspaces.id, workspaceId), isNull(workspaces.deletedAt)))
+    .for('share');
+  if (!workspace) return false;
+  const [found] = await tx.orm
+    .select({ id: accounts.id })
+    .from(accounts)
+    .leftJoin(members, and(eq(members.workspaceId, workspaceId), eq(members.userId, userId)))
+    .where(and(eq(accounts.id, workspace.accountId), or(eq(accounts.ownerId, userId), eq(members.userId, userId))));
+  return found !== undefined;
+}
+
+/** Whether the workspace has workbooks. Call it after locking the workspace. */
+export async function hasWorkbooks(tx: Tx, workspaceId: string): Promise<boolean> {
   const [row] = await tx.orm
     .select({ id: workbooks.id })
     .from(workbooks)

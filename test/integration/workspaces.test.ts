@@ -412,6 +412,45 @@ describe('createWorkbook, updateWorkbook and deleteWorkbook: a workbook', () => 
     expect(ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}', workbook(left))).owner.id).toBe(outsider.userId);
     refused(await outsider.client.GET('/api/v1/workbooks/{workbook_id}', workbook(left)), 404, 'not-found');
   });
+
+  it('goes to the workspace’s owner if it is private, and only there', async () => {
+    const [id, elsewhere] = [await makeWorkspace(owner.client, 'Left'), await makeWorkspace(owner.client, 'Stayed')];
+    for (const each of [id, elsewhere]) await join(each, outsider, 'editor');
+    const hide = async (workspaceId: string) =>
+      ok(
+        await outsider.client.POST('/api/v1/workbooks', {
+          body: { title: 'Hidden', workspace_id: workspaceId, visibility: 'private' },
+        }),
+      ).id;
+    const [left, kept] = [await hide(id), await hide(elsewhere)];
+    refused(await owner.client.GET('/api/v1/workbooks/{workbook_id}', workbook(left)), 404, 'not-found');
+    ok(await owner.client.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', member(id, outsider.userId)));
+    expect(ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}', workbook(left)))).toMatchObject({
+      owner: { id: owner.userId },
+      visibility: 'private',
+    });
+    const { entries } = ok(await owner.client.GET('/api/v1/workbooks/{workbook_id}/audit-log', workbook(left)));
+    expect(entries[0]).toMatchObject({ action: 'workbook.configured', detail: { fields: ['owner'] } });
+    for (const person of [owner, admin])
+      refused(await person.client.GET('/api/v1/workbooks/{workbook_id}', workbook(kept)), 404, 'not-found');
+    expect(ok(await outsider.client.GET('/api/v1/workbooks/{workbook_id}', workbook(kept))).owner.id).toBe(outsider.userId);
+    // Being a member again does not bring it back.
+    await join(id, outsider, 'editor');
+    refused(await outsider.client.GET('/api/v1/workbooks/{workbook_id}', workbook(left)), 404, 'not-found');
+  });
+
+  it('is never left to nobody, though it is made while its owner is removed', async () => {
+    const id = await makeWorkspace(owner.client, 'Busy');
+    for (let round = 0; round < 5; round++) {
+      await join(id, outsider, 'editor');
+      const make = () =>
+        outsider.client.POST('/api/v1/workbooks', { body: { title: 'In between', workspace_id: id, visibility: 'private' } });
+      const leave = owner.client.DELETE('/api/control/workspaces/{workspace_id}/users/{user_id}', member(id, outsider.userId));
+      await Promise.all([make(), make(), leave, make(), make()]);
+      const { rows } = await api.sql.query('SELECT 1 FROM workbooks WHERE workspace_id = $1 AND owner_id <> $2', [id, owner.userId]);
+      expect(rows).toEqual([]);
+    }
+  });
 });
 
 describe('getMyUsage', () => {
