@@ -1,5 +1,5 @@
 import { monthOf } from './month.ts';
-import type { Plan } from './priceList.ts';
+import type { AccountKind, Plan } from './priceList.ts';
 
 export type Source = 'included' | 'purchased';
 
@@ -16,8 +16,9 @@ export interface Lot {
 /** The part of an account's books that the next movement depends on. */
 export interface Books {
   accountId: string;
-  /** Null: the account does not exist. */
+  /** Null, as is `kind`: the account does not exist. */
   plan: Plan | null;
+  kind: AccountKind | null;
   lots: Lot[];
 }
 

@@ -1,6 +1,6 @@
 import { type Books, type Lot, type Movement, monthOfBooks } from './books.ts';
 import { nameMonth } from './month.ts';
-import { plans } from './priceList.ts';
+import { countIncluded, plans } from './priceList.ts';
 
 export interface PlannedMonth {
   month: number;
@@ -9,31 +9,30 @@ export interface PlannedMonth {
   lots: Lot[];
 }
 
-/** Brings the books to the current month: expired lots are emptied, and the plan's credits are granted. */
-export function planMonth({ accountId, plan, lots }: Books, at: Date): PlannedMonth {
+/** Brings the books to the current month: expired lots are emptied, and what the account gets is granted. */
+export function planMonth({ accountId, plan, kind, lots }: Books, at: Date): PlannedMonth {
   const month = monthOfBooks(lots, at);
   if (lots.some(({ source, ends }) => source === 'included' && ends === month)) return { month, movements: [], lots };
-  if (plan === null || !(plan in plans)) throw new Error(`no account ${accountId} with a plan of the price list`);
-  const { includedCredits } = plans[plan];
+  if (plan === null || kind === null || !(plan in plans)) throw new Error(`no account ${accountId} with a plan of the price list`);
+  const included = countIncluded(plan, kind);
   const expired = lots
     .filter(({ ends, available }) => ends < month && available > 0)
     .map(({ source, ends, available }): Movement => {
       const shifts: Movement['shifts'] = [{ source, ends, from: 'available', to: 'expired', amount: available }];
       return { key: `expire:${source}:${nameMonth(ends)}`, kind: 'expire', ref: null, workbookId: null, shifts };
     });
+  const left = lots.map((lot) => (lot.ends < month ? { ...lot, available: 0 } : lot));
+  if (included === 0) return { month, movements: expired, lots: left };
   const grant: Movement = {
     key: `grant:${nameMonth(month)}`,
     kind: 'grant',
     ref: null,
     workbookId: null,
-    shifts: [{ source: 'included', ends: month, from: 'issued', to: 'available', amount: includedCredits }],
+    shifts: [{ source: 'included', ends: month, from: 'issued', to: 'available', amount: included }],
   };
   return {
     month,
     movements: [...expired, grant],
-    lots: [
-      ...lots.map((lot) => (lot.ends < month ? { ...lot, available: 0 } : lot)),
-      { source: 'included', ends: month, available: includedCredits },
-    ],
+    lots: [...left, { source: 'included', ends: month, available: included }],
   };
 }

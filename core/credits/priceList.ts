@@ -1,14 +1,27 @@
 /** The price list. One credit is one unit of structuring or agent work. */
 
-/** What each plan includes per calendar month (UTC). */
+/** What each plan includes per calendar month (UTC), and whether that is paid for. */
 export const plans = {
-  free: { includedCredits: 200 },
-  payg: { includedCredits: 200 },
-  solo: { includedCredits: 3_000 },
-  pro: { includedCredits: 15_000 },
+  free: { includedCredits: 200, isPaid: false },
+  payg: { includedCredits: 200, isPaid: false },
+  solo: { includedCredits: 3_000, isPaid: true },
+  pro: { includedCredits: 15_000, isPaid: true },
 } as const;
 
 export type Plan = keyof typeof plans;
+
+/** A person has one default account, and any number of developer accounts. */
+export type AccountKind = 'default' | 'developer';
+
+/** The plans whose included credits an account of this kind gets. Unpaid ones are granted once per person, not once per account. */
+export function listGrantingPlans(kind: AccountKind): Plan[] {
+  return (Object.keys(plans) as Plan[]).filter((plan) => kind === 'default' || plans[plan].isPaid);
+}
+
+/** What an account gets each month. */
+export function countIncluded(plan: Plan, kind: AccountKind): number {
+  return listGrantingPlans(kind).includes(plan) ? plans[plan].includedCredits : 0;
+}
 
 const structuring = { cellsPerCredit: 20_000, leastCredits: 1 } as const;
 

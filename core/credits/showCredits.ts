@@ -1,5 +1,4 @@
 import type { Source } from './books.ts';
-import { type Plan, plans } from './priceList.ts';
 
 /** An account's credits as shown to people. Always `included + purchased - used = remaining`. */
 export interface Credits {
@@ -22,8 +21,8 @@ export interface LotBalances {
   spentBefore: number;
 }
 
-/** Before the first movement of a month its grant is not booked yet, but is shown. */
-export function showCredits(plan: Plan, lots: LotBalances[]): Credits {
+/** `included`: what the account gets this month. Before the first movement of the month it is not booked yet, but is shown. */
+export function showCredits(included: number, lots: LotBalances[]): Credits {
   // Included credits always count for this month, even if the transaction that spent them began earlier.
   const counted = lots.map(({ source, available, reserved, spent, spentBefore }) => ({
     source,
@@ -31,7 +30,7 @@ export function showCredits(plan: Plan, lots: LotBalances[]): Credits {
     used: reserved + spent - (source === 'purchased' ? spentBefore : 0),
   }));
   if (!counted.some(({ source }) => source === 'included'))
-    counted.push({ source: 'included', available: plans[plan].includedCredits, used: 0 });
+    counted.push({ source: 'included', available: included, used: 0 });
   const sum = (of: (lot: (typeof counted)[number]) => number) => counted.reduce((total, lot) => total + of(lot), 0);
   const sumOf = (source: Source) => sum((lot) => (lot.source === source ? lot.available + lot.used : 0));
   return { included: sumOf('included'), purchased: sumOf('purchased'), used: sum(({ used }) => used), remaining: sum((l) => l.available) };

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { type Books, closeKey, type HeldCredits, type Movement, reserveKey } from '../../core/credits/books.ts';
 import { monthOf } from '../../core/credits/month.ts';
+import { listGrantingPlans } from '../../core/credits/priceList.ts';
 import { creditEntries, creditMovements } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import { sendTogether } from './sendTogether.ts';
@@ -22,7 +23,7 @@ const lockAccounts = (accountIds: string[]) => ({
 
 const selectBooks = (accountIds: string[]) => ({
   name: 'credit_books',
-  text: `SELECT k.id AS "accountId", a.plan, coalesce((
+  text: `SELECT k.id AS "accountId", a.plan, a.kind, coalesce((
            SELECT json_agg(json_build_object('source', lot.source, 'ends', lot.ends, 'available', ${balanceOf('k.id', 'available')})
                            ORDER BY lot.source, lot.ends)
            FROM ${lotsOf('k.id')}), '[]') AS lots
@@ -99,14 +100,14 @@ export async function listStuckReservations(pool: pg.Pool): Promise<{ accountId:
   return rows;
 }
 
-/** Accounts without this month's grant, in order of ids, after a given id. */
+/** Accounts that have not got this month's grant, in order of ids, after a given id. */
 export async function listAccountsWithoutGrant(pool: pg.Pool, after: string, limit: number, at: Date): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT a.id FROM accounts a
-     WHERE a.id > $1 AND a.deleted_at IS NULL AND NOT EXISTS (
+     WHERE a.id > $1 AND a.deleted_at IS NULL AND (a.kind = 'default' OR a.plan = ANY ($4)) AND NOT EXISTS (
        SELECT 1 FROM credit_entries e WHERE e.account_id = a.id AND e.bucket = 'issued' AND e.source = 'included' AND e.ends >= $3)
      ORDER BY a.id LIMIT $2`,
-    [after, limit, monthOf(at)],
+    [after, limit, monthOf(at), listGrantingPlans('developer')],
   );
   return rows.map(({ id }) => id);
 }

@@ -1,3 +1,4 @@
+import { type AccountKind, countIncluded } from '../../core/credits/priceList.ts';
 import { type Credits, type LotBalances, showCredits } from '../../core/credits/showCredits.ts';
 import { selectLotBalances } from './credits.ts';
 import type { Database } from './database.ts';
@@ -12,11 +13,11 @@ export interface MeRow {
   credits: Credits;
 }
 
-type FoundMe = Omit<MeRow, 'credits'> & { lots: LotBalances[] };
+type FoundMe = Omit<MeRow, 'credits'> & { kind: AccountKind; lots: LotBalances[] };
 
 const me: Lookup<FoundMe> = {
   name: 'me',
-  text: `SELECT k.n, u.created_at AS "userCreatedAt", a.plan, a.plan_status AS "planStatus", w.id AS "workspaceId", w.name AS "workspaceName",
+  text: `SELECT k.n, u.created_at AS "userCreatedAt", a.kind, a.plan, a.plan_status AS "planStatus", w.id AS "workspaceId", w.name AS "workspaceName",
                 ${selectLotBalances('a.id', 'now()')} AS lots
          FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(user_id, account_id, n)
          JOIN users u ON u.id = k.user_id JOIN accounts a ON a.id = k.account_id
@@ -25,6 +26,6 @@ const me: Lookup<FoundMe> = {
 
 /** What the operation `me` shows beyond the credential, in one look-up. */
 export async function findMe(db: Database, userId: string, accountId: string): Promise<MeRow> {
-  const { lots, ...row } = (await db.lookUp(me, userId, accountId)) as FoundMe;
-  return { ...row, credits: showCredits(row.plan, lots) };
+  const { kind, lots, ...row } = (await db.lookUp(me, userId, accountId)) as FoundMe;
+  return { ...row, credits: showCredits(countIncluded(row.plan, kind), lots) };
 }

@@ -15,6 +15,7 @@ import { planClosing, sumHeld } from '../../core/credits/planClosing.ts';
 import { planMonth } from '../../core/credits/planMonth.ts';
 import { planPurchase } from '../../core/credits/planPurchase.ts';
 import { planReservation } from '../../core/credits/planReservation.ts';
+import { countIncluded } from '../../core/credits/priceList.ts';
 import { type LotBalances, showCredits } from '../../core/credits/showCredits.ts';
 import { ModelAccount } from '../credits/model.ts';
 import { anyStep, endOf, outcomes, type Step, takeInModel, timeOf } from '../credits/steps.ts';
@@ -23,7 +24,7 @@ const november = new Date('2026-11-30T23:59:59.999Z');
 const december = new Date('2026-12-01T00:00:00.000Z');
 const included = (ends: number, available: number): Lot => ({ source: 'included', ends, available });
 const bought = (available: number, ends = never): Lot => ({ source: 'purchased', ends, available });
-const booksOf = (...lots: Lot[]): Books => ({ accountId: 'acc', plan: 'free', lots });
+const booksOf = (...lots: Lot[]): Books => ({ accountId: 'acc', plan: 'free', kind: 'default', lots });
 /** `expire:included:2026-11 included 202611 available>expired 50` */
 const show = (movements: Movement[]) =>
   movements.flatMap(({ key, shifts }) => shifts.map((s) => `${key} ${s.source} ${s.ends} ${s.from}>${s.to} ${s.amount}`));
@@ -50,12 +51,25 @@ describe('a month of credits', () => {
     ],
     ['does not go back', booksOf(included(202612, 9)), november, []],
     ['brings what the plan includes', { ...booksOf(), plan: 'pro' }, november, [grant('2026-11', 202611, 15_000)]],
+    ['brings nothing free to a further account of a person', { ...booksOf(), kind: 'developer' }, november, []],
+    [
+      'ends what a further account has left, too',
+      { ...booksOf(included(202611, 7)), kind: 'developer', plan: 'payg' },
+      december,
+      ['expire:included:2026-11 included 202611 available>expired 7'],
+    ],
+    [
+      'brings a further account what it pays for',
+      { ...booksOf(), kind: 'developer', plan: 'solo' },
+      november,
+      [grant('2026-11', 202611, 3_000)],
+    ],
   ])('%s', (_, books, at, expected) => {
     expect(show(planMonth(books, at).movements)).toEqual(expected);
   });
 
   it('is refused to an account that is not there', () => {
-    expect(() => planMonth({ accountId: 'acc_x', plan: null, lots: [] }, november)).toThrow('no account acc_x');
+    expect(() => planMonth({ accountId: 'acc_x', plan: null, kind: null, lots: [] }, november)).toThrow('no account acc_x');
   });
 });
 
@@ -187,7 +201,7 @@ describe('credits as they are shown', () => {
     // The plan was changed after the month's grant: the books count.
     ['pro', [lot('included', 194, 0, 6), lot('purchased', 5)], { included: 200, purchased: 5, used: 6, remaining: 199 }],
   ] as const)('of the plan %s with %j in the books are %j', (plan, lots, shown) => {
-    expect(showCredits(plan, [...lots])).toEqual(shown);
+    expect(showCredits(countIncluded(plan, 'default'), [...lots])).toEqual(shown);
     expect(shown.included + shown.purchased - shown.used).toBe(shown.remaining);
   });
 });
@@ -294,7 +308,7 @@ describe('planned movements', () => {
           expect(outcome).toEqual(takeInModel(model, step, month));
           seen.add(`${step.do} ${typeof outcome === 'number' ? 'amount' : outcome}`);
           const now = endOf(clock);
-          expect(showCredits('free', books.balances(now.getUTCFullYear() * 100 + now.getUTCMonth() + 1))).toEqual(model.show(clock));
+          expect(showCredits(countIncluded('free', 'default'), books.balances(now.getUTCFullYear() * 100 + now.getUTCMonth() + 1))).toEqual(model.show(clock));
           const before = books.movements.size;
           takeInBooks(books, step, at);
           takeInModel(model, step, month);

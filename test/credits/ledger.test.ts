@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '../../activities/accounts/createAccount.ts';
 import { grantMonth } from '../../activities/credits/grantMonth.ts';
 import { purchaseCredits } from '../../activities/credits/purchaseCredits.ts';
 import { releaseCredits } from '../../activities/credits/releaseCredits.ts';
@@ -13,6 +12,7 @@ import { makeJob } from '../contract/world.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
 import { ModelAccount } from './model.ts';
+import { openAccount } from './openAccount.ts';
 import { readCredits } from './readCredits.ts';
 import { anyStep, endOf, outcomes, type Step, takeInModel, timeOf } from './steps.ts';
 
@@ -34,7 +34,6 @@ const write = <T>(change: (tx: Tx) => Promise<T>, at?: Date): Promise<T> =>
     (tx) => change(at ? { ...tx, at } : tx),
     async (result) => result,
   );
-const openAccount = async () => (await write((tx) => createAccount(tx, owner.userId, 'books'))).id;
 const reserve = (accountId: string, jobId: string, amount: number, at?: Date) =>
   write((tx) => reserveCredits(tx, { accountId, workbookId: null, jobId, amount }), at);
 const settle = (accountId: string, jobId: string, at?: Date) => write((tx) => settleCredits(tx, jobId, accountId), at);
@@ -114,7 +113,7 @@ describe('the books of an account', () => {
     const seen = new Set<unknown>();
     await fc.assert(
       fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
-        const id = await openAccount();
+        const id = await openAccount(services);
         const model = new ModelAccount();
         let clock = 1;
         for (const taken of steps) {
@@ -144,7 +143,7 @@ describe('the books of an account', () => {
   }, 180_000);
 
   it('turn with the month: what is left expires, what is held can still be spent, and what is given back too late expires', async () => {
-    const id = await openAccount();
+    const id = await openAccount(services);
     const [december, january] = [new Date('2026-12-31T23:59:59.999Z'), new Date('2027-01-01T00:00:00.000Z')];
     await reserve(id, 'a', 50, december);
     await reserve(id, 'b', 30, december);
@@ -178,7 +177,7 @@ describe('the books of an account', () => {
   });
 
   it('count what was bought and spent to the month it was spent in', async () => {
-    const id = await openAccount();
+    const id = await openAccount(services);
     const at = (text: string) => new Date(`${text}T12:00:00Z`);
     await buy(id, 'pay', 500, at('2027-03-01'));
     await reserve(id, 'a', 300, at('2027-03-02'));
@@ -191,7 +190,7 @@ describe('the books of an account', () => {
   });
 
   it('take no amount that is none', async () => {
-    const id = await openAccount();
+    const id = await openAccount(services);
     for (const amount of [0, -1, 0.5, Number.NaN]) {
       await expect(reserve(id, 'a', amount)).rejects.toThrow(RangeError);
       await expect(buy(id, 'a', amount)).rejects.toThrow(RangeError);
@@ -209,7 +208,7 @@ describe('credits at the same time', () => {
     [0, 30, 6],
     [200, 1, 0],
   ])('with %i of 200 taken, 20 jobs ask for %i each: %i get it', async (taken, amount, lucky) => {
-    const id = await openAccount();
+    const id = await openAccount(services);
     if (taken > 0) await reserve(id, 'first', taken);
     const outcomes = await many(20, (i) => reserve(id, `job_${i}`, amount));
     expect(outcomes.filter((outcome) => outcome === 'reserved')).toHaveLength(lucky);
@@ -219,14 +218,14 @@ describe('credits at the same time', () => {
   });
 
   it('one job asks 20 times and gets it once', async () => {
-    const id = await openAccount();
+    const id = await openAccount(services);
     expect(new Set(await many(20, () => reserve(id, 'job', 7)))).toEqual(new Set(['reserved']));
     expect(await readCredits(services.db.pool, id)).toMatchObject({ used: 7, remaining: 193 });
   });
 
   it('a job is settled and given back: one of the two happens', async () => {
     for (let round = 0; round < 10; round += 1) {
-      const id = await openAccount();
+      const id = await openAccount(services);
       await reserve(id, 'job', 9);
       const outcomes = await Promise.allSettled([settle(id, 'job'), release(id, 'job'), settle(id, 'job'), release(id, 'job')]);
       const settled = outcomes[0]?.status === 'fulfilled';
@@ -277,7 +276,7 @@ describe('the database itself', () => {
       /credit_entries_not_overdrawn/,
     ],
   ])('refuses %s', async (_, statements, message) => {
-    const id = await openAccount();
+    const id = await openAccount(services);
     const client = await api.sql.connect();
     try {
       await expect(client.query(`BEGIN; ${statements(id)} COMMIT`)).rejects.toThrow(message);
@@ -295,7 +294,7 @@ describe('the database itself', () => {
   );
 
   it('stops a second writer that has seen the same balance, should the lock be forgotten', async () => {
-    const id = await openAccount();
+    const id = await openAccount(services);
     await grant(id);
     const month = Number(new Date().toISOString().slice(0, 7).replace('-', ''));
     const spend = `INSERT INTO credit_entries (account_id, key, source, ends, bucket, amount, at)
@@ -330,7 +329,7 @@ describe('a reservation that nobody ended', () => {
   it('is given back an hour later when its job is over or gone, and only then', async () => {
     // What other tests have left.
     await expireThings(services, () => {});
-    const account = await openAccount();
+    const account = await openAccount(services);
     const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
     const seed = { accountId: account, userId: owner.userId, workbookId: null };
     const running = await makeJob(api, seed);

@@ -6,7 +6,7 @@ import { settleCredits } from '../../activities/credits/settleCredits.ts';
 import { commit, type Tx } from '../../store/pg/commit.ts';
 import { makeId } from '../../store/services.ts';
 import { ok } from '../setup/api.ts';
-import { makeAccount, makeWorkbook, makeWorkspace } from '../setup/credentials.ts';
+import { makeWorkbook } from '../setup/credentials.ts';
 import { holdDraft } from './hold.ts';
 import { makeIncomeStatement, makeNewFile, makeXlsx, namesOf, scattered, type UploadAnswer, useWorld } from './world.ts';
 
@@ -162,9 +162,9 @@ describe('uploadSource: identical bytes in another workbook of the account', () 
   it('of another account are charged there', async () => {
     const bytes = await makeNewFile();
     await world.upload('在庫.xlsx', bytes, { workbookId: await world.newWorkbook() });
-    const other = await makeAccount(world.owner.client, '別の口座');
-    const workbookId = await makeWorkbook(world.owner.client, '別', await makeWorkspace(world.owner.client, '別', other));
-    expect(await world.upload('在庫.xlsx', bytes, { workbookId })).toMatchObject({ structuring: 'structured', credits_charged: 1 });
+    const other = await world.api.signUp('別の人');
+    const workbookId = await makeWorkbook(other.client, '別');
+    expect(await world.upload('在庫.xlsx', bytes, { workbookId, token: other.session })).toMatchObject({ structuring: 'structured', credits_charged: 1 });
   });
 
   it('that are being structured fall back to raw tables, and can be asked for again', async () => {

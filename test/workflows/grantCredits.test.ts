@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAccount } from '../../activities/accounts/createAccount.ts';
 import { grantCredits } from '../../activities/credits/grantCredits.ts';
 import { grantMonth } from '../../activities/credits/grantMonth.ts';
 import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
@@ -8,8 +7,10 @@ import type { Service } from '../../store/lifecycle.ts';
 import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { scheduleId } from '../../store/temporal/schedules.ts';
+import { openAccount } from '../credits/openAccount.ts';
 import { readCredits } from '../credits/readCredits.ts';
-import { type Person, startTestApi, type TestApi } from '../setup/api.ts';
+import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
+import { makeAccount, mintToken } from '../setup/credentials.ts';
 import { keepHistory, replayHistory } from './replay.ts';
 
 let api: TestApi;
@@ -29,7 +30,6 @@ afterAll(async () => {
 
 const actor: Actor = { name: 'test', userId: null, credential: 'none', requestId: 'req_test' };
 const write = <T>(change: (tx: Tx) => Promise<T>): Promise<T> => commit(services, actor, change, async (result) => result);
-const openAccount = async () => (await write((tx) => createAccount(tx, owner.userId, 'idle'))).id;
 const listKeys = async (accountId: string): Promise<string[]> =>
   (await api.sql.query<{ key: string }>('SELECT key FROM credit_movements WHERE account_id = $1 ORDER BY key', [accountId])).rows.map(
     ({ key }) => key,
@@ -57,7 +57,7 @@ describe('grantCredits', () => {
   });
 
   it('gives the month to accounts that do nothing, and ends the month before', async () => {
-    const [idle, fresh, busy, gone] = [await openAccount(), await openAccount(), await openAccount(), await openAccount()];
+    const [idle, fresh, busy, gone] = [await openAccount(services), await openAccount(services), await openAccount(services), await openAccount(services)];
     await write((tx) => grantMonth({ ...tx, at: lastMonth }, [idle, gone]));
     await write((tx) => reserveCredits(tx, { accountId: busy, workbookId: null, jobId: 'a', amount: 5 }));
     await api.sql.query('UPDATE accounts SET deleted_at = now() WHERE id = $1', [gone]);
@@ -80,9 +80,23 @@ describe('grantCredits', () => {
     expect((await read()).rows).toEqual(before);
   });
 
+  it('gives a person the free credits once, however many accounts they have, and each account what it pays for', async () => {
+    const [free, paid] = [await makeAccount(owner.client, 'One more'), await makeAccount(owner.client, 'A paid one')];
+    await api.sql.query("UPDATE accounts SET plan = 'solo' WHERE id = $1", [paid]);
+    expect((await runWorkflow()).result).toBe(1);
+    expect([await listKeys(free), await listKeys(paid)]).toEqual([[], [`grant:${nameOf(now)}`]]);
+    const token = await mintToken(owner.client, { account_id: free });
+    expect(ok(await api.as(token.text).GET('/api/v1/me')).credits).toEqual({ included: 0, purchased: 0, used: 0, remaining: 0 });
+    const reserve = (accountId: string) =>
+      write((tx) => reserveCredits(tx, { accountId, workbookId: null, jobId: `for ${accountId}`, amount: 1 }));
+    const own = ok(await owner.client.GET('/api/v1/me')).account_id;
+    expect([await reserve(free), await reserve(paid), await reserve(own)]).toEqual(['no_credits', 'reserved', 'reserved']);
+    expect((await runWorkflow()).result).toBe(0);
+  });
+
   it('goes over the accounts in parts, each of them once, whoever else does the same', async () => {
     const ids = [];
-    for (let i = 0; i < 7; i += 1) ids.push(await openAccount());
+    for (let i = 0; i < 7; i += 1) ids.push(await openAccount(services));
     const quiet = { heartbeat() {} };
     const limits = { accountsAtATime: 2, batches: 1 };
     const walk = async () => {
@@ -96,7 +110,7 @@ describe('grantCredits', () => {
     };
     expect(await walk()).toEqual([2, 2, 2, 1]);
     const more = [];
-    for (let i = 0; i < 9; i += 1) more.push(await openAccount());
+    for (let i = 0; i < 9; i += 1) more.push(await openAccount(services));
     await Promise.all([walk(), walk(), walk()]);
     for (const id of [...ids, ...more]) expect(await listKeys(id)).toEqual([`grant:${nameOf(now)}`]);
   });
