@@ -147,10 +147,12 @@ export interface paths {
          * Mint a token
          * @description Mints a personal access token, bound to exactly one account. The plaintext is in this answer and nowhere else.
          *
-         *     A session may mint anything on the user's accounts. A token or key may mint for its own account only, with scopes it has
-         *     itself (else 403 `missing-scope`) and a reach within its own (else 403 `outside-reach`); a workspace or workbook in
-         *     `resource` that cannot be reached, an unknown one included, is 403 `outside-reach`. An `account_id` that is not the
-         *     user's is 404.
+         *     A session may mint anything on the user's accounts. A token or key that has the scope `keys:mint` may mint for its own
+         *     account only, with scopes it has itself (else 403 `missing-scope`) and a reach within its own (else 403
+         *     `outside-reach`); a workspace or workbook in `resource` that cannot be reached, an unknown one included, is 403
+         *     `outside-reach`. An `account_id` that is not the user's is 404.
+         *
+         *     What a token or key minted ends when it ends, and its requests count against both limits.
          */
         post: operations["createToken"];
         delete?: never;
@@ -172,8 +174,9 @@ export interface paths {
         /**
          * Revoke a token
          * @description Revokes one of the user's tokens; it is refused from now on. Idempotent: 204 also when it was revoked already. A session
-         *     may revoke any of the user's tokens, a token or key those of its own account within its own reach, itself included (else
-         *     403 `outside-reach`).
+         *     may revoke any of the user's tokens. A token may always revoke itself; for others a token or key needs the scope
+         *     `keys:revoke` (else 403 `missing-scope`), and reaches those of its own account within its own reach (else 403
+         *     `outside-reach`).
          */
         delete: operations["revokeToken"];
         options?: never;
@@ -641,8 +644,8 @@ export interface paths {
         post?: never;
         /**
          * Remove a member
-         * @description Takes a member out of the workspace. Workbooks the person owns stay. The owner cannot be removed: 409 `in-use`. Needs
-         *     the base role `admin`.
+         * @description Takes a member out of the workspace. Workbooks the person owns stay; the private ones go to the workspace's owner, as
+         *     nobody would see them otherwise. The owner cannot be removed: 409 `in-use`. Needs the base role `admin`.
          */
         delete: operations["removeWorkspaceUser"];
         options?: never;
@@ -1116,9 +1119,10 @@ export interface paths {
         /**
          * Put the bytes
          * @description Takes the raw bytes and starts the ingest. The signature in the address is the whole authentication: wrong, altered or
-         *     missing it is 403 `bad-signature`; past its end 410 `expired`. A repeat with identical bytes is answered like the first;
-         *     other bytes are 409 `in-use`, unless the ingest failed: then the slot takes another PUT until it expires. 404 once the
-         *     workbook is gone.
+         *     missing it is 403 `bad-signature`; past its end 410 `expired`. Who opened the slot must still be allowed to write to the
+         *     workbook, and the credential they used must live: else 403 `outside-reach`. A repeat with identical bytes is answered
+         *     like the first; other bytes are 409 `in-use`, unless the ingest failed: then the slot takes another PUT until it
+         *     expires. 404 once the workbook is gone.
          */
         put: operations["putUpload"];
         post?: never;
@@ -8610,6 +8614,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];

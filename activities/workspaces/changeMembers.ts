@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type BaseRole, reservedRoles } from '../../core/access/roles.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
-import { memberAdded, memberRemoved, memberRoleChanged, memberRolesSet } from '../../core/journal/workspaceNotes.ts';
 import { workbookConfigured } from '../../core/journal/workbookNotes.ts';
+import { memberAdded, memberRemoved, memberRoleChanged, memberRolesSet } from '../../core/journal/workspaceNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { findUserByEmail } from '../../store/pg/users.ts';
 import { handOverWorkbooks } from '../../store/pg/workbooks.ts';

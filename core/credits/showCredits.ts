@@ -29,8 +29,7 @@ export function showCredits(included: number, lots: LotBalances[]): Credits {
     available,
     used: reserved + spent - (source === 'purchased' ? spentBefore : 0),
   }));
-  if (!counted.some(({ source }) => source === 'included'))
-    counted.push({ source: 'included', available: included, used: 0 });
+  if (!counted.some(({ source }) => source === 'included')) counted.push({ source: 'included', available: included, used: 0 });
   const sum = (of: (lot: (typeof counted)[number]) => number) => counted.reduce((total, lot) => total + of(lot), 0);
   const sumOf = (source: Source) => sum((lot) => (lot.source === source ? lot.available + lot.used : 0));
   return { included: sumOf('included'), purchased: sumOf('purchased'), used: sum(({ used }) => used), remaining: sum((l) => l.available) };

@@ -308,7 +308,9 @@ describe('planned movements', () => {
           expect(outcome).toEqual(takeInModel(model, step, month));
           seen.add(`${step.do} ${typeof outcome === 'number' ? 'amount' : outcome}`);
           const now = endOf(clock);
-          expect(showCredits(countIncluded('free', 'default'), books.balances(now.getUTCFullYear() * 100 + now.getUTCMonth() + 1))).toEqual(model.show(clock));
+          expect(showCredits(countIncluded('free', 'default'), books.balances(now.getUTCFullYear() * 100 + now.getUTCMonth() + 1))).toEqual(
+            model.show(clock),
+          );
           const before = books.movements.size;
           takeInBooks(books, step, at);
           takeInModel(model, step, month);

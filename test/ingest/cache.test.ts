@@ -164,7 +164,10 @@ describe('uploadSource: identical bytes in another workbook of the account', () 
     await world.upload('在庫.xlsx', bytes, { workbookId: await world.newWorkbook() });
     const other = await world.api.signUp('別の人');
     const workbookId = await makeWorkbook(other.client, '別');
-    expect(await world.upload('在庫.xlsx', bytes, { workbookId, token: other.session })).toMatchObject({ structuring: 'structured', credits_charged: 1 });
+    expect(await world.upload('在庫.xlsx', bytes, { workbookId, token: other.session })).toMatchObject({
+      structuring: 'structured',
+      credits_charged: 1,
+    });
   });
 
   it('that are being structured fall back to raw tables, and can be asked for again', async () => {

@@ -123,8 +123,7 @@ describe('Idempotency-Key: a repeated request of somebody who has lost the right
       ['POST', '/api/v1/workbooks', { title: 'A secret workbook', workspace_id: workspaceId }, 'outside-reach'],
     ];
     const keys = requests.map(() => randomUUID());
-    const sendAll = () =>
-      Promise.all(requests.map(([method, path, body], i) => send(person, path, body, keys[i] as string, method)));
+    const sendAll = () => Promise.all(requests.map(([method, path, body], i) => send(person, path, body, keys[i] as string, method)));
     const first = await Promise.all((await sendAll()).map(async (answer) => [answer.ok, await answer.text()]));
     expect(first.map(([done]) => done)).toEqual(requests.map(() => true));
     await leave();

@@ -57,7 +57,12 @@ describe('grantCredits', () => {
   });
 
   it('gives the month to accounts that do nothing, and ends the month before', async () => {
-    const [idle, fresh, busy, gone] = [await openAccount(services), await openAccount(services), await openAccount(services), await openAccount(services)];
+    const [idle, fresh, busy, gone] = [
+      await openAccount(services),
+      await openAccount(services),
+      await openAccount(services),
+      await openAccount(services),
+    ];
     await write((tx) => grantMonth({ ...tx, at: lastMonth }, [idle, gone]));
     await write((tx) => reserveCredits(tx, { accountId: busy, workbookId: null, jobId: 'a', amount: 5 }));
     await api.sql.query('UPDATE accounts SET deleted_at = now() WHERE id = $1', [gone]);
