@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
-import { isId } from '../../core/ids/ids.ts';
+import { hasIdForm } from '../../core/ids/ids.ts';
 import { snapshotCommitted } from '../../core/journal/snapshotNotes.ts';
 import { findNameFault } from '../../core/table/nameFaults.ts';
 import type { Tx } from '../../store/pg/commit.ts';
@@ -50,7 +50,7 @@ export async function commitVersion(
 
 /** The label. One that looks like a snapshot id is refused, as both may be given in the same place. */
 export function checkLabel(label: string): string {
-  const why = findNameFault(label) ?? (isId(label, 'snp') ? 'has the form of a snapshot id' : null);
+  const why = findNameFault(label) ?? (hasIdForm(label, 'snp') ? 'has the form of a snapshot id' : null);
   if (why === null) return label;
   throw new DomainError('validation-failed', `The label ${why}.`, 'Choose a label that people can read.', {
     errors: [{ pointer: '/label', detail: why }],

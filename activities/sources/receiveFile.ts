@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { DomainError } from '../../core/errors.ts';
-import { findBlankFault } from '../../core/names.ts';
+import { findUnseenFault } from '../../core/names.ts';
 import { isDots } from '../../core/table/nameFaults.ts';
 import { sourcesPrefix } from '../../store/blobs/keys.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
@@ -18,7 +18,7 @@ export function cleanFilename(given: string, pointer: string): string {
       ? 'has no file name'
       : name.length > longestName
         ? `has a name longer than ${longestName} characters`
-        : findBlankFault(name);
+        : findUnseenFault(name);
   if (why === null) return name;
   throw new DomainError('validation-failed', `${pointer}: ${why}.`, 'Send the file with its name, extension included.', {
     errors: [{ pointer, detail: why }],

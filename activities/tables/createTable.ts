@@ -1,7 +1,6 @@
 import { DomainError, describeFirst } from '../../core/errors.ts';
-import { isId } from '../../core/ids/ids.ts';
 import { tableCreated } from '../../core/journal/tableNotes.ts';
-import { findNameFault } from '../../core/table/nameFaults.ts';
+import { findTableNameFault } from '../../core/table/nameFaults.ts';
 import { checkNewColumns } from '../../core/table/planColumns.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
@@ -37,8 +36,7 @@ export async function createTable(
   wanted: { name: string; columns: ColumnWanted[] },
 ): Promise<{ name: string; editVersion: number }> {
   const { name } = wanted;
-  // Tables are found by name or id, so a name must not look like an id.
-  const why = findNameFault(name) ?? (isId(name, 'tbl') ? 'has the form of a table id' : null);
+  const why = findTableNameFault(name);
   if (why)
     throw new DomainError('validation-failed', `/name: ${why}.`, 'Give the table another name.', {
       errors: [{ pointer: '/name', detail: why }],

@@ -29,6 +29,12 @@ export type MakeId = (prefix: IdPrefix) => string;
 
 const shape = /^([a-z]{2,3})_[0-9A-HJKMNP-TV-Z]{26}$/;
 
+/** Whether a name could be taken for an id of that kind: names are found whatever their case. */
+export function hasIdForm(name: string, prefix: IdPrefix): boolean {
+  const at = prefix.length;
+  return isId(`${name.slice(0, at).toLowerCase()}${name.slice(at).toUpperCase()}`, prefix);
+}
+
 /** Whether the text is an id of that kind; no other text can name something that exists. */
 export function isId(text: string, prefix: IdPrefix): boolean {
   return shape.exec(text)?.[1] === prefix;

@@ -1,5 +1,6 @@
 /** Names of tables and columns: cleaned, cut, and unique. */
 
+import { hasIdForm } from '../ids/ids.ts';
 import type { Naming } from './naming.ts';
 
 export const MAX_NAME_LENGTH = 200;
@@ -51,7 +52,8 @@ export class NameRegistry {
 
   claim(wanted: string, fallback: string): string {
     const base = [wanted, fallback].map(cleanName).find(isUsableName) ?? '表';
-    let name = base;
+    // Tables are found by name or id.
+    let name = hasIdForm(base, 'tbl') ? suffixName(base, 1) : base;
     for (let n = 2; this.taken.has(foldWidely(name)); n += 1) name = suffixName(base, n);
     this.taken.add(foldWidely(name));
     return name;

@@ -3,6 +3,8 @@
 import { formatRange, parseColumn, parseRange } from '../a1/address.ts';
 import { parseColumnType, typeNames } from '../cells/columnTypes.ts';
 import type { Range } from '../grid/grid.ts';
+import { findUnseenFault } from '../names.ts';
+import { findTableNameFault } from '../table/nameFaults.ts';
 import { ROW_ID_NAME } from './columnNames.ts';
 import type { SheetExtent } from './extents.ts';
 import type { Misfit } from './output.ts';
@@ -98,7 +100,9 @@ function validateText(region: RegionJson, at: string): SpecProblem[] {
 
 function validateTable(region: RegionJson, range: Range, at: string): SpecProblem[] {
   const problems: SpecProblem[] = [];
-  if ((region.name ?? '').trim() === '') problems.push({ pointer: `${at}/name`, message: 'a table needs a name' });
+  const name = (region.name ?? '').trim();
+  const fault = name === '' ? 'a table needs a name' : findTableNameFault(name);
+  if (fault !== null) problems.push({ pointer: `${at}/name`, message: fault });
   if (region.orientation !== 'rows')
     problems.push({ pointer: `${at}/orientation`, message: 'records that run across are not read yet; transpose the sheet' });
   region.header_rows.forEach((row, k) => {
@@ -130,7 +134,8 @@ function validateColumns(region: RegionJson, range: Range, at: string): SpecProb
     if (!parseColumnType(column.type))
       problems.push({ pointer: `${pointer}/type`, message: `${column.type} is no type; the types are ${typeNames.join(', ')}` });
     const name = column.name.trim().toLowerCase();
-    if (name === '') problems.push({ pointer: `${pointer}/name`, message: 'a column needs a name' });
+    const fault = name === '' ? 'a column needs a name' : findUnseenFault(name);
+    if (fault !== null) problems.push({ pointer: `${pointer}/name`, message: fault });
     else if (name === ROW_ID_NAME)
       problems.push({ pointer: `${pointer}/name`, message: `${ROW_ID_NAME} is the name of the row identifier` });
     else if (names.has(name)) problems.push({ pointer: `${pointer}/name`, message: `there is another column ${column.name}` });

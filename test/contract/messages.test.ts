@@ -80,6 +80,35 @@ describe('a name with blanks at its ends', () => {
   });
 });
 
+describe('a name with a control character', () => {
+  const workbook = `/api/v1/workbooks/${world.workbookId}`;
+  const columns = [{ name: 'a' }];
+  it.each([
+    ['/api/v1/workbooks', { body: { title: '決\n算' } }, '/title'],
+    [`${workbook}/tables`, { body: { name: 'x\u001b[31m', columns } }, '/name'],
+    [`${workbook}/tables`, { body: { name: 'x', columns: [{ name: 'a\tb' }] } }, '/columns/0/name'],
+    [`${table}/columns`, { body: { column: 'b\u0085c', expected_version: null } }, '/column'],
+    [`${workbook}/versions`, { body: { label: 'v\u20281' } }, '/label'],
+    ['/api/control/workspaces', { body: { name: 'te\ram' } }, '/name'],
+    ['/api/control/accounts', { body: { name: 'fi\u007frm' } }, '/name'],
+    ['/api/v1/me/tokens', { body: { name: 'c\u0001i' } }, '/name'],
+    ['/api/auth/signup', { body: { email: 'control@example.com', password: 'correct horse battery', name: 'a\nb' } }, '/name'],
+  ])('%s %j is refused', async (path, sent, pointer) => {
+    const problem = await send(path, { token: owner.session, ...sent });
+    const detail = 'contains a control character, such as a line break or a tab';
+    expect(problem).toMatchObject({ slug: 'validation-failed', errors: [{ pointer, detail }] });
+  });
+});
+
+describe('a table name that could be taken for an id', () => {
+  const id = 'tbl_01ARZ3NDEKTSV4RRFFQ69G5FAV';
+  it.each([id, id.toLowerCase(), id.toUpperCase()])('%s is refused', async (name) => {
+    const sent = { token: owner.session, body: { name, columns: [{ name: 'a' }] } };
+    const problem = await send(`/api/v1/workbooks/${world.workbookId}/tables`, sent);
+    expect(problem).toMatchObject({ slug: 'validation-failed', errors: [{ pointer: '/name', detail: 'has the form of a table id' }] });
+  });
+});
+
 describe('a missing expected_version', () => {
   const detail = 'is required: the edit_version that you read, or null to write without a check';
   it.each([

@@ -70,6 +70,16 @@ describe('NameRegistry', () => {
     expect(names.claim('売上', 'f')).toBe('売上');
   });
 
+  it('never hands out what could be taken for the id of a table', () => {
+    const names = new NameRegistry();
+    const id = 'tbl_01ARZ3NDEKTSV4RRFFQ69G5FAV';
+    expect([names.claim(id, 'f'), names.claim(id.toLowerCase(), 'f'), names.claim(' ', `${id}\n`)]).toEqual([
+      `${id}_1`,
+      `${id.toLowerCase()}_2`,
+      `${id}_3`,
+    ]);
+  });
+
   it('takes the fallback for a name that cannot be used, and 表 without one', () => {
     const names = new NameRegistry();
     expect([names.claim(' ', 'file'), names.claim('..', ''), names.claim('', '.')]).toEqual(['file', '表', '表_2']);
