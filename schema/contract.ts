@@ -3027,7 +3027,8 @@ export interface paths {
         /**
          * Can the service do its work
          * @description Checks database, blob store, Temporal and query processes. If one cannot be reached the answer is 503 `unavailable` and
-         *     `errors` names it.
+         *     `errors` names it. If only no worker asks for tasks, the answer is 200, `workers` is `away` and `notice` says what that
+         *     means: jobs wait, everything else works.
          */
         get: operations["getReadiness"];
         put?: never;
@@ -3047,7 +3048,9 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description Prometheus text format. Meant for the operator's network: it carries no content and no names, but do not expose it.
+         * @description Prometheus text format, for operators: only for the addresses of `SVC_METRICS_ADDRESSES`, which is the machine itself
+         *     unless the installation says otherwise, and for whoever sends the installation's `SVC_METRICS_TOKEN` as
+         *     `Authorization: Bearer`. It carries no content and no names.
          */
         get: operations["getMetrics"];
         put?: never;
@@ -4699,6 +4702,11 @@ export interface components {
          */
         ExpectedVersion: number | null;
         /**
+         * @description `away`: only `workers` can be; without the others the answer is 503.
+         * @enum {string}
+         */
+        PartState: "ok" | "away";
+        /**
          * @description Format of rows: `json` (`application/json`), `ndjson` (`application/x-ndjson`), `arrow`
          *     (`application/vnd.apache.arrow.stream`), `csv` (`text/csv`), `parquet` (`application/vnd.apache.parquet`).
          * @enum {string}
@@ -5790,17 +5798,19 @@ export interface components {
             name: string;
             edit_version: components["schemas"]["EditVersion"];
         };
-        /** @description Every part the service needs can be reached. */
+        /** @description Every part that requests need can be reached. */
         Readiness: {
             /**
              * @description Always `ready`; otherwise the answer is 503.
              * @enum {string}
              */
             status: "ready";
-            /** @description State of each part: `database`, `blobs`, `temporal`, `queries`. */
+            /** @description State of each part: `database`, `blobs`, `temporal`, `queries`, `workers`. */
             checks: {
-                [key: string]: "ok";
+                [key: string]: components["schemas"]["PartState"];
             };
+            /** @description What it means that a part is `away`. */
+            notice: string | null;
         };
         /** @description A recompute. */
         RecomputeJob: {
@@ -21357,8 +21367,10 @@ export interface operations {
                      *         "database": "ok",
                      *         "blobs": "ok",
                      *         "temporal": "ok",
-                     *         "queries": "ok"
-                     *       }
+                     *         "queries": "ok",
+                     *         "workers": "ok"
+                     *       },
+                     *       "notice": null
                      *     }
                      */
                     "application/json": components["schemas"]["Readiness"];
@@ -21394,6 +21406,7 @@ export interface operations {
                     "text/plain": string;
                 };
             };
+            401: components["responses"]["Unauthenticated"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ValidationFailed"];
             500: components["responses"]["Internal"];

@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isNetwork } from '../core/networkAddress.ts';
 import { projectDir } from './projectDir.mjs';
 import { type Variable, type VariableName, variableNames, variables } from './variables.ts';
 
@@ -55,6 +56,8 @@ export interface Config {
   trustProxy: boolean;
   /** Web pages that may call the API; `*` for any. */
   corsOrigins: string[];
+  /** Who may read /metrics: these networks, and whoever has the token. */
+  metrics: { networks: string[]; token: string | null };
   dataDir: string;
   /** null: the embedded set-up generates it and stores it in the data dir. */
   secret: string | null;
@@ -100,8 +103,9 @@ export function loadConfig(env: Env = process.env): Config {
     publicUrl: read.url('SVC_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '') ?? `http://${urlHost(host)}:${port}`,
     trustProxy: read.flag('SVC_TRUST_PROXY', false),
     corsOrigins: read.origins('SVC_CORS_ORIGINS'),
+    metrics: { networks: read.networks('SVC_METRICS_ADDRESSES'), token: read.secret('SVC_METRICS_TOKEN', 16) },
     dataDir,
-    secret: read.secret(),
+    secret: read.secret('SVC_SECRET', 32),
     signup: read.flag('SVC_SIGNUP', true),
     structuring: read.flag('SVC_STRUCTURING', true),
     rateLimits: read.flag('SVC_RATE_LIMITS', true),
@@ -149,6 +153,8 @@ export function configToEnv(config: Config): Env {
     SVC_PUBLIC_URL: config.publicUrl,
     SVC_TRUST_PROXY: onOff(config.trustProxy),
     SVC_CORS_ORIGINS: config.corsOrigins.join(',') || undefined,
+    SVC_METRICS_ADDRESSES: config.metrics.networks.join(','),
+    SVC_METRICS_TOKEN: config.metrics.token ?? undefined,
     SVC_DATA_DIR: config.dataDir,
     SVC_SECRET: config.secret ?? undefined,
     SVC_SIGNUP: onOff(config.signup),
@@ -301,9 +307,9 @@ class Reader {
     return value === null ? null : resolve(value);
   }
 
-  secret(): string | null {
-    const value = this.text('SVC_SECRET');
-    if (value !== null && value.length < 32) this.refuse('SVC_SECRET', `must have at least 32 characters, not ${value.length}`);
+  secret(name: VariableName, shortest: number): string | null {
+    const value = this.text(name);
+    if (value !== null && value.length < shortest) this.refuse(name, `must have at least ${shortest} characters, not ${value.length}`);
     return value;
   }
 
@@ -349,9 +355,22 @@ class Reader {
     return null;
   }
 
+  private list(name: VariableName): string[] {
+    const listed = (this.text(name) ?? '').split(',').map((item) => item.trim());
+    return listed.filter((item) => item !== '');
+  }
+
+  /** Reads what is said, or else the default that a reader is told. */
+  networks(name: VariableName): string[] {
+    const networks = this.list(name);
+    for (const network of networks) {
+      if (!isNetwork(network)) this.refuse(name, `must hold addresses or networks such as 10.0.0.0/8, not "${network}"`);
+    }
+    return networks.length > 0 ? networks : variables[name].default.split(', ');
+  }
+
   origins(name: VariableName): string[] {
-    const listed = (this.text(name) ?? '').split(',').map((origin) => origin.trim());
-    const origins = listed.filter((origin) => origin !== '');
+    const origins = this.list(name);
     for (const origin of origins) {
       if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue;
       this.refuse(name, `must hold origins such as https://app.example.com (no path, no slash at the end) or *, not "${origin}"`);

@@ -24,12 +24,23 @@ export const variables = {
   SVC_TRUST_PROXY: {
     topic: 'API',
     default: 'off',
-    meaning: 'on: believe X-Forwarded-For and X-Forwarded-Proto, because a proxy of ours sets them',
+    meaning: 'on: believe the last address of X-Forwarded-For, and X-Forwarded-Proto, because a proxy of ours sets them',
   },
   SVC_CORS_ORIGINS: {
     topic: 'API',
     default: 'none',
     meaning: 'origins of web pages that may call the API, separated by commas, such as https://app.example.com; * for any',
+  },
+  SVC_METRICS_ADDRESSES: {
+    topic: 'API',
+    default: '127.0.0.0/8, ::1',
+    meaning: 'addresses and networks that may read /metrics, separated by commas, such as 10.0.0.0/8',
+  },
+  SVC_METRICS_TOKEN: {
+    topic: 'API',
+    default: 'none',
+    meaning: 'whoever sends it as `Authorization: Bearer` may read /metrics from any address; at least 16 characters',
+    secret: true,
   },
   SVC_DATA_DIR: {
     topic: 'Service',

@@ -9,7 +9,7 @@ import type { Services } from '../../store/services.ts';
 import { issuerOf, verifyIssuedToken } from './oidc.ts';
 import { provisionIdentity } from './provisionIdentity.ts';
 import { tokenExpired, unauthenticated } from './refusals.ts';
-import { sessionIssuer, verifySessionToken } from './sessionToken.ts';
+import { requireOneSpelling, sessionIssuer, verifySessionToken } from './sessionToken.ts';
 import { parseTokenText } from './tokenText.ts';
 
 const sessionRateLimit = 600;
@@ -54,6 +54,7 @@ export function credentialPrincipal(known: KnownCredential): Principal {
 
 async function bySession(services: Services, bearer: string): Promise<Principal> {
   const issuer = issuerOf(bearer);
+  if (issuer !== null) requireOneSpelling(bearer);
   if (issuer === sessionIssuer) {
     const claims = await verifySessionToken(services.sessionKey, bearer);
     const user = await findSessionUser(services.db, claims.jti, claims.userId);

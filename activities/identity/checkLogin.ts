@@ -1,4 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
+import { groupAddress } from '../../core/networkAddress.ts';
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { beginLogin, endLogin } from '../../store/pg/rates.ts';
 import { findUserByLogin, type UserRecord } from '../../store/pg/users.ts';
@@ -12,7 +13,7 @@ const badTriesPerMinute = 5;
 export async function checkLogin(services: Services, given: { email: string; password: string; address: string }): Promise<UserRecord> {
   try {
     const attempt = makeId('req');
-    const subjects = [`email ${given.email.toLowerCase()}`, `address ${given.address}`];
+    const subjects = [`email ${given.email.toLowerCase()}`, `address ${groupAddress(given.address)}`];
     if (!(await beginLogin(services.db.pool, subjects, attempt, badTriesPerMinute))) {
       throw new DomainError('rate-limited', 'Too many bad log-ins for this e-mail or address.', 'Wait a minute, then try again.', {
         headers: { 'Retry-After': '60' },
@@ -34,7 +35,7 @@ const signUpsPerMinute = 30;
 export async function limitSignUps(services: Services, address: string): Promise<void> {
   if (!services.config.rateLimits) return;
   const attempt = makeId('req');
-  if (await beginLogin(services.db.pool, [`sign-up ${address}`], attempt, signUpsPerMinute)) {
+  if (await beginLogin(services.db.pool, [`sign-up ${groupAddress(address)}`], attempt, signUpsPerMinute)) {
     // Every attempt counts, whatever its outcome.
     await endLogin(services.db.pool, attempt, false);
     return;

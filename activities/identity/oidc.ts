@@ -41,10 +41,17 @@ export async function verifyIssuedToken(oidc: { issuer: string; audience: string
     return {
       issuer: oidc.issuer,
       subject: payload.sub as string,
-      jti: payload.jti ?? sha256(token).toString('base64url'),
+      // Of what is signed: some signatures can be written in two ways.
+      jti: payload.jti ?? sha256(token.slice(0, token.lastIndexOf('.'))).toString('base64url'),
       email: typeof payload.email === 'string' ? payload.email : null,
       emailVerified: payload.email_verified === true,
-      name: typeof payload.name === 'string' ? payload.name.slice(0, 120) : null,
+      name:
+        typeof payload.name === 'string'
+          ? payload.name
+              .replace(/\p{Cc}+/gu, ' ')
+              .trim()
+              .slice(0, 120)
+          : null,
       // Until the token is no longer accepted, so that a logout is remembered that long.
       expiresAt: new Date(((payload.exp as number) + toleranceSeconds) * 1000),
     };

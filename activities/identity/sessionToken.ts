@@ -21,6 +21,12 @@ export async function signSessionToken(key: Buffer, claims: SessionClaims): Prom
     .sign(key);
 }
 
+/** Decoders of base64url ignore padding, blanks and spare bits, so one token could be written in many ways. Only one is taken. */
+export function requireOneSpelling(token: string): void {
+  if (token.split('.').every((part) => Buffer.from(part, 'base64url').toString('base64url') === part)) return;
+  throw unauthenticated('The token is not written as it was issued.');
+}
+
 export async function verifySessionToken(key: Buffer, token: string): Promise<SessionClaims> {
   try {
     const { payload } = await jwtVerify(token, key, {

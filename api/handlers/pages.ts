@@ -21,7 +21,7 @@ export function makePageHandlers({
 
   return {
     async getHome({ type }) {
-      const away = (await checkSeldom()).map(({ part }) => part);
+      const { away, isReady } = await checkSeldom();
       const { version } = contract;
       if (type === 'text/html') {
         const page = makeHomePage({
@@ -38,7 +38,7 @@ export function makePageHandlers({
         body: {
           name: 'Workbook Data Service',
           version,
-          status: away.length === 0 ? 'ready' : 'not_ready',
+          status: isReady ? 'ready' : 'not_ready',
           away,
           links: { reference: '/docs', contract: '/openapi.json', guide: '/guide', temporal: config.temporal.uiUrl },
         },

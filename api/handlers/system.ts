@@ -1,8 +1,12 @@
 import { checkReadiness } from '../../activities/system/checkReadiness.ts';
+import { requireOperator } from '../../activities/system/requireOperator.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Handlers } from '../http/call.ts';
 import type { Metrics } from '../http/metrics.ts';
 import type { ApiParts } from '../http/pipeline.ts';
+
+const noWorkers =
+  'No worker asks for tasks. Uploads and other jobs are taken and wait until one runs; rows, queries and everything else work.';
 
 export function makeSystemHandlers(
   { services, contract }: ApiParts,
@@ -14,18 +18,27 @@ export function makeSystemHandlers(
     },
 
     async getReadiness() {
-      const away = await checkReadiness(services);
-      if (away.length > 0)
-        throw new DomainError(
-          'unavailable',
-          `Not ready: ${away.map(({ part }) => part).join(', ')}.`,
-          'Wait until every part is up; the log says more.',
-          { errors: away.map(({ part }) => ({ pointer: `/checks/${part}`, detail: 'does not answer' })), headers: { 'Retry-After': '2' } },
-        );
-      return { status: 200, body: { status: 'ready', checks: { database: 'ok', blobs: 'ok', temporal: 'ok', queries: 'ok' } } };
+      const { away, isReady } = await checkReadiness(services);
+      if (!isReady)
+        throw new DomainError('unavailable', `Not ready: ${away.join(', ')}.`, 'Wait until every part is up; the log says more.', {
+          errors: away.map((part) => ({ pointer: `/checks/${part}`, detail: 'does not answer' })),
+          headers: { 'Retry-After': '2' },
+        });
+      const workers = away.includes('workers') ? ('away' as const) : ('ok' as const);
+      return {
+        status: 200,
+        body: {
+          status: 'ready',
+          checks: { database: 'ok', blobs: 'ok', temporal: 'ok', queries: 'ok', workers },
+          notice: workers === 'ok' ? null : noWorkers,
+        },
+      };
     },
 
-    async getMetrics() {
+    async getMetrics({ address, header }) {
+      // A proxy that is not believed hides who asks, and its own address is that of this machine.
+      const isHidden = !services.config.trustProxy && (header('X-Forwarded-For') ?? header('Forwarded')) !== null;
+      requireOperator(services, isHidden ? null : address, header('Authorization'));
       return { status: 200, raw: { type: metrics.registry.contentType, data: await metrics.registry.metrics() } };
     },
 

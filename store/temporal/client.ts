@@ -10,6 +10,8 @@ import { registerAttributes, waitForAttributes } from './registerAttributes.ts';
 export interface Temporal {
   client: Client;
   describeNamespace(): Promise<void>;
+  /** Whether workers ask for tasks of both kinds. */
+  hasWorkers(taskQueue: string): Promise<boolean>;
   /** How many tasks wait for a worker, about. */
   countWaitingTasks(taskQueue: string): Promise<{ workflow: number; activity: number }>;
   close(): Promise<void>;
@@ -51,6 +53,10 @@ export async function connectTemporal(config: TemporalConfig, log: pino.Logger):
     await connection.close();
     throw error;
   }
+  const describeQueue = (name: string, taskQueueType: number) =>
+    connection.withDeadline(Date.now() + 1_000, () =>
+      connection.workflowService.describeTaskQueue({ namespace: config.namespace, taskQueue: { name }, taskQueueType, reportStats: true }),
+    );
   return {
     client,
     async describeNamespace() {
@@ -58,10 +64,13 @@ export async function connectTemporal(config: TemporalConfig, log: pino.Logger):
         connection.workflowService.describeNamespace({ namespace: config.namespace }),
       );
     },
+    async hasWorkers(taskQueue) {
+      const kinds = await Promise.all(Object.values(taskTypes).map((taskQueueType) => describeQueue(taskQueue, taskQueueType)));
+      return kinds.every(({ pollers }) => hasAsked(pollers ?? [], Date.now()));
+    },
     async countWaitingTasks(taskQueue) {
       const count = async (taskQueueType: number) => {
-        const request = { namespace: config.namespace, taskQueue: { name: taskQueue }, taskQueueType, reportStats: true };
-        const { stats } = await connection.withDeadline(Date.now() + 1_000, () => connection.workflowService.describeTaskQueue(request));
+        const { stats } = await describeQueue(taskQueue, taskQueueType);
         return Number(stats?.approximateBacklogCount ?? 0);
       };
       const [workflow, activity] = await Promise.all([count(taskTypes.WORKFLOW), count(taskTypes.ACTIVITY)]);
@@ -69,4 +78,14 @@ export async function connectTemporal(config: TemporalConfig, log: pino.Logger):
     },
     close: () => connection.close(),
   };
+}
+
+/** A worker asks again after a minute at most. The server lists those that are gone for some minutes more. */
+const askedWithinMs = 90_000;
+
+type Poller = proto.temporal.api.taskqueue.v1.IPollerInfo;
+
+/** Whether one of the workers that the server lists has asked for a task lately. */
+export function hasAsked(pollers: Pick<Poller, 'lastAccessTime'>[], nowMs: number): boolean {
+  return pollers.some(({ lastAccessTime }) => nowMs - Number(lastAccessTime?.seconds ?? 0) * 1000 < askedWithinMs);
 }

@@ -57,6 +57,17 @@ describe('a part that is away', () => {
     expect(ready.errors.map(({ pointer }) => pointer)).toEqual(['/checks/temporal']);
   });
 
+  it('that is only the workers leaves the API ready, and says what waits', async () => {
+    const alone = await api.another({ TEMPORAL_TASK_QUEUE: 'nobody-works-here' });
+    const ready = await alone.fetch('/readyz');
+    expect([ready.status, await ready.json()]).toMatchObject([
+      200,
+      { status: 'ready', checks: { temporal: 'ok', workers: 'away' }, notice: expect.stringContaining('No worker asks for tasks') },
+    ]);
+    const staffed = await api.fetch('/readyz');
+    expect(await staffed.json()).toMatchObject({ status: 'ready', checks: { workers: 'ok' }, notice: null });
+  });
+
   it('is 503 where another change holds a row for too long', async () => {
     const blocker = await api.sql.connect();
     await blocker.query('BEGIN');

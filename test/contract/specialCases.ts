@@ -32,6 +32,9 @@ export const specialCases: Partial<Record<ImplementedOperation, Partial<Record<P
     },
     'name-taken': send(({ owner }) => ({ body: { email: owner.email.toUpperCase(), password: 'long enough to pass' } })),
   },
+  getMetrics: {
+    unauthenticated: send(() => ({ headers: { 'X-Forwarded-For': '192.0.2.1' } })),
+  },
   logIn: {
     'idempotency-mismatch': async (world, operation) => {
       const { email, password } = world.owner;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadConfig } from '../../store/config.ts';
 import { makeJob } from '../contract/world.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
@@ -70,5 +71,28 @@ describe('getMetrics', () => {
     await readMetrics();
     const sent = await watchStatements(() => Promise.all(Array.from({ length: 10 }, readMetrics)));
     expect(sent.filter(({ text }) => /FROM jobs|pg_database_size/.test(text)).length).toBeLessThanOrEqual(1);
+  });
+
+  const token = 'a token for the collector';
+  const asFrom = (address: string, more: Record<string, string> = {}) => ({ headers: { 'X-Forwarded-For': address, ...more } });
+  it.each([
+    ['the machine itself', {}, {}, 200],
+    ['a stranger', { SVC_TRUST_PROXY: 'on' }, asFrom('192.0.2.1'), 401],
+    ['a stranger who claims to be the machine', { SVC_TRUST_PROXY: 'on' }, asFrom('127.0.0.1, 192.0.2.1'), 401],
+    ['a stranger behind a proxy that is not believed', {}, asFrom('127.0.0.1'), 401],
+    ['a network that is named', { SVC_TRUST_PROXY: 'on', SVC_METRICS_ADDRESSES: '10.0.0.0/8, 2001:db8::/32' }, asFrom('2001:db8::7'), 200],
+    ['one that is not', { SVC_TRUST_PROXY: 'on', SVC_METRICS_ADDRESSES: '10.0.0.0/8' }, asFrom('11.0.0.1'), 401],
+    ['the holder of the token', { SVC_METRICS_TOKEN: token }, asFrom('192.0.2.1', { Authorization: `Bearer ${token}` }), 200],
+    ['the holder of another', { SVC_METRICS_TOKEN: token }, asFrom('192.0.2.1', { Authorization: `Bearer ${token}x` }), 401],
+    ['an ordinary user', { SVC_TRUST_PROXY: 'on' }, () => asFrom('192.0.2.1', { Authorization: `Bearer ${owner.session}` }), 401],
+  ])('is for operators: %s', async (_who, env, init, status) => {
+    const server = await api.another(env);
+    expect((await server.fetch('/metrics', typeof init === 'function' ? init() : init)).status).toBe(status);
+    await server.stop();
+  });
+
+  it('is not opened by a setting that names no network', () => {
+    expect(() => loadConfig({ SVC_METRICS_ADDRESSES: 'anywhere' })).toThrow(/SVC_METRICS_ADDRESSES must hold addresses or networks/);
+    expect(() => loadConfig({ SVC_METRICS_TOKEN: 'short' })).toThrow(/SVC_METRICS_TOKEN must have at least 16 characters/);
   });
 });

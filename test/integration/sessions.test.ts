@@ -49,6 +49,29 @@ describe('signUp', () => {
     expect(answer.status).toBe(409);
   });
 
+  it.each([
+    ['1234567890', 'is one that many people use'],
+    ['Password123', 'is one that many people use'],
+    ['QwertyUiop', 'is one that many people use'],
+    ['baseball2026', 'is one that many people use'],
+    ['own.name.here', 'is the e-mail address'],
+    ['Own.Name.Here@example.com', 'is the e-mail address'],
+  ])('is refused with the password %s', async (password, detail) => {
+    const answer = await send(api, 'signup', { email: 'own.name.here@example.com', password });
+    const problem = (await answer.json()) as { errors: unknown };
+    expect([answer.status, problem.errors]).toEqual([422, [{ pointer: '/password', detail: expect.stringContaining(detail) }]]);
+  });
+
+  it('is limited for one address; a network of IPv6 counts as one', async () => {
+    const tries = Array.from({ length: 31 }, (_, i) =>
+      send(api, 'signup', { email: 'many@example.com', password: '1234567890' }, `2001:db8:0:7:${i + 1}::1`),
+    );
+    const statuses = (await Promise.all(tries)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(30).fill(422), 429]);
+    const another = await send(api, 'signup', { email: 'many@example.com', password: '1234567890' }, '2001:db8:0:8::1');
+    expect(another.status).toBe(422);
+  });
+
   it('makes one user when the same e-mail comes many times at once; the others are told that it is taken', async () => {
     const email = 'race@example.com';
     const answers = await Promise.all(
@@ -99,6 +122,17 @@ describe('logIn and logOut: a session', () => {
     expect((await me()).response.status).toBe(200);
     vi.setSystemTime((exp + 1) * 1000);
     refused(await me(), 401, 'token-expired');
+  });
+
+  it('has one spelling', async () => {
+    const [head, claims, signature] = person.session.split('.') as [string, string, string];
+    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+    // 32 bytes leave two bits of the last letter unused.
+    const spare = [1, 2, 3].map((bits) => `${signature.slice(0, -1)}${letters[letters.indexOf(signature.at(-1) as string) ^ bits]}`);
+    const others = [...spare, `${signature}=`, signature.replaceAll('-', '+').replaceAll('_', '/')].filter((other) => other !== signature);
+    for (const other of others) refused(await api.as([head, claims, other].join('.')).GET('/api/v1/me'), 401, 'unauthenticated');
+    refused(await api.as([`${head}=`, claims, signature].join('.')).GET('/api/v1/me'), 401, 'unauthenticated');
+    ok(await api.as(person.session).GET('/api/v1/me'));
   });
 
   it('logs in with any case of letters in the e-mail', async () => {
@@ -178,6 +212,20 @@ describe('logIn: five bad tries a minute', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
     expect((await logIn({}, address)).status).toBe(429);
     expect((await logIn({})).status).toBe(200);
+  });
+
+  it.each([
+    ['a network of IPv6', (i: number) => `2001:db8:1:2::${i + 1}`],
+    ['an IPv4 address in the form of IPv6', (i: number) => (i % 2 ? '::ffff:192.0.2.9' : '192.0.2.9')],
+    ['what the proxy saw, not what its client claims', (i: number) => `198.51.100.${i}, 192.0.2.10`],
+  ])('for %s', async (_what, addressOf) => {
+    const statuses = [];
+    for (let i = 0; i < 6; i++)
+      statuses.push(
+        (await logIn({ email: `nobody.${addressOf(i).replaceAll(/[^0-9a-f]/g, '.')}${i}@example.com`, password: 'guess' }, addressOf(i)))
+          .status,
+      );
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
   });
 
   it('counts guesses that come at the same moment', async () => {

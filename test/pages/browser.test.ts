@@ -114,7 +114,7 @@ describe.skipIf(chromium === null)('in a browser', () => {
   it('the page at / says what this is and leads on', async () => {
     const { page, complaints } = await openTab('/');
     expect(await page.locator('h1').textContent()).toBe('Workbook Data Service');
-    expect(await page.locator('#health').textContent()).toContain('All parts work');
+    expect(await page.locator('#health').textContent()).toContain('Does not answer: workers.');
     expect(await page.locator('pre').textContent()).toContain('/api/v1/me');
     const links = await page.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
     expect(links).toEqual(expect.arrayContaining(['/docs', '/openapi.json', '/guide', 'http://127.0.0.1:8233']));

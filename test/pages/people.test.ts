@@ -22,7 +22,8 @@ describe('the address itself', () => {
       name: 'Workbook Data Service',
       version: api.contract.version,
       status: 'ready',
-      away: [],
+      // Nothing works here, and the API needs no worker.
+      away: ['workers'],
       links: { reference: '/docs', contract: '/openapi.json', guide: '/guide', temporal: 'https://temporal.example.com/' },
     });
     expect(answer.headers.get('vary')).toMatch(/Accept\b/);

@@ -1,0 +1,16 @@
+import { describe, expect, it } from 'vitest';
+import { hasAsked } from '../../store/temporal/client.ts';
+
+/** The server goes on listing workers that are gone. */
+describe('hasAsked', () => {
+  const now = Date.parse('2026-01-01T00:05:00Z');
+  const seen = (secondsAgo: number) => ({ lastAccessTime: { seconds: (now / 1000 - secondsAgo) as never } });
+  it.each([
+    ['no worker', [], false],
+    ['one that asked just now', [seen(1)], true],
+    ['one that has waited a minute for a task', [seen(65)], true],
+    ['one that is gone', [seen(180)], false],
+    ['one that is gone and another that is not', [seen(180), seen(30)], true],
+    ['one of which nothing is known', [{}], false],
+  ])('%s', (_who, pollers, asked) => expect(hasAsked(pollers, now)).toBe(asked));
+});
