@@ -48,9 +48,10 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
       return isJson ? answerJson(answer.result, page, answer.pageJson) : stream(answer.result, page, type);
     },
 
-    async validateQuery({ principal, params, body }) {
+    async validateQuery({ principal, params, body, abandoned }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      return { status: 200, body: await validateQuery(services, principal, workbook, { sql: body.sql, params: body.params ?? null }) };
+      const wanted = { sql: body.sql, params: body.params ?? null, signal: abandoned };
+      return { status: 200, body: await validateQuery(services, principal, workbook, wanted) };
     },
 
     async getResult({ principal, params, query, type, unlessSeen }) {

@@ -79,7 +79,8 @@ describe('runQuery: a query that fails after its first rows', () => {
 });
 
 describe('validateQuery', () => {
-  const validate = (sql: string, params?: unknown[]) => sandbox.validate({ userId: 'usr_1', sql, params, relations: world.relations });
+  const validate = (sql: string, params?: unknown[]) =>
+    sandbox.validate({ userId: 'usr_1', sql, params, relations: world.relations, timeoutMs: 5000 });
 
   it('gives columns without running anything', async () => {
     expect(await validate("SELECT 月, sum(金額) AS s, repeat('a', 1000000000) AS r FROM 売上 GROUP BY ALL")).toEqual({

@@ -110,6 +110,24 @@ describe('runQuery: limits of results', () => {
     expect([error.code, error.detail]).toEqual(['query-too-large', 'The result is larger than 1000000 bytes.']);
   });
 
+  const deepJson = (levels: number) => `CAST(repeat('[', ${levels}) || repeat(']', ${levels}) AS JSON)`;
+  it.each([
+    ['JSON', `SELECT ${deepJson(101)} AS j`],
+    ['JSON in a list', `SELECT [${deepJson(100)}] AS j`],
+    ['objects', `SELECT CAST(repeat('{"a":', 101) || '1' || repeat('}', 101) AS JSON) AS j`],
+    ['JSON behind the page', `SELECT CASE WHEN i = 5000 THEN ${deepJson(101)} ELSE '1' END AS j FROM range(6000) r(i)`],
+    ['lists by their type', `SELECT ${'['.repeat(150)}1${']'.repeat(150)} AS l`],
+  ])('depth: %s', async (_, sql) => {
+    const error = await refusal(world.run(sandbox, sql, { keepResult: true, pageLimit: 10 }));
+    expect([error.code, error.detail]).toEqual(['query-failed', expect.stringContaining('nested more than 100 levels deep')]);
+  });
+
+  it('depth: what is deep enough passes, and so do many brackets', async () => {
+    const flat = `CAST('[' || repeat('[],', 500) || '"[[[[{{\\"["]' AS JSON)`;
+    expect(await world.rows(sandbox, `SELECT json_array_length(j) AS n FROM (SELECT ${flat} AS j)`)).toEqual([{ n: 501 }]);
+    expect((await world.rows(sandbox, `SELECT ${flat} AS flat, ${deepJson(100)} AS deep`)).length).toBe(1);
+  });
+
   it('the page', async () => {
     const error = await refusal(world.run(sandbox, "SELECT repeat('x', 1000000) AS x FROM range(40)"));
     expect([error.code, error.detail]).toEqual(['query-too-large', expect.stringMatching(/^The page is larger/)]);

@@ -296,6 +296,34 @@ describe('runQuery', () => {
   });
 });
 
+describe('validateQuery', () => {
+  it('is given up once its time is over, and not tried again over all tables', async () => {
+    const sandbox = await api.running.services.sandbox();
+    const { validate } = sandbox;
+    const given: number[] = [];
+    sandbox.validate = (query) => {
+      given.push(query.timeoutMs);
+      // So that the test need not wait for the whole of it.
+      return validate({ ...query, timeoutMs: 200 });
+    };
+    try {
+      // Each step has twice the columns of the one before.
+      const steps = Array.from(
+        { length: 24 },
+        (_, i) => `c${i + 1} AS (SELECT * FROM ${i === 0 ? '売上' : `c${i}`} a, ${i === 0 ? '売上' : `c${i}`} b)`,
+      );
+      const answer = await owner.client.POST('/api/v1/workbooks/{workbook_id}/query/validate', {
+        params: { path: { workbook_id: workbookId } },
+        body: { sql: `WITH ${steps.join(', ')} SELECT count(*) FROM c24` },
+      });
+      expect(ok(answer)).toMatchObject({ valid: false, errors: [{ message: 'The query took too long.' }] });
+      expect(given).toHaveLength(1);
+    } finally {
+      sandbox.validate = validate;
+    }
+  });
+});
+
 describe('readRows: filter', () => {
   const readRows = (query: Record<string, unknown>) =>
     owner.client.GET(rowsPath, { params: { path: { workbook_id: workbookId, name: '売上' }, query } });

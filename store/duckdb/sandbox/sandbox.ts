@@ -22,12 +22,14 @@ export interface Sandbox {
   /** Which tables a query would read, without opening any. Throws refusals. */
   analyze(query: { userId: string; sql: string; tables: KnownTable[] }): Promise<QueryPlan>;
   run(query: SandboxQuery): Promise<SandboxResult>;
-  /** Binds the query against the tables' columns; nothing is read or run. */
+  /** Binds the query against the tables' columns; nothing is read or run. Throws if that takes too long or too much memory. */
   validate(query: {
     userId: string;
     sql: string;
     params?: GivenParams;
     relations: Pick<Relation, 'name' | 'columns'>[];
+    timeoutMs: number;
+    signal?: AbortSignal;
   }): Promise<Validation>;
   /** Reads a file that strangers wrote by SQL of the service, in a process of its own. */
   readFile<T>(
@@ -89,7 +91,6 @@ export interface SandboxOptions {
 }
 
 const parseTimeoutMs = 5_000;
-const bindTimeoutMs = 5_000;
 /**
  * After a result of this size the process is replaced: its memory may not be freed soon, and the next query needs it.
  */
@@ -160,20 +161,19 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     readFile: (file, work) =>
       pool.use(file.userId, (process) => untilAborted(file.signal, process, () => readForeignFile(process, file, work)), file.signal),
-    async validate({ userId, sql, params, relations }) {
+    async validate({ userId, sql, params, relations, timeoutMs, signal }) {
       const given = params === undefined ? null : readParams(params);
-      return withProcess(userId, sql, async (process) => {
+      const work = async (process: QueryProcess) => {
         const tables = relations.map(({ name, columns }) => ({
           name,
           columns: columns.map((column) => ({ name: column.name, type: column.type })),
         }));
-        const { reply } = await process.ask(
-          { op: 'validate', sql, params: given ?? {}, tables, timeoutMs: bindTimeoutMs },
-          bindTimeoutMs + graceMs,
+        const { reply } = await untilAborted(signal, process, () =>
+          process.ask({ op: 'validate', sql, params: given ?? {}, tables, timeoutMs }, timeoutMs + graceMs),
         );
         if (!reply.ok) {
           const { kind, message, line, column } = reply.error;
-          if (kind === 'broken') throw childProblem(reply.error);
+          if (kind !== 'failed') throw childProblem(reply.error);
           return { valid: false, errors: [{ message, line, column }], columns: [] };
         }
         const { analysis, columns } = reply.value;
@@ -181,7 +181,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         const unmatched = findParamProblems(analysis.parameters, given);
         const errors = unmatched.map((message) => ({ message, line: null, column: null }));
         return { valid: errors.length === 0, errors, columns: errors.length === 0 ? columns : [] };
-      });
+      };
+      return withProcess(userId, sql, work, signal);
     },
     async close() {
       await pool.close();

@@ -11,6 +11,7 @@ import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
 import { bindParams } from './bindParams.ts';
 import { Failed, TimedOut, TooLarge } from './errors.ts';
 import { readChunks } from './readChunks.ts';
+import { refuseDeepJson, refuseDeepType } from './refuseDeep.ts';
 import type { Session } from './session.ts';
 
 /** Set when the time is up; work stops at the next step. */
@@ -21,6 +22,7 @@ export interface Deadline {
 const resultTable = 'svc_result';
 /** Columns of the result table are named by position, so that names of the query, such as `rowid`, cannot clash with ours. */
 const heldName = (place: number) => `v${place}`;
+const hold = (columns: ResultColumn[]) => columns.map((column, i) => ({ ...column, sql: heldName(i) }));
 
 /** The text is never embedded in other SQL, so that exactly what was checked runs. */
 async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckDBPreparedStatement> {
@@ -49,6 +51,8 @@ export async function execute(
   stopWhenPassed(deadline);
   if (ended) await requireWhole(session, statement);
   const elapsedMs = performance.now() - began;
+  await refuseDeepJson(session.own, resultTable, hold(columns));
+  stopWhenPassed(deadline);
   const page = await writePage(session.own, columns, step);
   stopWhenPassed(deadline);
   const content = step.resultFile === null ? null : await writeFile(session.own, columns, join(outDir, step.resultFile), step);
@@ -77,6 +81,7 @@ async function describeWithParams(user: DuckDBConnection, sql: string, params: P
 
 function describeColumns(result: DuckDBResult): ResultColumn[] {
   const types = result.columnTypes();
+  for (const type of types) refuseDeepType(type);
   return makeUnique(result.columnNames()).map((name, i) => ({ name, type: resultTypeName(types[i] as (typeof types)[number]) }));
 }
 
@@ -125,7 +130,7 @@ async function requireWhole({ user, own }: Session, statement: DuckDBPreparedSta
 
 async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteStep): Promise<Buffer> {
   if (isWide(columns)) return writeWidePage(own, columns, pageLimit, maxPageBytes);
-  const row = rowJson(columns.map((column, i) => ({ ...column, sql: heldName(i) })));
+  const row = rowJson(hold(columns));
   const text = `SELECT string_agg(CAST(${row} AS VARCHAR), ${quoteText(pageSeparator)} ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
   const reader = await own.runAndReadAll(
     `SELECT strlen(rows) <= ${maxPageBytes}, CASE WHEN strlen(rows) <= ${maxPageBytes} THEN rows END FROM (${text})`,
@@ -140,7 +145,7 @@ const pageTooLarge = (maxPageBytes: number) =>
 
 /** Writes some columns at a time, because DuckDB's JSON functions need memory for each column. */
 async function writeWidePage(own: DuckDBConnection, columns: ResultColumn[], pageLimit: number, maxPageBytes: number): Promise<Buffer> {
-  const held = columns.map((column, i) => ({ ...column, sql: heldName(i) }));
+  const held = hold(columns);
   const rows: string[] = [];
   for (let first = 0; first < held.length; first += mostColumnsAtOnce) {
     const part = rowJson(held.slice(first, first + mostColumnsAtOnce));
