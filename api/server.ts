@@ -5,6 +5,7 @@ import { makeHandlers } from './handlers/index.ts';
 import { pendingOperations } from './handlers/pending.ts';
 import { makeApp } from './http/app.ts';
 import { refuseBrokenRequests } from './http/brokenRequests.ts';
+import { limitConnections } from './http/connectionLimit.ts';
 import { loadContract, type OperationId } from './http/contract.ts';
 import { makeMetrics } from './http/metrics.ts';
 import { makeRateLimiter } from './http/rateLimit.ts';
@@ -40,6 +41,8 @@ export async function serveApi(services: Services): Promise<RunningApi> {
   const app = makeApp(parts, makeHandlers(parts, metrics), metrics);
   const server = createServer({ requestTimeout: requestTimeoutMs, maxHeaderSize }, app.callback());
   refuseBrokenRequests(server, services.log);
+  // Behind a proxy all connections are the proxy's.
+  if (config.rateLimits && !config.trustProxy) limitConnections(server);
   await listen(server, config);
   const address = server.address();
   services.log.info({ port: config.port }, 'listening');

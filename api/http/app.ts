@@ -2,8 +2,9 @@ import Koa, { type Context } from 'koa';
 import { DomainError } from '../../core/errors.ts';
 import { describeAddress, describeErrorForLog } from '../../store/log.ts';
 import { makeId } from '../../store/services.ts';
-import { badEncoding } from './brokenRequests.ts';
+import { badEncoding, twoHosts } from './brokenRequests.ts';
 import type { AnyReply, Handlers } from './call.ts';
+import { drainBody } from './chunks.ts';
 import type { OperationId } from './contract.ts';
 import { allowOrigins } from './cors.ts';
 import type { Metrics } from './metrics.ts';
@@ -38,22 +39,29 @@ export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): 
     return refuse(parts, metrics, ctx, 'method-not-allowed', refuseMethod(ctx.method, allow));
   };
 
-  const app = new Koa({ proxy: parts.services.config.trustProxy });
+  // The last address is what our proxy saw; those before it are what its client claims.
+  const app = new Koa({ proxy: parts.services.config.trustProxy, maxIpsCount: 1 });
   app.silent = true;
   app.use(setSecurityHeaders);
   const { corsOrigins } = parts.services.config;
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins, operations));
-  app.use(refuseUndecodable(parts, metrics));
+  app.use(refuseAmbiguous(parts, metrics));
   app.use(makeRoutes(operations, goTo));
   app.use((ctx) => refuse(parts, metrics, ctx, 'no-operation', refuseAddress()));
   return app;
 }
 
-function refuseUndecodable(parts: ApiParts, metrics: Metrics): Koa.Middleware {
+function refuseAmbiguous(parts: ApiParts, metrics: Metrics): Koa.Middleware {
   return async (ctx, next) => {
-    if (isDecodable(ctx)) return next();
-    await refuse(parts, metrics, ctx, 'no-operation', badEncoding());
+    const problem = isDecodable(ctx) ? (countHosts(ctx) > 1 ? twoHosts() : null) : badEncoding();
+    if (problem === null) return next();
+    await refuse(parts, metrics, ctx, 'no-operation', problem);
   };
+}
+
+/** Node.js keeps the first and says nothing of the others. */
+function countHosts({ req }: Context): number {
+  return req.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
 }
 
 function isDecodable(ctx: Context): boolean {
@@ -66,6 +74,12 @@ function isDecodable(ctx: Context): boolean {
 
 function refuse(parts: ApiParts, metrics: Metrics, ctx: Context, operation: string, error: DomainError): Promise<void> {
   return answer(parts, metrics, ctx, operation, () => Promise.reject(error));
+}
+
+/** The rest of an unread body cannot be told from the next request, so the connection is closed after the answer. */
+async function closeUnread({ req }: Context, trace: Trace): Promise<void> {
+  if (!req.complete) await drainBody(req);
+  if (!req.complete) trace.headers.Connection = 'close';
 }
 
 async function answer(
@@ -89,6 +103,7 @@ async function answer(
       log.warn({ request: trace.requestId, operation, ...describeErrorForLog((error as DomainError).extras.cause) }, 'a part is away');
     reply = renderProblem(error, trace.requestId, ctx.accepts([...problemTypes]) as string | false);
   }
+  await closeUnread(ctx, trace);
   respond(ctx, reply, trace);
   const ms = performance.now() - started;
   metrics.observe(operation, reply.status, ms / 1000);

@@ -6,7 +6,7 @@ import { parseRowLines, parseRowsJson } from '../../core/cells/rowsJson.ts';
 import { DomainError } from '../../core/errors.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
 import { readArrowRows } from '../../store/records/arrowRows.ts';
-import { readChunks } from './chunks.ts';
+import { type Pace, publicPace, readChunks, usualPace } from './chunks.ts';
 import { arrowType, formType, linesType, type Operation } from './contract.ts';
 import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
 import { refuseJson } from './jsonFault.ts';
@@ -42,13 +42,13 @@ export async function readBody(
 ): Promise<ReadBody | undefined> {
   if (operation.takesAnyBytes) return undefined;
   if (operation.bodyTypes.length === 0) {
-    if (!readOnly.has(request.method ?? '')) await refuseAny(request);
+    if (!readOnly.has(request.method ?? '')) await refuseAny(request, operation);
     return undefined;
   }
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isForm = type === formType && operation.bodyTypes.includes(type);
   if (isForm) return takeForm(await readForm(request, makeDraft), operation);
-  const bytes = await readBytes(request, operation.accepts.length === 0 ? publicLimit : jsonLimit);
+  const bytes = await readBytes(request, operation.accepts.length === 0 ? publicLimit : jsonLimit, paceOf(operation));
   if (bytes.length === 0) return undefined;
   if (!operation.bodyTypes.includes(type)) {
     throw new DomainError(
@@ -69,12 +69,16 @@ export async function readBody(
 const readOnly = new Set(['GET', 'HEAD']);
 
 /** Refuses a body for operations that take none, as it would be ignored. Some clients always send an empty one. */
-async function refuseAny(request: IncomingMessage): Promise<void> {
+async function refuseAny(request: IncomingMessage, operation: Operation): Promise<void> {
   let text = '';
-  for await (const part of readChunks(request)) {
+  let size = 0;
+  for await (const part of readChunks(request, paceOf(operation))) {
     text = `${text}${part.toString()}`.trim();
-    if (text.length > 'null'.length) break;
+    size += part.length;
+    if (text.length > 'null'.length || size > publicLimit) break;
   }
+  // Blanks without end are a body, too.
+  if (size > publicLimit) text = 'more';
   if (text === '' || text === '{}' || text === 'null') return;
   throw new DomainError('validation-failed', 'This operation takes no body.', 'Send the request without one; /docs shows what it takes.', {
     errors: [{ pointer: '', detail: 'is not known here' }],
@@ -111,12 +115,16 @@ function describeForm({ fields, file }: ReadForm, operation: Operation): ReadBod
   return { value: file ? { ...value, file: file.filename } : value, size: print.length, print, file };
 }
 
-async function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+function paceOf(operation: Operation): Pace {
+  return operation.accepts.length === 0 ? publicPace : usualPace;
+}
+
+async function readBytes(request: IncomingMessage, limit: number, pace: Pace): Promise<Buffer> {
   const tooLarge = () => new DomainError('too-large', `The body is larger than ${limit / 1024} KiB.`, 'Send it in smaller parts.');
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of readChunks(request)) {
+  for await (const part of readChunks(request, pace)) {
     size += part.length;
     if (size > limit) throw tooLarge();
     parts.push(part);

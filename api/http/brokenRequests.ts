@@ -1,4 +1,5 @@
-import type { Server } from 'node:http';
+import { type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type pino from 'pino';
 import { DomainError } from '../../core/errors.ts';
 import { describeAddress } from '../../store/log.ts';
@@ -13,21 +14,27 @@ export function refuseBrokenRequests(server: Server, log: pino.Logger): void {
       socket.destroy();
       return;
     }
-    const requestId = makeId('req');
     const problem = explain(error.code);
-    const { status, raw } = renderProblem(problem, requestId);
-    const body = String(raw?.data);
-    const head = [
-      `HTTP/1.1 ${status} ${status === 413 ? 'Content Too Large' : 'Bad Request'}`,
-      `Content-Type: ${raw?.type}`,
-      `Content-Length: ${Buffer.byteLength(body)}`,
-      `X-Request-Id: ${requestId}`,
-      ...Object.entries(securityHeaders).map(([name, value]) => `${name}: ${value}`),
-      'Connection: close',
-    ];
-    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
-    log.info({ request: requestId, status, code: problem.code, ...readAddress(error.rawPacket) }, 'answered');
+    const answered = endWithProblem(socket, problem);
+    log.info({ ...answered, code: problem.code, ...readAddress(error.rawPacket) }, 'answered');
   });
+}
+
+/** Writes the problem to a connection that no application looks after, and closes it. */
+export function endWithProblem(socket: Duplex, problem: DomainError): { request: string; status: number } {
+  const requestId = makeId('req');
+  const { status, raw, headers } = renderProblem(problem, requestId);
+  const body = String(raw?.data);
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `Content-Type: ${raw?.type}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    `X-Request-Id: ${requestId}`,
+    ...Object.entries({ ...securityHeaders, ...headers }).map(([name, value]) => `${name}: ${value}`),
+    'Connection: close',
+  ];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  return { request: requestId, status };
 }
 
 interface BrokenRequest extends NodeJS.ErrnoException {
@@ -43,6 +50,11 @@ function readAddress(packet: Buffer | undefined): { method?: string; path?: stri
 /** For example `curl …/tables/売上`: some clients do not encode URLs. */
 export function badEncoding(): DomainError {
   return new DomainError('malformed-request', 'The address is not properly percent-encoded.', 'Encode names as UTF-8 with percent signs.');
+}
+
+/** Which of them is meant would be read differently by a proxy before us. */
+export function twoHosts(): DomainError {
+  return new DomainError('malformed-request', 'The request has more than one Host header.', 'Send it with one.');
 }
 
 function explain(code: string | undefined): DomainError {

@@ -1,13 +1,59 @@
 import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import { DomainError } from '../../core/errors.ts';
+import { unpackChunks } from './unpack.ts';
 
-/** The bytes of a request. A sender who disconnects is not a failure of the service. */
-export async function* readChunks(request: IncomingMessage): AsyncGenerator<Buffer, void, undefined> {
+/** How slowly a body may come. Time that the service itself takes does not count. */
+export interface Pace {
+  /** A sender may be silent this long, and no longer; bytes give time back. */
+  patienceMs: number;
+  bytesPerSecond: number;
+  /** For the whole body. */
+  wholeMs: number;
+}
+
+export const usualPace: Pace = { patienceMs: 30_000, bytesPerSecond: 1024, wholeMs: 30 * 60_000 };
+/** For those who have shown no credential. */
+export const publicPace: Pace = { ...usualPace, wholeMs: 120_000 };
+
+/** The bytes of a request, unpacked. A sender who disconnects is not a failure of the service. */
+export function readChunks(request: IncomingMessage, pace: Pace = usualPace): AsyncGenerator<Buffer, void, undefined> {
+  return unpackChunks(request.headers['content-encoding'], readSent(request, pace));
+}
+
+/** The bytes as they are sent. */
+async function* readSent(request: IncomingMessage, pace: Pace): AsyncGenerator<Buffer, void, undefined> {
+  const sent = request.iterator({ destroyOnReturn: false });
+  let left = pace.patienceMs;
+  let wholeLeft = pace.wholeMs;
   try {
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) yield chunk as Buffer;
+    for (;;) {
+      const began = performance.now();
+      const next = await withinMs(sent.next(), Math.min(left, wholeLeft));
+      const waited = performance.now() - began;
+      if (next.done) return;
+      const chunk = next.value as Buffer;
+      left = Math.min(pace.patienceMs, left - waited + (chunk.length / pace.bytesPerSecond) * 1000);
+      wholeLeft -= waited;
+      yield chunk;
+    }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ECONNRESET') throw error;
     throw new DomainError('malformed-request', 'The connection ended before the body did.', 'Send the request again.', { cause: error });
+  }
+}
+
+async function withinMs<T>(answer: Promise<T>, ms: number): Promise<T> {
+  const stop = new AbortController();
+  const late = delay(Math.max(0, ms), null, { signal: stop.signal }).then(() => {
+    throw new DomainError('malformed-request', 'The body came too slowly.', 'Send it again, over a faster line if there is one.');
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } finally {
+    stop.abort();
+    // Whichever came second is not waited for any more.
+    for (const other of [answer, late]) other.catch(() => {});
   }
 }
 
@@ -16,14 +62,13 @@ const mostBytes = 8 * 1024 * 1024;
 
 /** Clients that are still sending do not read the answer, so a small rest of a refused body is read first. */
 export async function drainBody(request: IncomingMessage): Promise<void> {
-  const until = AbortSignal.timeout(patienceMs);
   let size = 0;
-  const taken = (async () => {
-    for await (const chunk of readChunks(request)) {
+  try {
+    for await (const chunk of readSent(request, { ...usualPace, wholeMs: patienceMs })) {
       size += chunk.length;
-      if (size > mostBytes || until.aborted) return;
+      if (size > mostBytes) return;
     }
-  })();
-  const late = new Promise<void>((resolve) => until.addEventListener('abort', () => resolve(), { once: true }));
-  await Promise.race([taken, late]).catch(() => {});
+  } catch {
+    // What is left is not wanted.
+  }
 }

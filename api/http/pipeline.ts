@@ -18,6 +18,7 @@ import type { Services } from '../../store/services.ts';
 import { type ReadBody, readBody } from './body.ts';
 import type { AnyReply, Begun, Call, Handler, JobWait, Reply } from './call.ts';
 import { drainBody } from './chunks.ts';
+import { markKnown } from './connectionLimit.ts';
 import { type Contract, formType, type Operation, type OperationId } from './contract.ts';
 import { type SentFile, saveBody } from './form.ts';
 import {
@@ -67,6 +68,7 @@ export async function runOperation<Id extends OperationId>(
   const principal = operation.accepts.length > 0 ? await identify(parts.services, operation, ctx) : null;
   if (principal) {
     trace.principal = principal;
+    markKnown(ctx.req.socket);
     parts.counter.count(principal);
     Object.assign(trace.headers, await parts.takeRequest(principal));
     requireScopes(principal, operation.scopes);
@@ -84,7 +86,7 @@ async function serve<Id extends OperationId>(
 ): Promise<AnyReply> {
   // Operations that are not built yet answer before reading a body.
   if (parts.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
-  const body = await closeUnread(ctx, trace, readWanted(parts, operation, ctx, trace.principal));
+  const body = await readWanted(parts, operation, ctx, trace.principal);
   const sent = body?.file ? [body.file] : [];
   try {
     return await answerRequest(parts, operation, handler, ctx, trace, { body, sent });
@@ -106,16 +108,6 @@ async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, p
     }
   }
   return readBody(ctx.req, operation, ctx.query, () => parts.services.blobs.draft());
-}
-
-/** The rest of a refused body cannot be told from the next request, so the connection is closed after the answer. */
-async function closeUnread<T>(ctx: Context, trace: Trace, reading: Promise<T>): Promise<T> {
-  try {
-    return await reading;
-  } catch (error) {
-    if (!ctx.req.complete) trace.headers.Connection = 'close';
-    throw error;
-  }
 }
 
 async function answerRequest<Id extends OperationId>(
@@ -284,11 +276,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
       });
     },
     async saveBody(filename: string) {
-      const file = await closeUnread(
-        ctx,
-        trace,
-        saveBody(ctx.req, filename, () => parts.services.blobs.draft()),
-      );
+      const file = await saveBody(ctx.req, filename, () => parts.services.blobs.draft());
       input.sent.push(file);
       return file;
     },
