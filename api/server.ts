@@ -1,12 +1,11 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { ServiceConfig } from '../store/config.ts';
 import { openServices, type Services } from '../store/services.ts';
 import { makeHandlers } from './handlers/index.ts';
 import { pendingOperations } from './handlers/pending.ts';
 import { makeApp } from './http/app.ts';
-import { refuseBrokenRequests } from './http/brokenRequests.ts';
-import { limitConnections } from './http/connectionLimit.ts';
 import { loadContract, type OperationId } from './http/contract.ts';
+import { makeHttpServer, usualLimits } from './http/httpServer.ts';
 import { makeMetrics } from './http/metrics.ts';
 import { makeRateLimiter } from './http/rateLimit.ts';
 import { makeRequestCounter } from './http/requestCounts.ts';
@@ -16,12 +15,6 @@ export interface RunningApi {
   services: Services;
   stop(): Promise<void>;
 }
-
-/** Time for a request to arrive: 100 MiB over a slow line take a while. */
-const requestTimeoutMs = 30 * 60_000;
-
-/** Room for an address of 64 KiB, which is what the contract's parameters may come to, and for the headers. */
-const maxHeaderSize = 96 * 1024;
 
 export async function startApi(config: ServiceConfig): Promise<RunningApi> {
   return serveApi(await openServices(config, 'api'));
@@ -39,10 +32,9 @@ export async function serveApi(services: Services): Promise<RunningApi> {
   };
   const metrics = makeMetrics(services, parts.contract.version);
   const app = makeApp(parts, makeHandlers(parts, metrics), metrics);
-  const server = createServer({ requestTimeout: requestTimeoutMs, maxHeaderSize }, app.callback());
-  refuseBrokenRequests(server, services.log);
   // Behind a proxy all connections are the proxy's.
-  if (config.rateLimits && !config.trustProxy) limitConnections(server);
+  const limitsAddresses = config.rateLimits && config.trustedProxies === 0;
+  const server = makeHttpServer(app.callback(), services.log, { ...usualLimits, limitsAddresses });
   await listen(server, config);
   const address = server.address();
   services.log.info({ port: config.port }, 'listening');

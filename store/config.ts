@@ -53,7 +53,8 @@ export interface Config {
   host: string;
   port: number;
   publicUrl: string;
-  trustProxy: boolean;
+  /** How many proxies of ours stand before the API, each of which adds the address that it saw to X-Forwarded-For. */
+  trustedProxies: number;
   /** Web pages that may call the API; `*` for any. */
   corsOrigins: string[];
   /** Who may read /metrics: these networks, and whoever has the token. */
@@ -101,7 +102,7 @@ export function loadConfig(env: Env = process.env): Config {
     host,
     port,
     publicUrl: read.url('SVC_PUBLIC_URL', ['http:', 'https:'])?.replace(/\/+$/, '') ?? `http://${urlHost(host)}:${port}`,
-    trustProxy: read.flag('SVC_TRUST_PROXY', false),
+    trustedProxies: read.proxies('SVC_TRUST_PROXY'),
     corsOrigins: read.origins('SVC_CORS_ORIGINS'),
     metrics: { networks: read.networks('SVC_METRICS_ADDRESSES'), token: read.secret('SVC_METRICS_TOKEN', 16) },
     dataDir,
@@ -151,7 +152,7 @@ export function configToEnv(config: Config): Env {
     PORT: String(config.port),
     HOST: config.host,
     SVC_PUBLIC_URL: config.publicUrl,
-    SVC_TRUST_PROXY: onOff(config.trustProxy),
+    SVC_TRUST_PROXY: String(config.trustedProxies),
     SVC_CORS_ORIGINS: config.corsOrigins.join(',') || undefined,
     SVC_METRICS_ADDRESSES: config.metrics.networks.join(','),
     SVC_METRICS_TOKEN: config.metrics.token ?? undefined,
@@ -335,6 +336,12 @@ class Reader {
     if (['on', 'true', 'yes', '1'].includes(value)) return true;
     if (!['off', 'false', 'no', '0'].includes(value)) this.refuse(name, `must be on or off, not "${value}"`);
     return false;
+  }
+
+  proxies(name: VariableName): number {
+    const value = this.text(name)?.toLowerCase() ?? '';
+    if (/^[2-9]$/.test(value)) return Number(value);
+    return this.flag(name, false) ? 1 : 0;
   }
 
   choice<T extends string, Fallback extends T | null>(name: VariableName, choices: readonly T[], fallback: Fallback): T | Fallback {

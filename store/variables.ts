@@ -24,7 +24,8 @@ export const variables = {
   SVC_TRUST_PROXY: {
     topic: 'API',
     default: 'off',
-    meaning: 'on: believe the last address of X-Forwarded-For, and X-Forwarded-Proto, because a proxy of ours sets them',
+    meaning:
+      'on: believe the last address of X-Forwarded-For, because a proxy of ours adds it; a number up to 9: so many proxies stand in a row',
   },
   SVC_CORS_ORIGINS: {
     topic: 'API',

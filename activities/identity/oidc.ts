@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, decodeJwt, errors, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { DomainError } from '../../core/errors.ts';
+import { dropUnseen } from '../../core/names.ts';
 import { sha256 } from '../../store/secrets.ts';
 import { tokenExpired, unauthenticated } from './refusals.ts';
 
@@ -45,13 +46,7 @@ export async function verifyIssuedToken(oidc: { issuer: string; audience: string
       jti: payload.jti ?? sha256(token.slice(0, token.lastIndexOf('.'))).toString('base64url'),
       email: typeof payload.email === 'string' ? payload.email : null,
       emailVerified: payload.email_verified === true,
-      name:
-        typeof payload.name === 'string'
-          ? payload.name
-              .replace(/\p{Cc}+/gu, ' ')
-              .trim()
-              .slice(0, 120)
-          : null,
+      name: typeof payload.name === 'string' ? dropUnseen(payload.name.replace(/\s+/g, ' ')).slice(0, 120).toWellFormed() || null : null,
       // Until the token is no longer accepted, so that a logout is remembered that long.
       expiresAt: new Date(((payload.exp as number) + toleranceSeconds) * 1000),
     };

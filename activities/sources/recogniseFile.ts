@@ -11,14 +11,14 @@ export interface RecognisedFile {
 }
 
 const textTypes = { csv: 'text/csv', tsv: 'text/tab-separated-values' } as const;
-const advice: Record<string, string> = {
-  xls: 'Open the file in Excel, save it as .xlsx and send that.',
-  xlsb: 'Open the file in Excel, save it as .xlsx and send that.',
-  ods: 'Open the file in LibreOffice or Excel, save it as .xlsx and send that.',
-  gz: 'Unpack the file and send what is inside.',
-  zip: 'Unpack the file and send what is inside.',
-  numbers: 'In Numbers: File, Export To, Excel; send the .xlsx.',
-};
+const advice = new Map([
+  ['xls', 'Open the file in Excel, save it as .xlsx and send that.'],
+  ['xlsb', 'Open the file in Excel, save it as .xlsx and send that.'],
+  ['ods', 'Open the file in LibreOffice or Excel, save it as .xlsx and send that.'],
+  ['gz', 'Unpack the file and send what is inside.'],
+  ['zip', 'Unpack the file and send what is inside.'],
+  ['numbers', 'In Numbers: File, Export To, Excel; send the .xlsx.'],
+]);
 
 /** Recognises a file by name and first bytes; refuses others with advice. The content is read later. */
 export async function recogniseFile(path: string, filename: string): Promise<RecognisedFile> {
@@ -41,6 +41,6 @@ export async function recogniseFile(path: string, filename: string): Promise<Rec
   throw new DomainError(
     'unsupported-media',
     `Files of the kind .${extension.slice(0, 20)} are not read; xlsx, xlsm, csv, tsv, parquet, json, ndjson and arrow are.`,
-    advice[extension] ?? 'Save the table as .xlsx or .csv and send that.',
+    advice.get(extension) ?? 'Save the table as .xlsx or .csv and send that.',
   );
 }

@@ -37,7 +37,7 @@ export function makeSystemHandlers(
 
     async getMetrics({ address, header }) {
       // A proxy that is not believed hides who asks, and its own address is that of this machine.
-      const isHidden = !services.config.trustProxy && (header('X-Forwarded-For') ?? header('Forwarded')) !== null;
+      const isHidden = services.config.trustedProxies === 0 && (header('X-Forwarded-For') ?? header('Forwarded')) !== null;
       requireOperator(services, isHidden ? null : address, header('Authorization'));
       return { status: 200, raw: { type: metrics.registry.contentType, data: await metrics.registry.metrics() } };
     },

@@ -27,7 +27,9 @@ export function makeUploadHandlers({ services }: ApiParts): Handlers<'createUplo
     async getUpload({ principal, params }) {
       const { upload } = await requireSlot(services, params.upload_id);
       await requireWorkbook(services, principal, upload.workbookId, 'viewer');
-      return { status: 200, body: presentSlot(await describeSlot(services, services.db.orm, upload)) };
+      const slot = await describeSlot(services, services.db.orm, upload);
+      // The address of an empty slot is signed.
+      return { status: 200, headers: { 'Cache-Control': 'no-store' }, body: presentSlot(slot) };
     },
 
     async putUpload(call) {

@@ -39,11 +39,11 @@ export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): 
     return refuse(parts, metrics, ctx, 'method-not-allowed', refuseMethod(ctx.method, allow));
   };
 
-  // The last address is what our proxy saw; those before it are what its client claims.
-  const app = new Koa({ proxy: parts.services.config.trustProxy, maxIpsCount: 1 });
+  const { corsOrigins, trustedProxies } = parts.services.config;
+  // Each proxy adds the address that it saw at the end. What stands before these is what the client claims.
+  const app = new Koa({ proxy: trustedProxies > 0, maxIpsCount: trustedProxies });
   app.silent = true;
   app.use(setSecurityHeaders);
-  const { corsOrigins } = parts.services.config;
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins, operations));
   app.use(refuseAmbiguous(parts, metrics));
   app.use(makeRoutes(operations, goTo));

@@ -20,6 +20,8 @@ export function refuseBrokenRequests(server: Server, log: pino.Logger): void {
   });
 }
 
+const lingerMs = 1_000;
+
 /** Writes the problem to a connection that no application looks after, and closes it. */
 export function endWithProblem(socket: Duplex, problem: DomainError): { request: string; status: number } {
   const requestId = makeId('req');
@@ -34,6 +36,8 @@ export function endWithProblem(socket: Duplex, problem: DomainError): { request:
     'Connection: close',
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  // Whoever does not close their side would keep the connection. Closing it at once could cost them the answer.
+  setTimeout(() => socket.destroy(), lingerMs).unref();
   return { request: requestId, status };
 }
 

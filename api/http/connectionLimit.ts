@@ -10,6 +10,8 @@ const mostPerAddress = 256;
 /** What to do once a connection has shown a credential. */
 const onLogin = new WeakMap<Socket, () => void>();
 
+const refused = new WeakSet<Socket>();
+
 /** Refuses an address that holds many connections on which nobody has shown a credential. */
 export function limitConnections(server: Server): void {
   const open = new Map<string, number>();
@@ -17,6 +19,7 @@ export function limitConnections(server: Server): void {
     const address = groupAddress(socket.remoteAddress ?? '');
     const held = open.get(address) ?? 0;
     if (held >= mostPerAddress) {
+      refused.add(socket);
       endWithProblem(socket, tooMany());
       return;
     }
@@ -32,6 +35,11 @@ export function limitConnections(server: Server): void {
     onLogin.set(socket, release);
     socket.once('close', release);
   });
+}
+
+/** Whether the connection was refused. The server goes on reading it for a moment, and what it asks for must not be done. */
+export function isRefused(socket: Socket): boolean {
+  return refused.has(socket);
 }
 
 /** Whoever comes by this connection is known by now. */

@@ -9,6 +9,7 @@ import { startJob } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { mayBeRetried } from '../../core/jobs/endings.ts';
+import { requireName } from '../../core/names.ts';
 import { explainMemoryError } from '../../store/duckdb/engine.ts';
 import { inAccounts } from '../../store/pg/accountScope.ts';
 import { type Actor, applyStatementChange, type Change, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
@@ -230,8 +231,13 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
     };
   const actor = (name?: string | null): Actor => {
     const { principal } = trace;
+    const given = name?.trim();
     return {
-      name: name?.trim() || principal?.userName || principal?.email || 'anonymous',
+      name:
+        (given && requireName(given, name === input.query.actor ? '/query/actor' : '/actor')) ||
+        principal?.userName ||
+        principal?.email ||
+        'anonymous',
       userId: principal?.userId ?? null,
       credential: principal?.credentialId ?? 'none',
       requestId: trace.requestId,

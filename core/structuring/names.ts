@@ -1,21 +1,14 @@
 /** Names of tables and columns: cleaned, cut, and unique. */
 
 import { hasIdForm } from '../ids/ids.ts';
+import { dropUnseen } from '../names.ts';
 import type { Naming } from './naming.ts';
 
 export const MAX_NAME_LENGTH = 200;
 
 /** In Unicode form NFC: macOS names files in decomposed form, which would not match what people type. */
 export function cleanName(name: string): string {
-  return cutName(
-    name
-      .normalize('NFC')
-      .replace(/\s+/g, ' ')
-      .replace(/\p{Cc}/gu, '')
-      .trim()
-      .toWellFormed(),
-    MAX_NAME_LENGTH,
-  );
+  return cutName(dropUnseen(name.normalize('NFC').replace(/\s+/g, ' ')).toWellFormed(), MAX_NAME_LENGTH);
 }
 
 /** Does not split a surrogate pair or leave a blank at the end. */

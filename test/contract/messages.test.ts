@@ -100,6 +100,38 @@ describe('a name with a control character', () => {
   });
 });
 
+describe('a name with a character that nobody sees', () => {
+  const workbook = `/api/v1/workbooks/${world.workbookId}`;
+  it.each([
+    ['/api/v1/workbooks', { body: { title: '決\u200b算' } }, '/title', 'contains U+200B, which nobody sees'],
+    ['/api/v1/workbooks', { body: { title: '\u200d\ufe0f' } }, '/title', 'must not be blank'],
+    [`${workbook}/tables`, { body: { name: 'x\u202excod.exe', columns: [{ name: 'a' }] } }, '/name', 'contains U+202E, which nobody sees'],
+    [
+      `${workbook}/tables`,
+      { body: { name: 'x', columns: [{ name: 'a\u2066b' }] } },
+      '/columns/0/name',
+      'contains U+2066, which nobody sees',
+    ],
+    [`${workbook}/uploads`, { body: { filename: 'a\u202evsc.csv' } }, '/filename', 'contains U+202E, which nobody sees'],
+    [`${table}/columns`, { body: { column: 'b', expected_version: null, actor: '佐\u0007藤' } }, '/actor', 'contains a control character'],
+  ])('%s %j is refused', async (path, sent, pointer, detail) => {
+    const problem = await send(path, { token: owner.session, ...sent });
+    expect(problem).toMatchObject({ slug: 'validation-failed', errors: [{ pointer, detail: expect.stringContaining(detail) }] });
+  });
+
+  it('is taken where words need it', async () => {
+    for (const title of ['می\u200cخواهم', '葛\u{e0100}城', '👩\u200d💻', 'שלום\u200f!']) {
+      const answer = await api.fetch('/api/v1/workbooks', {
+        method: 'POST',
+        token: owner.session,
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({ title }),
+      });
+      expect([answer.status, await answer.json()]).toMatchObject([201, { title }]);
+    }
+  });
+});
+
 describe('a table name that could be taken for an id', () => {
   const id = 'tbl_01ARZ3NDEKTSV4RRFFQ69G5FAV';
   it.each([id, id.toLowerCase(), id.toUpperCase()])('%s is refused', async (name) => {

@@ -2,8 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Pace, readChunks } from '../../api/http/chunks.ts';
+import { makeHttpServer, usualLimits } from '../../api/http/httpServer.ts';
 import { DomainError } from '../../core/errors.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
@@ -71,7 +73,8 @@ describe('a packed body', () => {
 
   it('may be a form with a file', async () => {
     const workbookId = await makeWorkbook(person.client, '添付');
-    const form = '--x\r\nContent-Disposition: form-data; name="async"\r\n\r\ntrue\r\n--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na,b\n1,2\n\r\n--x--\r\n';
+    const form =
+      '--x\r\nContent-Disposition: form-data; name="async"\r\n\r\ntrue\r\n--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na,b\n1,2\n\r\n--x--\r\n';
     const path = `/api/v1/workbooks/${workbookId}/sources`;
     const answer = await sendPacked(gzipSync(form), 'gzip', path, 'multipart/form-data; boundary=x');
     expect([answer.status, await answer.text()]).toEqual([202, expect.any(String)]);
@@ -132,6 +135,36 @@ describe('a body that trickles', () => {
   });
 });
 
+describe('a connection that holds on', () => {
+  const shortly = { ...usualLimits, limitsAddresses: false, headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 20 };
+  /** What a server of little patience says to a client that never closes its side. */
+  async function talk(send: (socket: Socket) => void): Promise<string> {
+    const server = makeHttpServer((_, response) => response.end('read'), pino({ level: 'silent' }), shortly).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const socket = connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => {});
+    const gone = once(server, 'connection').then(([accepted]) => once(accepted as Socket, 'close'));
+    send(socket);
+    const text = await readToEnd(socket);
+    await gone;
+    socket.destroy();
+    server.close();
+    return text;
+  }
+
+  it.each([
+    ['without a word', () => {}, /^HTTP\/1\.1 400 .*did not arrive in time/s],
+    [
+      'in the middle of its headers',
+      (socket: Socket) => socket.write('GET / HTTP/1.1\r\nHost: x\r\nX-A: '),
+      /^HTTP\/1\.1 400 .*did not arrive in time/s,
+    ],
+    ['after what is not HTTP', (socket: Socket) => socket.write('nonsense\r\n\r\n'), /^HTTP\/1\.1 400 .*not well-formed HTTP/s],
+  ])('%s is closed', async (_, send, said) => {
+    expect(await talk(send)).toMatch(said);
+  });
+});
+
 describe('connections', () => {
   it('with two Host headers are refused', async () => {
     const socket = openSocket();
@@ -157,6 +190,15 @@ describe('connections', () => {
     expect(texts.every((text) => text.startsWith('HTTP/1.1 429 ') && text.includes('Retry-After: '))).toBe(true);
     expect(texts.length).toBeLessThanOrEqual(300 - 200);
     expect(await ask(known[0] as Socket, person.session)).toBe(200);
+    // What a refused connection asks for is not done.
+    const late = openSocket();
+    const body = JSON.stringify({ title: 'refused' });
+    late.write(
+      `POST /api/v1/workbooks HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${person.session}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    expect(await readToEnd(late)).toMatch(/^HTTP\/1\.1 429 /);
+    const { rows } = await api.sql.query("SELECT FROM workbooks WHERE title = 'refused'");
+    expect(rows).toEqual([]);
     for (const socket of [...strangers, ...known]) socket.destroy();
     await Promise.all(closed);
     await expect.poll(async () => (await askRaw(`${api.url}/healthz`)).status).toBe(200);

@@ -55,6 +55,15 @@ const lastRow = 1_048_576;
 const lastColumn = 16_384;
 
 export const badFiles: BadFile[] = [
+  {
+    what: 'a kind named like a part of every object',
+    name: 'a.constructor',
+    make: text('a,b\n1,2\n'),
+    ...unsupported,
+    detail: /\.constructor are not read/,
+    fix: /Save the table as/,
+    ...door,
+  },
   { what: 'an empty workbook file', name: 'empty.xlsx', make: text(''), ...invalid, detail: /empty/, fix: /with content/, ...door },
   { what: 'an empty csv', name: 'empty.csv', make: text(''), ...invalid, detail: /empty/, fix: /with content/, ...door },
   {

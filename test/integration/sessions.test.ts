@@ -1,5 +1,6 @@
 import { decodeJwt } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { loadConfig } from '../../store/config.ts';
 import { deleteExpired } from '../../store/pg/expiry.ts';
 import { ok, type Person, refused, startTestApi, type TestApi, type TestServer } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
@@ -267,5 +268,29 @@ describe('logIn: five bad tries a minute', () => {
       statuses.push((await logIn({ email: `direct${i}@example.com`, password: 'guess' }, newAddress(), direct)).status);
     expect(statuses.at(-1)).toBe(429);
     await api.sql.query('DELETE FROM login_attempts');
+  });
+
+  it.each([
+    ['2', (i: number) => `203.0.113.${i}, 198.51.100.7, 192.0.2.77`],
+    ['on', (i: number) => `203.0.113.${i}, 198.51.100.${i}, 192.0.2.78`],
+  ])('believes what %s of our proxies saw, and nothing before it', async (proxies, addressOf) => {
+    const behind = await api.another({ SVC_TRUST_PROXY: proxies });
+    const statuses = [];
+    for (let i = 0; i < 6; i++)
+      statuses.push((await logIn({ email: `behind${proxies}${i}@example.com`, password: 'guess' }, addressOf(i), behind)).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429]);
+    const other = await logIn(
+      { email: `other${proxies}@example.com`, password: 'guess' },
+      `198.51.100.8, 192.0.2.${proxies === '2' ? 77 : 79}`,
+      behind,
+    );
+    expect(other.status).toBe(401);
+    await behind.stop();
+  });
+
+  it('is told how many proxies there are in words or a digit', () => {
+    const read = (text: string) => loadConfig({ SVC_TRUST_PROXY: text }).trustedProxies;
+    expect(['off', '0', 'on', '1', '2', '9'].map(read)).toEqual([0, 0, 1, 1, 2, 9]);
+    expect(() => read('10')).toThrow(/SVC_TRUST_PROXY/);
   });
 });

@@ -2,7 +2,8 @@ import { request } from 'node:http';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadConfig } from '../../store/config.ts';
-import { type Person, startTestApi, type TestApi } from '../setup/api.ts';
+import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
+import { makeWorkbook } from '../setup/credentials.ts';
 
 /** What browsers are told beside the answer: how to treat it, who may keep it, and which pages may ask. */
 
@@ -66,6 +67,15 @@ describe('caches', () => {
       expect([answer.ok, answer.headers.get('idempotency-replayed')]).toEqual([true, replayed]);
       expect(answer.headers.get('cache-control')).toBe('no-store');
     }
+  });
+
+  it('keep no signed address', async () => {
+    const workbookId = await makeWorkbook(person.client, '帳簿');
+    const path = { workbook_id: workbookId };
+    const slot = ok(await person.client.POST('/api/v1/workbooks/{workbook_id}/uploads', { params: { path }, body: { filename: 'a.csv' } }));
+    const answer = await api.fetch(`/api/v1/uploads/${slot.upload_id}`, { token: person.session });
+    expect(await answer.json()).toMatchObject({ upload_url: expect.stringContaining('sig=') });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
   it('keep no data of anybody either', async () => {

@@ -70,6 +70,13 @@ describe('NameRegistry', () => {
     expect(names.claim('売上', 'f')).toBe('売上');
   });
 
+  it('leaves out what nobody sees', () => {
+    const names = new NameRegistry();
+    expect(names.claim('売\n上\u202e\u0007', 'f')).toBe('売 上');
+    expect(names.claim('\u200b\u200d', 'f')).toBe('f');
+    expect(names.claim('葛\u{e0100}城', 'f')).toBe('葛\u{e0100}城');
+  });
+
   it('never hands out what could be taken for the id of a table', () => {
     const names = new NameRegistry();
     const id = 'tbl_01ARZ3NDEKTSV4RRFFQ69G5FAV';

@@ -1,0 +1,28 @@
+import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type pino from 'pino';
+import { refuseBrokenRequests } from './brokenRequests.ts';
+import { isRefused, limitConnections } from './connectionLimit.ts';
+
+export const usualLimits = {
+  /** For the whole request: 100 MiB over a slow line take a while. How slowly a body may come is said in chunks.ts. */
+  requestTimeout: 30 * 60_000,
+  /** For the address and the headers, or for silence on a new connection. */
+  headersTimeout: 30_000,
+  connectionsCheckingInterval: 10_000,
+  /** Room for an address of 64 KiB, which is what the contract's parameters may come to, and for the headers. */
+  maxHeaderSize: 96 * 1024,
+} satisfies ServerOptions;
+
+/** A server that gives a connection only so much time, and an address, if limited, only so many connections. */
+export function makeHttpServer(
+  handle: RequestListener,
+  log: pino.Logger,
+  { limitsAddresses, ...limits }: { limitsAddresses: boolean } & ServerOptions,
+): Server {
+  const server = createServer(limits, (request, response) => {
+    if (!isRefused(request.socket)) handle(request, response);
+  });
+  refuseBrokenRequests(server, log);
+  if (limitsAddresses) limitConnections(server);
+  return server;
+}
