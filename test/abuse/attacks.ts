@@ -1,5 +1,6 @@
 import type { Attack } from './attack.ts';
 import { silentConnections, trickledBodies } from './connections.ts';
+import { hostileUploads } from './hostileFiles.ts';
 import { burstOfQueries, hoardedResults } from './queries.ts';
 
-export const attacks: Attack[] = [trickledBodies, silentConnections, burstOfQueries, hoardedResults];
+export const attacks: Attack[] = [trickledBodies, silentConnections, burstOfQueries, hoardedResults, hostileUploads];
