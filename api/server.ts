@@ -3,6 +3,7 @@ import type { ServiceConfig } from '../store/config.ts';
 import { openServices, type Services } from '../store/services.ts';
 import { makeHandlers } from './handlers/index.ts';
 import { pendingOperations } from './handlers/pending.ts';
+import { AnswerBudget } from './http/answerBudget.ts';
 import { makeApp } from './http/app.ts';
 import { loadContract, type OperationId } from './http/contract.ts';
 import { makeHttpServer, usualLimits } from './http/httpServer.ts';
@@ -28,6 +29,7 @@ export async function serveApi(services: Services): Promise<RunningApi> {
     contract: await loadContract(pending),
     takeRequest: makeRateLimiter(services),
     counter: makeRequestCounter(services),
+    budget: new AnswerBudget(config.answers),
     pending,
   };
   const metrics = makeMetrics(services, parts.contract.version);

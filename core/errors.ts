@@ -90,6 +90,11 @@ export function describeFirst(errors: ProblemItem[]): string {
   return asSentence(`${first?.pointer || 'The request'}: ${first?.detail}${more}`);
 }
 
+/** For an answer that would take too much memory. */
+export function answerTooLarge(mostBytes: number, suggestedFix: string): DomainError {
+  return new DomainError('too-large', `The answer would hold more than ${mostBytes / 1024 ** 2} MiB.`, suggestedFix);
+}
+
 export function notFound(what: string, suggestedFix = 'Check the id, and that this credential may see it.'): DomainError {
   return new DomainError('not-found', `There is no such ${what}.`, suggestedFix);
 }

@@ -68,6 +68,8 @@ export interface Config {
   rateLimits: boolean;
   /** What the work on one file may take. */
   ingest: { memoryBytes: number; timeMs: number };
+  /** Memory for answers that are being made or sent, and how long a reader may take nothing. */
+  answers: { processBytes: number; callerBytes: number; readerTimeoutMs: number };
   /** Whether work is refused for lack of credits. null: nothing was said, so it depends on how the service is started. */
   credits: CreditMode | null;
   logLevel: LogLevel;
@@ -113,6 +115,11 @@ export function loadConfig(env: Env = process.env): Config {
     ingest: {
       memoryBytes: read.count('SVC_INGEST_MEMORY_BYTES', 2 * 1024 * 1024 * 1024),
       timeMs: read.count('SVC_INGEST_TIME_MS', 300_000),
+    },
+    answers: {
+      processBytes: read.count('SVC_ANSWER_BYTES', 256 * 1024 * 1024),
+      callerBytes: read.count('SVC_ANSWER_BYTES_PER_CALLER', 64 * 1024 * 1024),
+      readerTimeoutMs: read.count('SVC_READER_TIMEOUT_MS', 30_000),
     },
     credits: read.choice('SVC_CREDITS', creditModes, null),
     logLevel: read.choice('SVC_LOG_LEVEL', logLevels, 'info'),
@@ -163,6 +170,9 @@ export function configToEnv(config: Config): Env {
     SVC_RATE_LIMITS: onOff(config.rateLimits),
     SVC_INGEST_MEMORY_BYTES: String(config.ingest.memoryBytes),
     SVC_INGEST_TIME_MS: String(config.ingest.timeMs),
+    SVC_ANSWER_BYTES: String(config.answers.processBytes),
+    SVC_ANSWER_BYTES_PER_CALLER: String(config.answers.callerBytes),
+    SVC_READER_TIMEOUT_MS: String(config.answers.readerTimeoutMs),
     SVC_CREDITS: config.credits ?? undefined,
     SVC_LOG_LEVEL: config.logLevel,
     SVC_LOG_FORMAT: config.logFormat,

@@ -67,6 +67,21 @@ export const variables = {
     default: '300000',
     meaning: 'time that a step of the work on one file may take, in milliseconds; a file that needs longer is refused',
   },
+  SVC_ANSWER_BYTES: {
+    topic: 'API',
+    default: '268435456',
+    meaning: 'memory that answers which are being made or sent may take in an API process; past it 503',
+  },
+  SVC_ANSWER_BYTES_PER_CALLER: {
+    topic: 'API',
+    default: '67108864',
+    meaning: 'the part of it that the answers to one user may take; past it 429',
+  },
+  SVC_READER_TIMEOUT_MS: {
+    topic: 'API',
+    default: '30000',
+    meaning: 'how long a client may take nothing of an answer before its connection is ended, in milliseconds',
+  },
   SVC_CREDITS: {
     topic: 'Service',
     default: 'unlimited for `npm start`, metered for parts run on their own',

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
-import { DomainError, notFound } from '../../core/errors.ts';
+import { answerTooLarge, DomainError, notFound } from '../../core/errors.ts';
 import type { DataFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { streamResultFile } from '../../store/duckdb/sandbox/streamResult.ts';
 import { findResult, type ResultRecord } from '../../store/pg/results.ts';
@@ -35,6 +35,14 @@ async function openResult(
   await writeFile(path, content ?? '');
   return { path, release: () => rm(path, { force: true }) };
 }
+
+const mostBytes = 256 * 1024 * 1024;
+
+/** What a page may hold. */
+export const resultPageLimit = {
+  bytes: mostBytes,
+  refuse: () => answerTooLarge(mostBytes, 'Ask for fewer rows with `limit`, or select fewer columns.'),
+};
 
 /** A page as a stream in one of the formats. */
 export function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: DataFormat): Promise<Readable> {

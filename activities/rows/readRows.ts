@@ -1,11 +1,24 @@
 import { pageOf } from '../../core/paging.ts';
+import type { TableVersion } from '../../core/table/table.ts';
 import { rowIdField, type VisibleTable } from '../../core/table/visibleTable.ts';
 import type { Services } from '../../store/services.ts';
-import { findRowIds } from '../../store/tables/findRowIds.ts';
+import { findRowIds, listIdsAfter } from '../../store/tables/findRowIds.ts';
+import { isFew } from '../../store/tables/lookUpRows.ts';
+import { mostPageBytes, pageTooLarge } from '../../store/tables/pageSize.ts';
 import type { Projection } from '../../store/tables/projection.ts';
-import { type OrderTerm, readRowsAfter, readSortedRows, streamRowsBetween, streamSortedRows } from '../../store/tables/readPage.ts';
+import {
+  listSortedIds,
+  type OrderTerm,
+  readRowsAfter,
+  readSortedRows,
+  streamRowsBetween,
+  streamSortedRows,
+} from '../../store/tables/readPage.ts';
 import { readFiltered } from './readFiltered.ts';
-import { chooseColumns, chooseOrder, decodePosition, positionKey, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import { chooseColumns, chooseOrder, decodePosition, type OpenedPage, positionKey, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+
+/** What a page may hold. */
+export const pageLimit = { bytes: mostPageBytes, refuse: pageTooLarge };
 
 /** A page in row order, or sorted. Cells stay text: no value passes through a JavaScript number. */
 export async function readRows(services: Services, visible: VisibleTable, query: RowsQuery): Promise<RowsPage> {
@@ -16,10 +29,44 @@ export async function readRows(services: Services, visible: VisibleTable, query:
   return order.length === 0 ? readInRowOrder(services, projection, query) : readSorted(services, projection, query, order);
 }
 
+/** The same, but many rows are not held in memory. */
+export async function openRows(services: Services, visible: VisibleTable, query: RowsQuery): Promise<OpenedPage> {
+  const all = [...visible.columns, rowIdField];
+  const projection: Projection = { visible, columns: chooseColumns(all, query.columns) };
+  if (query.filter !== undefined || isFew(projection, query.limit + 1)) return readRows(services, visible, query);
+  const { columns } = projection;
+  const { at } = visible;
+  const { limit } = query;
+  const order = chooseOrder(all, query.sort);
+  const common = { columns, rows: null, rowCount: at.rowCount };
+  if (order.length === 0) {
+    const after = await findStart(services, at, query);
+    const { items, nextCursor } = await pageOf(
+      limit,
+      (count) => listIdsAfter(services, at, after, count),
+      (id) => positionKey(at, query, id),
+    );
+    return { ...common, nextCursor, stream: (format) => streamRowsBetween(services, projection, items, format) };
+  }
+  const offset = decodePosition(at, query) ?? query.offset ?? 0;
+  const { items, nextCursor } = await pageOf(
+    limit,
+    (count) => listSortedIds(services, projection, order, { count, offset }),
+    () => positionKey(at, query, offset + limit),
+  );
+  return { ...common, nextCursor, stream: (format) => streamSortedRows(services, projection, order, { ids: items, offset }, format) };
+}
+
+/** The row id after which a page in row order begins. */
+async function findStart(services: Services, at: TableVersion, query: RowsQuery): Promise<number> {
+  const after = decodePosition(at, query) ?? 0;
+  if (!query.offset) return after;
+  return ((await findRowIds(services, at, query.offset, 1))[0] ?? at.table.nextRowId) - 1;
+}
+
 async function readInRowOrder(services: Services, projection: Projection, query: RowsQuery): Promise<RowsPage> {
   const { at } = projection.visible;
-  let after = decodePosition(at, query) ?? 0;
-  if (query.offset) after = ((await findRowIds(services, at, query.offset, 1))[0] ?? at.table.nextRowId) - 1;
+  const after = await findStart(services, at, query);
   const page = await pageOf(
     query.limit,
     (count) => readRowsAfter(services, projection, count, after),

@@ -2,7 +2,7 @@ import { sameValue } from '../../core/cells/castValue.ts';
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { notFound } from '../../core/errors.ts';
-import { decodeCursor, type Page, pageOf } from '../../core/paging.ts';
+import { cutPage, decodeCursor, encodeCursor, type Page } from '../../core/paging.ts';
 import type { LogRow } from '../../core/table/log.ts';
 import { pairColumns } from '../../core/table/pairColumns.ts';
 import type { Cells, TableVersion } from '../../core/table/table.ts';
@@ -24,6 +24,10 @@ export interface HistoryChange {
 
 const kinds = { I: 'insert', U: 'update', D: 'delete' } as const;
 
+/** Changes are whole rows, so they are read a few at a time, then more, until they come to so much. */
+const firstChanges = 8;
+const mostBytes = 8 * 1024 * 1024;
+
 /** Every change of a row, newest first. Includes columns that were dropped since. */
 export async function readRowHistory(
   services: Services,
@@ -32,20 +36,32 @@ export async function readRowHistory(
   page: { cursor?: string; limit: number },
 ): Promise<Page<HistoryChange>> {
   const key = decodeCursor(page.cursor, ['number']);
-  return pageOf(
-    page.limit,
-    (count) => listChanges(services, { at, columns }, rowId, key === null ? null : (key[0] as number), count),
-    (change) => [change.editVersion],
-  );
+  const found: HistoryChange[] = [];
+  let before = key === null ? null : (key[0] as number);
+  let bytes = 0;
+  let count = firstChanges;
+  while (found.length <= page.limit && bytes <= mostBytes && before !== 1) {
+    const part = await listChanges(services, { at, columns }, rowId, before, Math.min(count, page.limit + 1 - found.length));
+    found.push(...part.changes);
+    for (const { cells } of part.changes) for (const { oldJson, newJson } of cells) bytes += oldJson.length + newJson.length;
+    before = part.readTo;
+    count *= 2;
+  }
+  // A page of long changes ends before its limit.
+  const isCut = found.length <= page.limit && before !== 1;
+  return isCut
+    ? { items: found, nextCursor: encodeCursor([before as number]) }
+    : cutPage(found, page.limit, (change) => [change.editVersion]);
 }
 
+/** Up to `count` changes before a version; `readTo` is the last version that was looked at, 1 if there is none before. */
 async function listChanges(
   services: Services,
   { at, columns }: Pick<VisibleTable, 'at' | 'columns'>,
   rowId: number,
   before: number | null,
   count: number,
-): Promise<HistoryChange[]> {
+): Promise<{ changes: HistoryChange[]; readTo: number }> {
   const upTo = before === null ? at.editVersion : Math.min(at.editVersion, before - 1);
   const [logged, unlogged] = await Promise.all([
     readLog(services, at.table.id, { after: 0, upTo, rowIds: [rowId], newestFirst: true, limit: count }),
@@ -64,7 +80,7 @@ async function listChanges(
 
   const changes: HistoryChange[] = [];
   for (const version of versions) {
-    if (changes.length >= count) break;
+    if (changes.length >= count) return { changes, readTo: changes.at(-1)?.editVersion ?? 1 };
     const op = opsByVersion.get(version) ?? others.get(version);
     const entry = byVersion.get(version) ?? (await compareRow(services, at, version, rowId));
     if (!entry || !op) continue;
@@ -73,7 +89,7 @@ async function listChanges(
     if (entry.op === 'U' && cells.length === 0) continue;
     changes.push({ op, editVersion: version, kind: kinds[entry.op], cells });
   }
-  return changes;
+  return { changes, readTo: Math.max(1, oldest) };
 }
 
 async function requireKnownRow(services: Services, at: TableVersion, rowId: number): Promise<void> {

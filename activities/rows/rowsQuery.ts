@@ -30,6 +30,9 @@ export interface RowsPage {
   stream(format: DataFormat): Promise<Readable>;
 }
 
+/** A page whose rows are at hand only if they are few; the others are read while they are sent. */
+export type OpenedPage = Omit<RowsPage, 'rows'> & { rows: string[] | null };
+
 /** Identifies a list: one version of a table, one order, one filter. A number can name two versions after a crash, an id cannot. */
 function hashList(at: TableVersion, { sort, filter }: RowsQuery): string {
   return createHash('sha256')

@@ -1,15 +1,17 @@
-import type { Readable } from 'node:stream';
 import { requireWorkbook } from '../../activities/access.ts';
-import { requireResult, streamResult } from '../../activities/query/readResult.ts';
+import { requireResult, resultPageLimit, streamResult } from '../../activities/query/readResult.ts';
 import { runQuery } from '../../activities/query/runQuery.ts';
 import { validateQuery } from '../../activities/query/validateQuery.ts';
 import type { ResultRecord } from '../../store/pg/results.ts';
-import type { Handlers } from '../http/call.ts';
+import type { Call, Handlers } from '../http/call.ts';
 import { formatOf } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { tagResult } from '../http/rowValidators.ts';
-import { wrapStream } from '../http/wrapStream.ts';
+import { wrapRows } from '../http/wrapStream.ts';
 import { presentResultHead, presentResultHeaders } from '../presenters/results.ts';
+
+/** What a page takes while it is made. */
+const pageBytes = 8 * 1024 * 1024;
 
 interface Page {
   limit: number;
@@ -17,22 +19,21 @@ interface Page {
 }
 
 export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' | 'validateQuery' | 'getResult'> {
-  const stream = async (result: ResultRecord, page: Page, type: string) => ({
-    status: 200 as const,
-    headers: presentResultHeaders(result),
-    raw: { type, data: await streamResult(services, result, page, formatOf(type)) },
-  });
-  const answerJson = (result: ResultRecord, page: Page, rows: string | Readable) => {
-    const head = `${JSON.stringify(presentResultHead(result, page)).slice(0, -1)},"rows":`;
-    return {
-      status: 200 as const,
-      headers: presentResultHeaders(result),
-      raw: { type: 'application/json', data: typeof rows === 'string' ? `${head}${rows}}` : wrapStream(head, rows, '}') },
-    };
+  const answerPage = async (
+    { takeRoom, spool, type }: Pick<Call<'getResult'>, 'takeRoom' | 'spool' | 'type'>,
+    result: ResultRecord,
+    page: Page,
+  ) => {
+    await takeRoom(pageBytes);
+    const format = formatOf(type);
+    const rows = await streamResult(services, result, page, format);
+    const whole = format === 'json' ? wrapRows(presentResultHead(result, page), rows) : rows;
+    return { status: 200 as const, headers: presentResultHeaders(result), raw: { type, ...(await spool(whole, resultPageLimit)) } };
   };
 
   return {
-    async runQuery({ principal, params, body, type, abandoned }) {
+    async runQuery(call) {
+      const { principal, params, body, type, abandoned } = call;
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       const page = { limit: body.limit ?? 1000, offset: 0 };
       const isJson = formatOf(type) === 'json';
@@ -45,7 +46,13 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
         at: body.at ?? null,
         signal: abandoned,
       });
-      return isJson ? answerJson(answer.result, page, answer.pageJson) : stream(answer.result, page, type);
+      if (!isJson) return answerPage(call, answer.result, page);
+      const head = JSON.stringify(presentResultHead(answer.result, page));
+      return {
+        status: 200,
+        headers: presentResultHeaders(answer.result),
+        raw: { type, data: `${head.slice(0, -1)},"rows":${answer.pageJson}}` },
+      };
     },
 
     async validateQuery({ principal, params, body, abandoned }) {
@@ -54,14 +61,11 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
       return { status: 200, body: await validateQuery(services, principal, workbook, wanted) };
     },
 
-    async getResult({ principal, params, query, type, unlessSeen }) {
+    async getResult(call) {
+      const { principal, params, query, type } = call;
       const result = await requireResult(services, principal, params.result_id);
       const page = { limit: query.limit ?? 1000, offset: query.offset ?? 0 };
-      return unlessSeen(tagResult(result, type, page), async () =>
-        formatOf(type) === 'json'
-          ? answerJson(result, page, await streamResult(services, result, page, 'json'))
-          : stream(result, page, type),
-      );
+      return call.unlessSeen(tagResult(result, type, page), () => answerPage(call, result, page));
     },
   };
 }

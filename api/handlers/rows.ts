@@ -3,37 +3,49 @@ import { prepareDelete } from '../../activities/rows/deleteRows.ts';
 import { prepareRowDelete, prepareRowUpdate } from '../../activities/rows/editRow.ts';
 import { openAsked } from '../../activities/rows/openAsked.ts';
 import { readRow } from '../../activities/rows/readRow.ts';
-import { readRows } from '../../activities/rows/readRows.ts';
+import { openRows, pageLimit } from '../../activities/rows/readRows.ts';
 import { prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import type { Handlers, Reply } from '../http/call.ts';
 import { formatOf } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { tagRows } from '../http/rowValidators.ts';
+import { wrapRows } from '../http/wrapStream.ts';
 import { presentDelete, presentUpsert } from '../presenters/edits.ts';
-import { presentRowsHeaders, writeRowsPage } from '../presenters/rows.ts';
+import { presentRowsHead, presentRowsHeaders, writeRowsPage } from '../presenters/rows.ts';
 import { writeRow } from '../presenters/tables.ts';
 import { answerEdit } from './answerEdit.ts';
 import { refuseBoth } from './refuseBoth.ts';
 import { parseExpectedVersion } from './tables.ts';
 
+/** Pages of more rows take memory while they are made. */
+const fewRows = 100;
+const pageBytes = 8 * 1024 * 1024;
+
 type RowOperations = 'readRows' | 'upsertRows' | 'deleteRows' | 'readRow' | 'updateRow' | 'deleteRow';
 
 export function makeRowHandlers({ services }: ApiParts): Handlers<RowOperations> {
   return {
-    async readRows({ principal, params, query, type, unlessSeen }) {
+    async readRows({ principal, params, query, type, unlessSeen, takeRoom, spool }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       refuseBoth(query, 'cursor', 'offset');
       refuseBoth(query, 'at', 'at_version');
       const at = await openAsked(services, workbook.id, params.name, query);
       const visible = await openVisibleTable(services, principal, at);
       const read = async (): Promise<Reply<'readRows'>> => {
-        const page = await readRows(services, visible, { ...query, limit: query.limit ?? 100, userId: principal.userId });
+        const limit = query.limit ?? 100;
+        if (query.filter !== undefined || limit > fewRows) await takeRoom(pageBytes);
+        const page = await openRows(services, visible, { ...query, limit, userId: principal.userId });
+        const { rows } = page;
         const format = formatOf(type);
         const validator = { version: at.editVersion };
-        if (format === 'json') return { status: 200, validator, raw: { type, data: writeRowsPage(at, page) } };
-        const data = format === 'ndjson' ? page.rows.map((row) => `${row}\n`).join('') : await page.stream(format);
-        return { status: 200, validator, headers: presentRowsHeaders(at, page), raw: { type, data } };
+        const headers = format === 'json' ? {} : presentRowsHeaders(at, page);
+        if (rows && format === 'json') return { status: 200, validator, raw: { type, data: writeRowsPage(at, { ...page, rows }) } };
+        if (rows && format === 'ndjson')
+          return { status: 200, validator, headers, raw: { type, data: rows.map((row) => `${row}\n`).join('') } };
+        const stream = await page.stream(format);
+        const whole = format === 'json' ? wrapRows(presentRowsHead(at, page), stream) : stream;
+        return { status: 200, validator, headers, raw: { type, ...(await spool(whole, pageLimit)) } };
       };
       // A filter may ask what time it is: then the version does not decide the page, and only its bytes tell.
       return query.filter === undefined ? unlessSeen(tagRows(visible, type, query), read) : read();

@@ -17,6 +17,9 @@ import { noticeHeaders } from './noticeHeaders.ts';
 
 type SourceOperations = 'listSources' | 'uploadSource' | 'getSource' | 'downloadSource' | 'previewSource' | 'reviseSource';
 
+/** What a preview takes while it is made. */
+const previewBytes = 16 * 1024 * 1024;
+
 export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOperations> {
   return {
     async listSources({ principal, params, query }) {
@@ -85,10 +88,11 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
       };
     },
 
-    async previewSource({ principal, params, query }) {
+    async previewSource({ principal, params, query, takeRoom }) {
       const { workbook, source } = await requireSource(services, principal, params, 'viewer');
       await refuseGoverned(services, workbook.id);
-      return { status: 200, body: await previewSource(services, source, query) };
+      await takeRoom(previewBytes);
+      return { status: 200, raw: { type: 'application/json', data: await previewSource(services, source, query) } };
     },
 
     async reviseSource(call) {

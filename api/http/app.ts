@@ -90,7 +90,7 @@ async function answer(
   run: (trace: Trace) => Promise<AnyReply>,
 ): Promise<void> {
   const { log } = parts.services;
-  const trace: Trace = { requestId: makeId('req'), principal: null, headers: {} };
+  const trace: Trace = { requestId: makeId('req'), principal: null, headers: {}, room: parts.budget.open(ctx.ip) };
   const started = performance.now();
   let code: string | undefined;
   let reply: AnyReply;
@@ -104,7 +104,9 @@ async function answer(
     reply = renderProblem(error, trace.requestId, ctx.accepts([...problemTypes]) as string | false);
   }
   await closeUnread(ctx, trace);
-  respond(ctx, reply, trace);
+  ctx.res.once('close', () => trace.room.release());
+  if (ctx.res.destroyed) trace.room.release();
+  await respond(parts.services, ctx, reply, trace);
   const ms = performance.now() - started;
   metrics.observe(operation, reply.status, ms / 1000);
   log.info(

@@ -21,6 +21,8 @@ export interface RawContent {
   data: string | Buffer | Readable;
   /** A file as it was uploaded: the encoding of its text is not known. */
   isOriginal?: boolean;
+  /** Of a stream, where it is known. */
+  size?: number;
 }
 
 interface Headed {
@@ -56,6 +58,10 @@ export interface Call<Id extends OperationId> {
   type: string;
   /** The caller's network address. */
   address: string;
+  /** Waits until the answer may take so many bytes of memory; refuses after a while. They are given back when it was sent. */
+  takeRoom(bytes: number): Promise<void>;
+  /** Makes a stream of bounded size to its end before it is sent, so that what goes wrong with it is still told. */
+  spool(stream: Readable, most: { bytes: number; refuse(): Error }): Promise<Pick<RawContent, 'data' | 'size'>>;
   /** Aborted when the caller disconnects before the answer. */
   abandoned: AbortSignal;
   /** Sets the scope of idempotency keys, for requests without a principal. */

@@ -18,9 +18,9 @@ const offered = ['br', 'gzip', 'identity'];
 /** The published types do not know the preference of the server yet. */
 type EncodingChooser = { encodings(available: string[], options: { preferred: string[] }): string[] };
 
-export function chooseCoding(request: IncomingMessage, type: string, data: string | Buffer | Readable): Coding | null {
+export function chooseCoding(request: IncomingMessage, type: string, size: number): Coding | null {
   if (!request.headers['accept-encoding'] || !isCompressible(type)) return null;
-  if (!(data instanceof Readable) && Buffer.byteLength(data) < smallestBytes) return null;
+  if (size < smallestBytes) return null;
   const [coding] = (new Negotiator(request) as EncodingChooser).encodings(offered, { preferred: offered });
   return coding === 'br' || coding === 'gzip' ? coding : null;
 }

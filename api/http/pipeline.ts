@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { requireScopes, requireWorkbook } from '../../activities/access.ts';
 import { authenticate } from '../../activities/identity/authenticate.ts';
@@ -16,6 +17,7 @@ import { type Actor, applyStatementChange, type Change, commit, type JournalNumb
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
+import type { AnswerBudget, AnswerRoom } from './answerBudget.ts';
 import { type ReadBody, readBody } from './body.ts';
 import type { AnyReply, Begun, Call, Handler, JobWait, Reply } from './call.ts';
 import { drainBody } from './chunks.ts';
@@ -39,6 +41,7 @@ import { applyIfMatch } from './preconditions.ts';
 import type { TakeRequest } from './rateLimit.ts';
 import { type NamedThings, requireReplayable } from './replayRights.ts';
 import type { RequestCounter } from './requestCounts.ts';
+import { spoolAnswer } from './spoolAnswer.ts';
 import { validateRequest } from './validate.ts';
 import { findSeen, type Validator } from './validators.ts';
 
@@ -47,6 +50,7 @@ export interface ApiParts {
   contract: Contract;
   takeRequest: TakeRequest;
   counter: RequestCounter;
+  budget: AnswerBudget;
   /** Operations that are not built yet. */
   pending: ReadonlySet<OperationId>;
 }
@@ -56,6 +60,8 @@ export interface Trace {
   requestId: string;
   principal: Principal | null;
   headers: Record<string, string>;
+  /** What the answer holds of the budget. */
+  room: AnswerRoom;
 }
 
 /** The steps of a request: authenticate, rate limit, authorise, read, validate, replay, handle. */
@@ -73,6 +79,9 @@ export async function runOperation<Id extends OperationId>(
     parts.counter.count(principal);
     Object.assign(trace.headers, await parts.takeRequest(principal));
     requireScopes(principal, operation.scopes);
+    trace.room = parts.budget.open(principal.userId);
+    // Whoever does not read the answers that are there gets no more.
+    await trace.room.take(0);
   }
   return inAccounts(principal?.accountIds ?? [], () => serve(parts, operation, handler, ctx, trace));
 }
@@ -266,6 +275,12 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
     },
     async unlessSeen(validator: Validator, make: () => Promise<AnyReply>): Promise<AnyReply> {
       return findSeen(ctx.req, validator) ? { status: 304, validator } : { ...(await make()), validator };
+    },
+    takeRoom: (bytes: number) => trace.room.take(bytes),
+    async spool(stream: Readable, most: { bytes: number; refuse(): Error }) {
+      const { data, size, cost } = await spoolAnswer(parts.services.blobs, stream, most);
+      trace.room.settle(cost);
+      return { data, size };
     },
     header: (name: string) => ctx.get(name) || null,
     type: input.type,

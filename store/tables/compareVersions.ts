@@ -6,6 +6,7 @@ import { readAll, withRelations } from '../duckdb/engine.ts';
 import { jsonExpression, rowJson } from '../duckdb/json.ts';
 import { quoteName, type Relation } from '../duckdb/relation.ts';
 import { isWide } from '../duckdb/wide.ts';
+import { cellBytes, requireSmallAnswer } from './answerSize.ts';
 import { compareWide } from './compareWide.ts';
 import type { PageRow } from './fetchRows.ts';
 import { openRelation } from './openRelation.ts';
@@ -46,6 +47,18 @@ export async function compareVersions(
       const counts = new Map(counted.map(([kind, rows]) => [kind as string, rows as number]));
       // Named like the row id, because no column of a user can have that name.
       const some = (kind: string) => `(SELECT id AS ${rowIdColumn} FROM ${found} WHERE kind = '${kind}' ORDER BY id LIMIT ${limit})`;
+      const fix = 'Ask for fewer rows with `limit`, or compare versions that lie closer together.';
+      const sizeOf = (alias: 'l' | 'r', column: VisibleColumn | null) => (column ? cellBytes(sideSql(alias, column), column.type) : '0');
+      const [ofLeft, ofRight] = [from.columns.map((column) => sizeOf('l', column)), to.columns.map((column) => sizeOf('r', column))];
+      await requireSmallAnswer(connection, ofRight, `${r} r SEMI JOIN ${some('I')} USING (${rowIdColumn})`, fix);
+      await requireSmallAnswer(connection, ofLeft, `${l} l SEMI JOIN ${some('D')} USING (${rowIdColumn})`, fix);
+      const ofChanged = pairs
+        .flatMap(({ left: a, right: b }) =>
+          [a, b].map((column, i) => ({ size: sizeOf(i === 0 ? 'l' : 'r', column), changed: differ(a, b) })),
+        )
+        .flatMap(({ size, changed }) => (size === '0' ? [] : [`CASE WHEN ${changed} THEN ${size} ELSE 0 END`]));
+      const both = `${l} l JOIN ${r} r ON l.${rowIdColumn} = r.${rowIdColumn} SEMI JOIN ${some('U')} f ON f.${rowIdColumn} = r.${rowIdColumn}`;
+      await requireSmallAnswer(connection, ofChanged, both, fix);
       return {
         inserted: await readRows(connection, r, right, some('I')),
         deleted: await readRows(connection, l, left, some('D')),

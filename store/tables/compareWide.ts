@@ -1,9 +1,11 @@
 import { sameValue } from '../../core/cells/castValue.ts';
 import { cellJson } from '../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
+import { answerTooLarge } from '../../core/errors.ts';
 import { pairColumns } from '../../core/table/pairColumns.ts';
 import type { RowSelection } from '../../core/table/table.ts';
 import { rowIdField, type VisibleColumn, type VisibleTable } from '../../core/table/visibleTable.ts';
+import { mostAnswerBytes } from './answerSize.ts';
 import { eachYielding, type StoredColumns, withStoredColumns } from './storedColumns.ts';
 import { type ChangedCell, noRow, type TableDiff, type UpdatedRow } from './tableDiff.ts';
 import type { TableStorage } from './tableStorage.ts';
@@ -71,7 +73,10 @@ async function readUpdated(
   return withBoth(storage, from, to, { ids: [noRow, ...ids] }, async (left, right) => {
     const cells = new Map(ids.map((id): [number, ChangedCell[]] => [id, []]));
     const show = (side: Side | null, text: string | null) => (side ? cellJson(side.type, text) : 'null');
+    let bytes = 0;
     await eachDifference(left, right, pairs, (rowId, pair, old, now) => {
+      bytes += (old?.length ?? 0) + (now?.length ?? 0);
+      if (bytes > mostAnswerBytes) throw answerTooLarge(mostAnswerBytes, 'Ask for fewer rows with `limit`.');
       cells.get(rowId)?.push({ column: pair.name, oldJson: show(pair.left, old), newJson: show(pair.right, now) });
     });
     return Array.from(cells, ([rowId, changed]) => ({ rowId, cells: changed }));

@@ -10,6 +10,11 @@ import type { TableStorage } from './tableStorage.ts';
 
 /** Larger pages are left to DuckDB, which works in other threads. */
 const few = { cells: 5_000, bytes: 1_000_000 };
+
+export function isFew({ visible, columns }: Projection, count: number): boolean {
+  return count * columns.length <= few.cells && count * estimateRowBytes(visible.at) <= few.bytes;
+}
+
 /** Row ids are usually dense, so one or two reads give a page. Over large gaps DuckDB is faster. */
 const mostLooks = 3;
 
@@ -19,13 +24,15 @@ const mostLooks = 3;
  */
 export async function lookUpRows(
   storage: TableStorage,
-  { visible: { at }, columns }: Projection,
+  projection: Projection,
   count: number,
   start: number,
 ): Promise<{ rows: PageRow[]; after: number }> {
   const rows: PageRow[] = [];
   let after = start;
-  if (count * columns.length > few.cells || count * estimateRowBytes(at) > few.bytes) return { rows, after };
+  if (!isFew(projection, count)) return { rows, after };
+  const { columns } = projection;
+  const { at } = projection.visible;
   const { cells, stored } = describeCells(columns);
   const writeRow = (row: StoredRow) => {
     const texts = cells.map(({ column, key, isRowId, write }) => `${key}:${isRowId ? row.id : write(row.cells[column.id] ?? null)}`);

@@ -5,6 +5,9 @@ export const smallerPage = 'Ask for fewer rows or columns at a time.';
 
 /** Called while a page is built, so that a huge one is refused before it fills the memory. */
 export function requireSmallPage(bytes: number): void {
-  if (bytes <= mostPageBytes) return;
-  throw new DomainError('query-too-large', `The page would hold more than ${mostPageBytes / 1024 ** 2} MiB.`, smallerPage);
+  if (bytes > mostPageBytes) throw pageTooLarge();
+}
+
+export function pageTooLarge(): DomainError {
+  return new DomainError('query-too-large', `The page would hold more than ${mostPageBytes / 1024 ** 2} MiB.`, smallerPage);
 }

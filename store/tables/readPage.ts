@@ -35,7 +35,7 @@ export async function readRowsAfter(storage: TableStorage, projection: Projectio
   return [...few.rows, ...(await scanRows(storage, projection, count - few.rows.length, few.after))];
 }
 
-/** Streams the rows of a page in a binary format, in row order. */
+/** Streams the rows of a page, in row order. */
 export async function streamRowsBetween(
   storage: TableStorage,
   projection: Projection,
@@ -77,7 +77,12 @@ export async function readSortedRows(storage: TableStorage, projection: Projecti
   return rows;
 }
 
-/** Streams the rows of a sorted page in a binary format. */
+/** The ids of a sorted page; reads only what it is sorted by. */
+export async function listSortedIds(storage: TableStorage, projection: Projection, order: OrderTerm[], place: Place): Promise<number[]> {
+  return selectIds(storage, await openSorted(storage, { ...projection, columns: [] }, order), sortedPage(order, place));
+}
+
+/** Streams the rows of a sorted page. */
 export async function streamSortedRows(
   storage: TableStorage,
   projection: Projection,

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { ok, refused } from '../setup/api.ts';
 import { makeTable } from '../setup/tables.ts';
+import { makeBook } from '../xlsx/makeWorkbook.ts';
 import { bare, makeIncomeStatement, makeXlsx, useWorld } from './world.ts';
 
 type Schemas = components['schemas'];
@@ -46,6 +47,18 @@ describe('previewSource: a preview', () => {
     expect(ok(await preview('損益.xlsx', { range: 'A1:C9' })).truncated).toBe(false);
     expect(ok(await preview('損益.xlsx', { range: 'A1:B9' })).truncated).toBe(true);
     expect(ok(await preview('損益.xlsx', { range: 'F50:G60' }))).toMatchObject({ values: [], truncated: true });
+  });
+
+  it('of more than 16 MiB is refused, and shown in part', async () => {
+    const workbookId = await world.newWorkbook();
+    const cells = Array.from({ length: 50 }, () => '<c t="s"><v>0</v></c>').join('');
+    const bytes = makeBook({ strings: `<si><t>${'x'.repeat(30_000)}</t></si>`, sheets: [`<row>${cells}</row>`.repeat(100)] });
+    await world.upload('long.xlsx', bytes, { workbookId, fields: { mode: 'staged' } });
+    expect(refused(await preview('long.xlsx', {}, workbookId), 413, 'too-large')).toMatchObject({
+      detail: 'The answer would hold more than 16 MiB.',
+      suggested_fix: 'Name a smaller block with `range`, such as A1:F50.',
+    });
+    expect(ok(await preview('long.xlsx', { range: 'A1:B3' }, workbookId)).values.length).toBe(3);
   });
 
   it('knows its sheets', async () => {
