@@ -6,7 +6,8 @@ export interface ActivityContext {
   signal?: AbortSignal;
 }
 
-const heartbeatMs = 10_000;
+/** A cancellation reaches an activity with the answer to a heartbeat. */
+const heartbeatMs = 2_000;
 
 /** Sends heartbeats while `work` runs, as a single statement or file can take longer than the heartbeat timeout. */
 export async function withHeartbeat<T>(work: (activity: ActivityContext) => Promise<T>): Promise<T> {

@@ -24,6 +24,8 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
     activities: makeActivities(services),
     dataConverter,
     shutdownGraceTime: '5 seconds',
+    // By default heartbeats are sent so rarely that cancelled work goes on for half a minute.
+    maxHeartbeatThrottleInterval: '2 seconds',
   });
   const [worker] = await Promise.all([creating, services.temporal().then((temporal) => ensureSchedules(temporal, config))]);
   const running = worker.run();

@@ -136,7 +136,8 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       fileProcesses ??= openFileProcesses({
         dir: chooseQueryFolder(config),
         searchPath: config.machine.searchPath,
-        processes: Math.max(1, Math.min(4, availableParallelism() - 1)),
+        // One more than there are cores to spare, so that nobody waits for all the files of another.
+        processes: Math.max(1, Math.min(4, availableParallelism() - 1)) + 1,
         ...config.ingest,
         onTrouble: (error) => log.warn(describeErrorForLog(error), 'a process that reads files failed'),
       }).catch((error: unknown) => {

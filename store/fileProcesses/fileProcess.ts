@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { join } from 'node:path';
 import { DomainError, type ProblemCode, type ProblemItem } from '../../core/errors.ts';
 import { shareFile, takeFile } from '../duckdb/sandbox/folders.ts';
@@ -54,7 +55,8 @@ export function openFileProcess(process: QueryProcess, deadlineMs: number): File
       return join(process.seen.inDir, 'open', name);
     },
     async ask(request, onProgress = () => {}) {
-      process.listen((note) => onProgress(note as Progress));
+      // In the scope of who asks: what comes from a socket would be in that of who started the process.
+      process.listen(AsyncResource.bind((note: unknown) => onProgress(note as Progress)));
       const answer = await process.ask(request as never, Math.max(1, deadlineMs - Date.now()));
       const reply = answer.reply as unknown as FileReply;
       if (reply.ok) return reply.value;

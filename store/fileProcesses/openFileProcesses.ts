@@ -65,25 +65,36 @@ class Pool implements FileProcesses {
   }
 
   use<T>(work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.gate(async () => {
-      signal?.throwIfAborted();
-      const process = await this.take();
-      const stop = () => process.kill();
-      signal?.addEventListener('abort', stop, { once: true });
-      const watch = setInterval(() => void this.watchMemory(process), watchEveryMs);
-      try {
-        return await work(openFileProcess(process, Date.now() + this.options.timeMs));
-      } catch (error) {
-        // After anything but a refusal of the file the state of the process is not known.
-        if (!(error instanceof DomainError)) process.kill();
-        signal?.throwIfAborted();
-        throw explainEnd(error, this.options);
-      } finally {
-        clearInterval(watch);
-        signal?.removeEventListener('abort', stop);
-        await this.giveBack(process);
-      }
+    return new Promise((resolve, reject) => {
+      void this.gate(async () => {
+        try {
+          signal?.throwIfAborted();
+          const process = await this.take();
+          // The caller does not wait until the process is ready for the next file.
+          await this.watch(process, work, signal).then(resolve, reject);
+          await this.giveBack(process);
+        } catch (error) {
+          reject(error);
+        }
+      });
     });
+  }
+
+  private async watch<T>(process: QueryProcess, work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const stop = () => process.kill();
+    signal?.addEventListener('abort', stop, { once: true });
+    const timer = setInterval(() => void this.watchMemory(process), watchEveryMs);
+    try {
+      return await work(openFileProcess(process, Date.now() + this.options.timeMs));
+    } catch (error) {
+      // After anything but a refusal of the file the state of the process is not known.
+      if (!(error instanceof DomainError)) process.kill();
+      signal?.throwIfAborted();
+      throw explainEnd(error, this.options);
+    } finally {
+      clearInterval(timer);
+      signal?.removeEventListener('abort', stop);
+    }
   }
 
   async close(): Promise<void> {

@@ -30,6 +30,14 @@ describe('readSumFormula', () => {
     ['a range upside down', 'SUM(B7:B5)'],
     ['nothing', ''],
   ])('is null for %s', (_, formula) => expect(readSumFormula(formula, columnB)).toBeNull());
+
+  it('is null for what goes beyond what the sums of a file may list', () => {
+    const budget = { terms: 5 };
+    expect(readSumFormula('SUM(B5:B7)', columnB, budget)).toHaveLength(3);
+    expect(readSumFormula('SUM(B5:B7)', columnB, budget)).toBeNull();
+    expect(readSumFormula('B5+B6', columnB, budget)).toHaveLength(2);
+    expect(readSumFormula('B5', columnB, budget)).toBeNull();
+  });
 });
 
 describe('isSameSum', () => {

@@ -152,7 +152,19 @@ const lie: NonNullable<BookParts['change']> = (part) => (part.name.includes('she
 describe('readWorkbook: limits', () => {
   const many = (count: number): string =>
     Array.from({ length: count }, (_, i) => `<row r="${i + 1}"><c r="A${i + 1}"><v>${i}</v></c></row>`).join('');
+  /** A formula that many cells share. */
+  const shared = (formula: string, cells: number): string =>
+    `<row r="1"><c r="A1"><f t="shared" si="0" ref="A1:A${cells}">${formula}</f><v>1</v></c></row>` +
+    Array.from({ length: cells - 1 }, (_, i) => `<row r="${i + 2}"><c r="A${i + 2}"><f t="shared" si="0"/><v>1</v></c></row>`).join('');
+  const twoMillion = shared(`B1${'+1'.repeat(1_000)}`, 1_000);
   const cases: [name: string, limits: Partial<ReadLimits>, parts: BookParts, words: RegExp][] = [
+    [
+      'formulas of all sheets',
+      { formulaCharacters: 3 * 1024 ** 2 },
+      { sheets: [twoMillion, twoMillion] },
+      /formulas of the file.*3 million/,
+    ],
+    ['references of shared formulas', {}, { sheets: [shared(`B1${'+B1'.repeat(2_000_000)}`, 2)] }, /2000000 references/],
     ['size of the file', { fileBytes: 500 }, { sheets: [CELL] }, /larger than 500/],
     ['unpacked size, as claimed', { unpackedBytes: 5000 }, { sheets: [many(500)] }, /unpacks to more/],
     ['unpacked size, for real', { unpackedBytes: 5000 }, { sheets: [many(500)], change: lie }, /unpacks to more/],
@@ -201,6 +213,11 @@ describe('readWorkbook: limits', () => {
     const error = await readWorkbook(makeBook(parts), { limits }).catch((e: unknown) => e);
     expect(error).toMatchObject({ code: 'too-large' });
     expect((error as { detail: string }).detail).toMatch(words);
+  });
+
+  it('formulas of one sheet that are within what all may have', async () => {
+    const { sheets } = await readWorkbook(makeBook({ sheets: [twoMillion] }), { limits: { formulaCharacters: 3 * 1024 ** 2 } });
+    expect(sheets[0]?.formulas).toHaveLength(1_000);
   });
 
   it('a bomb of 300 MB in 0.3 MB is refused before it is unpacked', { timeout: 180_000 }, async () => {

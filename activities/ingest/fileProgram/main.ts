@@ -1,10 +1,10 @@
 import { setPriority } from 'node:os';
+import { openOneConnection } from '../../../store/duckdb/openOneConnection.ts';
 import { openChannel } from '../../../store/duckdb/sandbox/child/channel.ts';
 import { describeFault, type FileReply } from '../../../store/fileProcesses/fileProcess.ts';
 import { endWithParent } from './endWithParent.ts';
 import { explainShortage } from './explainShortage.ts';
 import { handleFiles } from './fileWork.ts';
-import { openOneConnection } from './openOneConnection.ts';
 import { openOutFolder } from './outFolder.ts';
 import type { StepRequest } from './requests.ts';
 
@@ -15,8 +15,8 @@ import type { StepRequest } from './requests.ts';
 
 const [, outDir = '/out'] = process.argv.slice(2);
 const reportEveryMs = 200;
-/** Requests and queries go first. */
-const niceness = 5;
+/** Requests go first. */
+const niceness = 2;
 
 // Before anything starts a thread, since threads have a priority of their own and take over that of who starts them.
 try {

@@ -1,8 +1,8 @@
 import { DuckDBInstance } from '@duckdb/node-api';
-import type { DraftStorage } from '../../../store/duckdb/writeFile.ts';
+import type { Engine } from './engine.ts';
 
-/** DuckDB with the one connection that this process needs: it does one thing at a time. */
-export async function openOneConnection(memoryLimitMb: number): Promise<DraftStorage['engine']> {
+/** DuckDB with one connection, for a process that does one thing at a time. */
+export async function openOneConnection(memoryLimitMb: number): Promise<Pick<Engine, 'use'>> {
   const instance = await DuckDBInstance.create(':memory:', {
     memory_limit: `${memoryLimitMb}MB`,
     autoinstall_known_extensions: 'false',
