@@ -15,23 +15,28 @@ import { materializeSource } from './ingest/materializeSource.ts';
 import { promote } from './ingest/promote.ts';
 import { structure } from './ingest/structure.ts';
 import { sweepJobs } from './jobs/sweepJobs.ts';
+import { thenStartNext } from './jobs/thenStartNext.ts';
 import { collectBlobs, collectVersions, sweepDrafts } from './maintenance/collectGarbage.ts';
 import { expireThings } from './maintenance/expireThings.ts';
 
 /** The activities that workflows call, with the services of this process. */
 export function makeActivities(services: Services) {
   return concealErrors({
-    ...inAccountOf(services, 'jobs', {
-      landRaw: (jobId: string) => withHeartbeat((activity) => landRaw(services, jobId, activity)),
-      structure: (jobId: string) => withHeartbeat((activity) => structure(services, jobId, activity)),
-      promote: (jobId: string) => withHeartbeat(() => promote(services, jobId)),
-      fallBackIngest: (jobId: string, reason: string) => fallBackIngest(services, jobId, reason),
-      failIngest: (jobId: string) => failIngest(services, jobId),
-      abandonIngest: (jobId: string) => abandonIngest(services, jobId, 'cancelled'),
-      analyzeSource: (jobId: string) => withHeartbeat((activity) => analyzeSource(services, jobId, activity)),
-      materializeSource: (jobId: string) => withHeartbeat((activity) => materializeSource(services, jobId, activity)),
-      failSourceJob: (jobId: string, reason: 'failed' | 'cancelled') => failSourceJob(services, jobId, reason),
-    }),
+    ...inAccountOf(
+      services,
+      'jobs',
+      thenStartNext(services, {
+        landRaw: (jobId: string) => withHeartbeat((activity) => landRaw(services, jobId, activity)),
+        structure: (jobId: string) => withHeartbeat((activity) => structure(services, jobId, activity)),
+        promote: (jobId: string) => withHeartbeat(() => promote(services, jobId)),
+        fallBackIngest: (jobId: string, reason: string) => fallBackIngest(services, jobId, reason),
+        failIngest: (jobId: string) => failIngest(services, jobId),
+        abandonIngest: (jobId: string) => abandonIngest(services, jobId, 'cancelled'),
+        analyzeSource: (jobId: string) => withHeartbeat((activity) => analyzeSource(services, jobId, activity)),
+        materializeSource: (jobId: string) => withHeartbeat((activity) => materializeSource(services, jobId, activity)),
+        failSourceJob: (jobId: string, reason: 'failed' | 'cancelled') => failSourceJob(services, jobId, reason),
+      }),
+    ),
     ...inAccountOf(services, 'tables', {
       compactTable: (tableId: string) => withHeartbeat((activity) => compactTable(services, tableId, activity)),
     }),

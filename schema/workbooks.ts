@@ -71,11 +71,14 @@ export const jobs = pgTable(
     /** Its request was answered before its end, which is therefore published as an event. */
     announce: boolean('announce').notNull().default(false),
     createdAt: at('created_at').notNull().defaultNow(),
+    /** When its workflow could be started; null: earlier jobs of the user come first. */
+    admittedAt: at('admitted_at'),
     finishedAt: at('finished_at'),
   },
   (t) => [
     index('jobs_account').on(t.accountId, t.id),
     index('jobs_workbook').on(t.workbookId, t.id),
     index('jobs_unfinished').on(t.createdAt).where(sql`finished_at IS NULL`),
+    index('jobs_unfinished_user').on(t.userId, t.createdAt).where(sql`finished_at IS NULL`),
   ],
 );

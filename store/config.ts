@@ -70,6 +70,8 @@ export interface Config {
   ingest: { memoryBytes: number; timeMs: number };
   /** Memory for answers that are being made or sent, and how long a reader may take nothing. */
   answers: { processBytes: number; callerBytes: number; readerTimeoutMs: number };
+  /** How many jobs of one user are under way at a time; the others wait their turn. */
+  jobsPerUser: number;
   /** Whether work is refused for lack of credits. null: nothing was said, so it depends on how the service is started. */
   credits: CreditMode | null;
   logLevel: LogLevel;
@@ -121,6 +123,7 @@ export function loadConfig(env: Env = process.env): Config {
       callerBytes: read.count('SVC_ANSWER_BYTES_PER_CALLER', 64 * 1024 * 1024),
       readerTimeoutMs: read.count('SVC_READER_TIMEOUT_MS', 30_000),
     },
+    jobsPerUser: read.count('SVC_JOBS_PER_USER', 8),
     credits: read.choice('SVC_CREDITS', creditModes, null),
     logLevel: read.choice('SVC_LOG_LEVEL', logLevels, 'info'),
     logFormat: read.choice('SVC_LOG_FORMAT', logFormats, 'plain'),
@@ -173,6 +176,7 @@ export function configToEnv(config: Config): Env {
     SVC_ANSWER_BYTES: String(config.answers.processBytes),
     SVC_ANSWER_BYTES_PER_CALLER: String(config.answers.callerBytes),
     SVC_READER_TIMEOUT_MS: String(config.answers.readerTimeoutMs),
+    SVC_JOBS_PER_USER: String(config.jobsPerUser),
     SVC_CREDITS: config.credits ?? undefined,
     SVC_LOG_LEVEL: config.logLevel,
     SVC_LOG_FORMAT: config.logFormat,

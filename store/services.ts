@@ -4,6 +4,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type pino from 'pino';
 import { monotonicFactory } from 'ulid';
+import { DomainError } from '../core/errors.ts';
 import type { IdPrefix } from '../core/ids/ids.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import { openBlobs } from './blobs/openBlobs.ts';
@@ -12,6 +13,7 @@ import { type Engine, openEngine } from './duckdb/engine.ts';
 import { makeWorkDir } from './duckdb/sandbox/folders.ts';
 import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
 import { openTailFiles, type TailFiles } from './duckdb/tailFiles.ts';
+import { FairGate } from './fairGate.ts';
 import { type FileProcesses, openFileProcesses } from './fileProcesses/openFileProcesses.ts';
 import { KeyedLock } from './keyedLock.ts';
 import { describeErrorForLog, openLog } from './log.ts';
@@ -36,6 +38,8 @@ export interface Services extends Committer {
   /** Held, per table, by edits that had to start again because the table changed. */
   editLocks: KeyedLock;
   jobWatch: JobWatch;
+  /** Users take turns in it to have files stored and jobs registered. */
+  intake: FairGate;
   /** Runs user SQL in separate processes. Opened on first use. */
   sandbox(): Promise<Sandbox>;
   /** The query processes, if there are any yet. */
@@ -85,6 +89,14 @@ function warnIfRowSecurityIsBypassed(db: Database, log: pino.Logger): void {
   );
 }
 
+/** Few at a time: they wait for the same disk, and those of one workbook for each other. */
+function openIntake(): FairGate {
+  return new FairGate({ slots: 6, leftToOthers: 1, mostWaiting: 2_000, mostWaitingOfOne: 500 }, () => {
+    const fix = 'Wait for some of them to be answered, then send the next.';
+    return new DomainError('rate-limited', 'Too many files are arriving at once.', fix, { headers: { 'Retry-After': '5' } });
+  });
+}
+
 export async function openServices(config: ServiceConfig, part: 'api' | 'worker' | 'setup'): Promise<Services> {
   const log = openLog(config.logLevel, part);
   const db = openDatabase(config.databaseUrl, {
@@ -112,6 +124,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     policies: openPolicies(),
     editLocks: new KeyedLock(),
     jobWatch: new JobWatch(db.pool),
+    intake: openIntake(),
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
     makeId,
     sessionKey: deriveKey(config.secret, 'sessions'),

@@ -56,6 +56,11 @@ export const variables = {
   },
   SVC_SIGNUP: { topic: 'Service', default: 'on', meaning: 'off: nobody can sign up' },
   SVC_STRUCTURING: { topic: 'Service', default: 'on', meaning: 'off: uploads land as they are, and nothing is charged for them' },
+  SVC_JOBS_PER_USER: {
+    topic: 'Service',
+    default: '8',
+    meaning: 'how many jobs of one user are under way at a time, over all workers; the others wait their turn',
+  },
   SVC_RATE_LIMITS: { topic: 'Service', default: 'on', meaning: 'off: requests are not limited' },
   SVC_INGEST_MEMORY_BYTES: {
     topic: 'Service',

@@ -19,7 +19,7 @@ export async function analyzeSource(services: Services, jobId: string, activity:
   await updateJob(services.db.orm, jobId, { status: 'running', stage: 'read', total: source.size });
   try {
     const choice = await findNaming(services.db.orm, source.workbookId);
-    const found = await workOnFile(services, source, activity, (file) =>
+    const found = await workOnFile(services, job.userId, source, activity, (file) =>
       file.ask('analyze', { input: file.input, sourceName: source.name, choice }),
     );
     await requireAsker(services, job, 'editor');

@@ -36,7 +36,7 @@ export async function appendRegions(
   target: AppendTarget,
   activity: ActivityContext,
 ): Promise<void> {
-  await workOnFile(services, source, activity, async (file) => {
+  await workOnFile(services, job.userId, source, activity, async (file) => {
     const spec = source.spec as ParseSpec;
     const built = await file.ask('buildRegions', { input: file.input, spec, regions: job.input.regions });
     // Totals beside a table are not rows of it.

@@ -90,7 +90,7 @@ async function scanFile(
   };
   const progress = reportProgress(services, job.id, 'read');
   const rowBases = [...places].map(([sheet, { rowBase }]): [string, number] => [sheet, rowBase]);
-  const sheets = await workOnFile(services, { ...file, accountId: source.accountId }, activity, async (open) => {
+  const sheets = await workOnFile(services, job.userId, file, activity, async (open) => {
     const written = await open.ask('writeRaw', { input: open.input, rowBases }, ({ done, total }) => progress.step(done, total));
     const kept: RawSheet[] = [];
     for (const sheet of written) {

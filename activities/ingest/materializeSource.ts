@@ -39,7 +39,7 @@ async function makeTables(
 ): Promise<void> {
   const draft =
     (await findDraft<WrittenTable[]>(services.db.orm, job.id, 'tables')) ??
-    (await workOnFile(services, source, activity, async (file) => {
+    (await workOnFile(services, job.userId, source, activity, async (file) => {
       const spec = source.spec as ParseSpec;
       const tables = await file.ask('buildRegions', { input: file.input, spec, regions: job.input.regions });
       const places = tables.map((table) => {

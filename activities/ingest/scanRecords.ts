@@ -28,7 +28,7 @@ export async function scanRecords(
   const firstRowId = before ? await reserveRows(services.db.pool, tableId, MAX_ROWS) : 1;
   const choice = await findNaming(services.db.orm, source.workbookId);
   const progress = reportProgress(services, job.id, 'read');
-  const { columns, rows, layers } = await workOnFile(services, { ...file, accountId: source.accountId }, activity, async (open) => {
+  const { columns, rows, layers } = await workOnFile(services, job.userId, file, activity, async (open) => {
     const written = await open.ask(
       'writeRecords',
       {

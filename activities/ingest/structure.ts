@@ -55,7 +55,7 @@ async function structureFile(services: Services, job: JobRecord<'ingest'>, activ
   const file = fileOfIngest(source, job.input);
   const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
   const choice = await findNaming(services.db.orm, source.workbookId);
-  return workOnFile(services, { ...file, accountId: source.accountId }, activity, async (open) => {
+  return workOnFile(services, job.userId, file, activity, async (open) => {
     const { spec, understood, tables } = await open.ask('structure', {
       input: open.input,
       sourceName: source.name,

@@ -50,26 +50,31 @@ export class OpenFile {
   }
 }
 
-/** Lets a process of its own work on a file of strangers. If `work` fails, no file that it kept remains. */
+/** Lets a process of its own work on a file of strangers, when it is the user's turn. If `work` fails, no file that it kept remains. */
 export async function workOnFile<T>(
   services: Services,
-  file: SourceFile & { accountId: string },
+  userId: string,
+  file: SourceFile,
   activity: ActivityContext,
   work: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
   const { format, filename } = file;
   const processes = await services.fileProcesses();
-  return withReadable(services, file, activity, ({ path, lines }) =>
-    processes.use(async (process) => {
-      const input = { path: await process.share(path), format, filename, ...(lines && { lines }) };
-      const open = new OpenFile(services.blobs, process, input);
-      try {
-        return await work(open);
-      } catch (error) {
-        await open.dropKept();
-        throw error;
-      }
-    }, activity.signal),
+  return withReadable(services, userId, file, activity, ({ path, lines }) =>
+    processes.use(
+      userId,
+      async (process) => {
+        const input = { path: await process.share(path), format, filename, ...(lines && { lines }) };
+        const open = new OpenFile(services.blobs, process, input);
+        try {
+          return await work(open);
+        } catch (error) {
+          await open.dropKept();
+          throw error;
+        }
+      },
+      activity.signal,
+    ),
   );
 }
 
@@ -78,17 +83,17 @@ type Readable = Pick<FileInput, 'path' | 'lines'>;
 /** Parquet is read by a query process, which turns it into lines of JSON. */
 async function withReadable<T>(
   services: Services,
-  file: SourceFile & { accountId: string },
+  userId: string,
+  file: SourceFile,
   { signal }: ActivityContext,
   work: (readable: Readable) => Promise<T>,
 ): Promise<T> {
   return withSourceFile(services, file, async (path) => {
     if (file.format !== 'parquet') return work({ path });
     const draft = await services.blobs.draft();
-    const { accountId } = file;
     const sandbox = await services.sandbox();
     try {
-      const lines = await unpackParquet(path, { sandbox, accountId, draft, limits: recordLimits, signal });
+      const lines = await unpackParquet(path, { sandbox, userId, draft, limits: recordLimits, signal });
       return await work({ path: draft, lines });
     } finally {
       await rm(draft, { force: true });

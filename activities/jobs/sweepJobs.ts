@@ -1,11 +1,11 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { describeErrorForLog } from '../../store/log.ts';
 import { inAccount } from '../../store/pg/accountScope.ts';
-import { type JobRecord, listLongRunningJobs, listUnstartedJobs } from '../../store/pg/jobs.ts';
+import { type JobRecord, listLongRunningJobs, listUnstartedJobs, listWaitingUsers } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
 import { kindOf } from './jobKinds.ts';
-import { startJob } from './startJob.ts';
+import { startJob, startJobs } from './startJob.ts';
 
 /** Starts jobs that were not started, and ends those whose workflow is over. Returns how many there were. */
 export async function sweepJobs(services: Services, activity: ActivityContext): Promise<number> {
@@ -14,6 +14,11 @@ export async function sweepJobs(services: Services, activity: ActivityContext): 
     activity.heartbeat();
     activity.signal?.throwIfAborted();
     await startJob(services, job);
+  }
+  for (const userId of await listWaitingUsers(services.db.orm)) {
+    activity.heartbeat();
+    activity.signal?.throwIfAborted();
+    await startJobs(services, userId);
   }
   let stopped = 0;
   for (const job of await listLongRunningJobs(services.db.orm)) {

@@ -25,21 +25,18 @@ export function cleanFilename(given: string, pointer: string): string {
   });
 }
 
-/** Recognises the file and, if its format is supported, stores the bytes. */
+/** Recognises the file and, if its format is supported, stores the bytes, when it is the user's turn. */
 export async function receiveFile(
   services: Services,
+  userId: string,
   workbook: Pick<VisibleWorkbook, 'id' | 'accountId'>,
   sent: { path: string; filename: string; size: number; sha256: string },
 ): Promise<Pick<Arrival, 'workbook' | 'filename' | 'blobKey' | 'size' | 'sha256' | 'format' | 'contentType'>> {
   const filename = cleanFilename(sent.filename, '/file');
-  const recognised = await recogniseFile(sent.path, filename);
-  const { key } = await services.blobs.put(
-    sourcesPrefix(workbook),
-    sent.path,
-    extname(filename)
-      .slice(1)
-      .toLowerCase()
-      .replace(/[^a-z0-9]/g, '') || 'bin',
-  );
-  return { workbook, filename, blobKey: key, size: sent.size, sha256: sent.sha256, ...recognised };
+  const extension = extname(filename).slice(1).toLowerCase();
+  return services.intake.run(userId, async () => {
+    const recognised = await recogniseFile(sent.path, filename);
+    const { key } = await services.blobs.put(sourcesPrefix(workbook), sent.path, extension.replace(/[^a-z0-9]/g, '') || 'bin');
+    return { workbook, filename, blobKey: key, size: sent.size, sha256: sent.sha256, ...recognised };
+  });
 }

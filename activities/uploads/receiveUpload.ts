@@ -1,8 +1,8 @@
-import type { Actor, WriteAnswer } from '../../store/pg/commit.ts';
+import type { Actor, Tx, WriteAnswer } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import type { UploadRecord } from '../../store/pg/uploads.ts';
 import type { Services } from '../../store/services.ts';
-import { startJob } from '../jobs/startJob.ts';
+import { startJobs } from '../jobs/startJob.ts';
 import { receiveFile } from '../sources/receiveFile.ts';
 import { type DescribedSlot, describeSlot } from './describeSlot.ts';
 import { fillSlot } from './fillSlot.ts';
@@ -19,18 +19,20 @@ export async function receiveUpload<Answer>(
   services: Services,
   write: WriteAnswer<Answer>,
   slot: Slot,
-  sent: Parameters<typeof receiveFile>[2],
+  sent: Parameters<typeof receiveFile>[3],
   answer: (slot: DescribedSlot) => Answer,
 ): Promise<Answer> {
+  const { upload, workbook } = slot;
   // Asked again: the bytes may have taken their time.
   await requireOpener(services, slot);
-  const file = await receiveFile(services, slot.workbook, sent);
+  const file = await receiveFile(services, upload.userId, workbook, sent);
   const begun: JobRecord[] = [];
-  const answered = await write(async (tx) => {
-    const filled = await fillSlot(tx, slot.upload.id, file);
+  const fill = async (tx: Tx) => {
+    const filled = await fillSlot(tx, upload.id, file);
     if (filled.job) begun.push(filled.job);
     return describeSlot(services, tx.orm, filled.upload);
-  }, answer);
-  for (const job of begun) await startJob(services, job);
+  };
+  const answered = await services.intake.run(upload.userId, () => write(fill, answer));
+  for (const job of begun) await startJobs(services, job.userId);
   return answered;
 }

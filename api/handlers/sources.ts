@@ -36,7 +36,7 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
           errors: [{ pointer: '/async', detail: 'goes with mode `auto` only' }],
         });
       const structuring: IngestInput['structuring'] = call.body.structuring ?? 'auto';
-      const file = await receiveFile(services, workbook, call.file);
+      const file = await receiveFile(services, call.principal.userId, workbook, call.file);
       return call.handOver(
         call.actor(),
         async (tx) => {
@@ -98,7 +98,7 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
     async reviseSource(call) {
       const { workbook, source } = await requireSource(services, call.principal, call.params, 'editor');
       await refuseGoverned(services, workbook.id);
-      const file = await receiveFile(services, workbook, call.file);
+      const file = await receiveFile(services, call.principal.userId, workbook, call.file);
       return call.handOver(
         call.actor(call.body.actor),
         async (tx) => {

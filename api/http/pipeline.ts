@@ -6,7 +6,7 @@ import { requireScopes, requireWorkbook } from '../../activities/access.ts';
 import { authenticate } from '../../activities/identity/authenticate.ts';
 import { adviseKinds, refuseKind, unauthenticated } from '../../activities/identity/refusals.ts';
 import { awaitOrAnnounce } from '../../activities/jobs/awaitJob.ts';
-import { startJob } from '../../activities/jobs/startJob.ts';
+import { startJobs } from '../../activities/jobs/startJob.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { mayBeRetried } from '../../core/jobs/endings.ts';
@@ -304,17 +304,19 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
     async handOver(actor: Actor, begin: (tx: Tx) => Promise<Begun<Id>>, wait: JobWait<Id>): Promise<AnyReply> {
       let begun: Begun<Id> | AwaitedJob;
       try {
-        begun = await commit(parts.services, actor, guard(begin), async (result, _numbers, tx) => {
-          if ('reply' in result) return { reply: (await keep(tx, repeatable, result.reply as AnyReply)) as Reply<Id> };
-          if (repeatable) await keepJob(tx, repeatable, { jobId: result.job.id, joined: result.joined ?? false });
-          return result;
-        });
+        const register = () =>
+          commit(parts.services, actor, guard(begin), async (result, _numbers, tx) => {
+            if ('reply' in result) return { reply: (await keep(tx, repeatable, result.reply as AnyReply)) as Reply<Id> };
+            if (repeatable) await keepJob(tx, repeatable, { jobId: result.job.id, joined: result.joined ?? false });
+            return result;
+          });
+        begun = await parts.services.intake.run(call.principal.userId, register);
       } catch (error) {
         if (!(error instanceof BegunBefore)) throw error;
         begun = error.job;
       }
       if ('reply' in begun) return begun.reply as AnyReply;
-      if ('job' in begun) await startJob(parts.services, begun.job);
+      if ('job' in begun) await startJobs(parts.services, begun.job.userId);
       const jobId = 'job' in begun ? begun.job.id : begun.jobId;
       const job = await awaitOrAnnounce(parts.services, jobId, wait.async ? { patienceMs: 0 } : { isReady: wait.isReady });
       const reply: AnyReply =

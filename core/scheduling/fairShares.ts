@@ -3,9 +3,9 @@ export interface ShareLimits {
   slots: number;
   /** Slots that somebody who has one already leaves free, so that one person never holds all of them. */
   leftToOthers: number;
-  /** How many entries may wait, of all persons and of one. */
-  mostWaiting: number;
-  mostWaitingOfOne: number;
+  /** How many entries may wait, of all persons and of one; unset: any number. */
+  mostWaiting?: number;
+  mostWaitingOfOne?: number;
 }
 
 interface Person<T> {
@@ -21,13 +21,13 @@ interface Person<T> {
  */
 export class FairShares<T> {
   private readonly persons = new Map<string, Person<T>>();
-  private readonly limits: ShareLimits;
+  private readonly limits: Required<ShareLimits>;
   private turns = 0;
   running = 0;
   waiting = 0;
 
   constructor(limits: ShareLimits) {
-    this.limits = limits;
+    this.limits = { mostWaiting: Number.POSITIVE_INFINITY, mostWaitingOfOne: Number.POSITIVE_INFINITY, ...limits };
   }
 
   enter(name: string, entry: T): void {

@@ -1,18 +1,18 @@
 import { join } from 'node:path';
 import { DomainError } from '../../core/errors.ts';
-import { limitConcurrency } from '../blobs/limitConcurrency.ts';
 import { emptyFolder, hasFolders } from '../duckdb/sandbox/folders.ts';
 import type { Isolation } from '../duckdb/sandbox/isolation.ts';
 import { type IsolationChoice, openIsolation } from '../duckdb/sandbox/openIsolation.ts';
 import { ProcessGone, type QueryProcess } from '../duckdb/sandbox/process.ts';
+import { FairGate } from '../fairGate.ts';
 import { type FileProcess, openFileProcess } from './fileProcess.ts';
 import { findFileProgram } from './program.ts';
 import { readMemory } from './readMemory.ts';
 
 /** Processes that read files of strangers, each bounded in memory and time, so that no file can harm the process that asks. */
 export interface FileProcesses {
-  /** Runs `work` with a process of its own; on abort the process is killed. A file that needs too much is refused. */
-  use<T>(work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /** Runs `work` with a process of its own, when it is the user's turn; on abort the process is killed. A file that needs too much is refused. */
+  use<T>(userId: string, work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T>;
   readonly isolation: Isolation['kind'];
   close(): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface FileProcessOptions {
   /** Should be on the file system of the blobs, so that files can be moved by renaming. */
   dir: string;
   searchPath: string[];
-  /** Files that are worked on at the same time. */
+  /** Files of one user that are worked on at the same time; one more is for somebody else. */
   processes: number;
   memoryBytes: number;
   timeMs: number;
@@ -47,7 +47,7 @@ export async function openFileProcesses(options: FileProcessOptions): Promise<Fi
 }
 
 class Pool implements FileProcesses {
-  private readonly gate;
+  private readonly gate: FairGate;
   private readonly alive = new Set<QueryProcess>();
   private readonly idle: QueryProcess[] = [];
   private starting: Promise<void> | null = null;
@@ -60,13 +60,13 @@ class Pool implements FileProcesses {
     private readonly start: () => Promise<QueryProcess>,
     private readonly removeFolders: () => Promise<void>,
   ) {
-    this.gate = limitConcurrency(options.processes);
+    this.gate = new FairGate({ slots: options.processes + 1, leftToOthers: 1 });
     this.idle.push(this.register(first));
   }
 
-  use<T>(work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  use<T>(userId: string, work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
-      void this.gate(async () => {
+      void this.gate.run(userId, async () => {
         try {
           signal?.throwIfAborted();
           const process = await this.take();

@@ -99,23 +99,44 @@ export async function announceJob(orm: Orm, id: string): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Jobs that are still pending ten seconds after they were created: their start was probably lost. */
+/**
+ * Lets the next jobs of a user begin, oldest first and whatever account they are of, so that at most `most` are under way.
+ * Returns those that are to be started now.
+ */
+export async function admitJobs(orm: Orm, userId: string, most: number): Promise<JobRecord[]> {
+  const { rows } = await orm.execute<{ id: string }>(sql`SELECT svc_admit_jobs(${userId}, ${most}) AS id`);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return [];
+  return (await orm.select().from(jobs).where(inArray(jobs.id, ids)).orderBy(jobs.createdAt)) as JobRecord[];
+}
+
+/** Jobs that could be started ten seconds ago and are still pending: their start was probably lost. */
 export async function listUnstartedJobs(orm: Orm): Promise<JobRecord[]> {
   const rows = await orm
     .select()
     .from(jobs)
-    .where(and(eq(jobs.status, 'pending'), lt(jobs.createdAt, sql`now() - interval '10 seconds'`)))
+    .where(and(eq(jobs.status, 'pending'), lt(jobs.admittedAt, sql`now() - interval '10 seconds'`)))
     .orderBy(jobs.createdAt)
     .limit(500);
   return rows as JobRecord[];
 }
 
-/** Unfinished jobs older than ten minutes, whose workflow may have been stopped. */
+/** Users whose jobs wait for others of theirs to end, or were registered by a process that ended then. */
+export async function listWaitingUsers(orm: Orm): Promise<string[]> {
+  const rows = await orm
+    .selectDistinct({ userId: jobs.userId })
+    .from(jobs)
+    .where(and(isNull(jobs.finishedAt), isNull(jobs.admittedAt), lt(jobs.createdAt, sql`now() - interval '10 seconds'`)))
+    .limit(500);
+  return rows.map(({ userId }) => userId);
+}
+
+/** Unfinished jobs that could be started ten minutes ago, whose workflow may have been stopped. */
 export async function listLongRunningJobs(orm: Orm): Promise<JobRecord[]> {
   const rows = await orm
     .select()
     .from(jobs)
-    .where(and(isNull(jobs.finishedAt), lt(jobs.createdAt, sql`now() - interval '10 minutes'`)))
+    .where(and(isNull(jobs.finishedAt), lt(jobs.admittedAt, sql`now() - interval '10 minutes'`)))
     .orderBy(jobs.createdAt)
     .limit(500);
   return rows as JobRecord[];

@@ -22,7 +22,7 @@ export async function openRecords(
   if (format !== 'parquet') return openLocalRecords(path, format, signal);
   return openParquetRecords(path, {
     sandbox: await sandbox(),
-    accountId,
+    userId: accountId,
     draft: await blobs.draft(),
     limits: recordLimits,
     signal,

@@ -10,7 +10,7 @@ import { readRecordLines } from './recordLines.ts';
 
 export interface ParquetReading {
   sandbox: Sandbox;
-  accountId: string;
+  userId: string;
   /** Where the values are written to while they are read. */
   draft: string;
   limits: RecordLimits;
@@ -40,9 +40,9 @@ export async function openParquetRecords(path: string, reading: ParquetReading):
  * values to the draft as texts, a line of JSON for each record.
  */
 export async function unpackParquet(path: string, reading: ParquetReading): Promise<{ columns: RecordColumn[]; rows: number }> {
-  const { sandbox, accountId, draft, limits, signal } = reading;
+  const { sandbox, userId, draft, limits, signal } = reading;
   try {
-    const { columns, rows } = await sandbox.readFile({ userId: accountId, path, timeoutMs, signal }, async (foreign) => {
+    const { columns, rows } = await sandbox.readFile({ userId, path, timeoutMs, signal }, async (foreign) => {
       const found = await describe(foreign, limits, (await fileSize(path)) || 1);
       const select = await checkTexts(foreign, found.columns, limits, reading.firstRows);
       await foreign.query(`COPY (${select}) TO ${quoteText(foreign.outPath)} (FORMAT json)`);

@@ -101,10 +101,17 @@ function send(
   });
 }
 
-/** A form with one file. */
-export function fileForm(filename: string, bytes: Buffer): { body: Buffer; headers: Record<string, string> } {
+/** A form with one file, and texts. */
+export function fileForm(
+  filename: string,
+  bytes: Buffer,
+  fields: Record<string, string> = {},
+): { body: Buffer; headers: Record<string, string> } {
   const boundary = 'a-boundary-that-no-file-holds';
-  const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  const texts = Object.entries(fields).map(
+    ([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const head = `${texts.join('')}--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\nContent-Type: application/octet-stream\r\n\r\n`;
   return {
     body: Buffer.concat([Buffer.from(head), bytes, Buffer.from(`\r\n--${boundary}--\r\n`)]),
     headers: { 'Content-Type': `multipart/form-data; boundary=${boundary}` },

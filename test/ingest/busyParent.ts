@@ -12,7 +12,7 @@ const files = await openFileProcesses({
   timeMs: 600_000,
   isolation: isolation as 'any' | 'none',
 });
-await files.use(async (file) => {
+await files.use('usr_1', async (file) => {
   const input = { path: await file.share(path), format: 'xlsx', filename: 'book.xlsx' };
   setTimeout(() => console.log('busy'), 500);
   for (;;)

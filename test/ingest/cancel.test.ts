@@ -221,7 +221,7 @@ describe('sweepJobs: a job whose workflow was terminated', () => {
     const { client } = await world.api.services.temporal();
     await client.workflow.getHandle(rows[0]?.workflow_id as string).terminate('by an operator');
   }
-  const age = (jobId: string) => world.api.sql.query("UPDATE jobs SET created_at = now() - interval '11 minutes' WHERE id = $1", [jobId]);
+  const age = (jobId: string) => world.api.sql.query("UPDATE jobs SET admitted_at = now() - interval '11 minutes' WHERE id = $1", [jobId]);
   const sweep = () => sweepJobs(world.api.services, { heartbeat() {} });
   const stopped = { status: 'failed', error: 'The work was stopped before it was done.', finished_at: expect.any(String) };
 

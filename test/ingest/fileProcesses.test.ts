@@ -48,7 +48,7 @@ describe.each(['any', 'none'] as const)('a process that works on files, with iso
     const files = await open({ isolation });
     expect(files.isolation === 'none').toBe(isolation === 'none');
     const target = join(dir, `taken-${isolation}`);
-    await files.use(async (process) => {
+    await files.use('usr_1', async (process) => {
       const [sheet] = (await writeRaw(process, small)) as { rowCount: number; layers: { key: string }[] }[];
       expect(sheet).toMatchObject({ rowCount: 2, cells: 2 });
       await process.take(sheet?.layers[0]?.key ?? '', target);
@@ -58,10 +58,12 @@ describe.each(['any', 'none'] as const)('a process that works on files, with iso
 
   it('is used again, without what the last file left', async () => {
     const files = await open({ isolation });
-    await files.use((process) => writeRaw(process, small));
+    await files.use('usr_1', (process) => writeRaw(process, small));
     const [before] = listFileProcesses(globalThis.process.pid);
-    await expect(files.use((process) => process.ask({ op: 'listCells', table: 0, row: 0, column: 0 } as { op: string }))).rejects.toThrow();
-    await files.use((process) => writeRaw(process, small));
+    await expect(
+      files.use('usr_1', (process) => process.ask({ op: 'listCells', table: 0, row: 0, column: 0 } as { op: string })),
+    ).rejects.toThrow();
+    await files.use('usr_1', (process) => writeRaw(process, small));
     expect(before).toBeGreaterThan(0);
   });
 
@@ -70,7 +72,7 @@ describe.each(['any', 'none'] as const)('a process that works on files, with iso
     ['memory', { memoryBytes: 90 * mib }, /memory/],
   ])('is killed when a file takes too much %s, which is the fault of the file', async (_, limit, detail) => {
     const files = await open({ isolation, ...limit });
-    await expect(files.use((process) => writeRaw(process, large))).rejects.toMatchObject({
+    await expect(files.use('usr_1', (process) => writeRaw(process, large))).rejects.toMatchObject({
       code: 'too-large',
       detail: expect.stringMatching(detail),
     });
@@ -78,13 +80,13 @@ describe.each(['any', 'none'] as const)('a process that works on files, with iso
 
   it('that somebody else kills is no fault of the file, and the next one has another', async () => {
     const files = await open({ isolation });
-    const killed = files.use((process) =>
+    const killed = files.use('usr_1', (process) =>
       writeRaw(process, large, () => {
         for (const pid of listFileProcesses(globalThis.process.pid)) globalThis.process.kill(pid, 'SIGKILL');
       }),
     );
     await expect(killed).rejects.toMatchObject({ name: 'ProcessGone', why: 'killed' });
-    expect(await files.use((process) => writeRaw(process, small))).toHaveLength(1);
+    expect(await files.use('usr_1', (process) => writeRaw(process, small))).toHaveLength(1);
   });
 
   it('ends when its work is given up', async () => {
@@ -92,6 +94,7 @@ describe.each(['any', 'none'] as const)('a process that works on files, with iso
     const giveUp = new AbortController();
     let pids: number[] = [];
     const given = files.use(
+      'usr_1',
       (process) =>
         writeRaw(process, large, () => {
           pids = listFileProcesses(globalThis.process.pid);

@@ -114,7 +114,10 @@ describe('sweepJobs', () => {
     expect(response.status).toBe(202);
     const { job_id: jobId } = (await response.json()) as { job_id: string };
     expect((await world.getJob(jobId)).status).toBe('pending');
-    await world.api.sql.query("UPDATE jobs SET created_at = now() - interval '1 minute' WHERE id = $1", [jobId]);
+    await world.api.sql.query(
+      "UPDATE jobs SET created_at = now() - interval '1 minute', admitted_at = now() - interval '1 minute' WHERE id = $1",
+      [jobId],
+    );
     const sweep = async () => {
       const handle = await (await temporal()).workflow.start('sweepJobs', { workflowId: makeId('req'), taskQueue });
       return { handle, started: (await handle.result()) as number };
