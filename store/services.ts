@@ -149,9 +149,10 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       fileProcesses ??= openFileProcesses({
         dir: chooseQueryFolder(config),
         searchPath: config.machine.searchPath,
-        // One more than there are cores to spare, so that nobody waits for all the files of another.
-        processes: Math.max(1, Math.min(4, availableParallelism() - 1)) + 1,
+        processes: Math.max(1, Math.min(4, availableParallelism() - 1)),
         ...config.ingest,
+        // An API process reads previews only.
+        memoryBytes: Math.min(config.ingest.memoryBytes, part === 'api' ? 1024 ** 3 : Number.POSITIVE_INFINITY),
         onTrouble: (error) => log.warn(describeErrorForLog(error), 'a process that reads files failed'),
       }).catch((error: unknown) => {
         fileProcesses = null;

@@ -4,7 +4,6 @@ import type { FileProcess, Progress } from '../../store/fileProcesses/fileProces
 import { unpackParquet } from '../../store/records/parquetRecords.ts';
 import { recordLimits } from '../../store/records/recordFile.ts';
 import type { Services } from '../../store/services.ts';
-import type { ActivityContext } from '../activityContext.ts';
 import type { FileInput, Step, Steps } from './fileProgram/requests.ts';
 import { type SourceFile, withSourceFile } from './readSourceFile.ts';
 
@@ -50,17 +49,25 @@ export class OpenFile {
   }
 }
 
+export interface WorkLimits {
+  signal?: AbortSignal;
+  /** If it is less than the work on a file may usually take. */
+  timeMs?: number;
+  /** Only the first records are needed. */
+  firstRows?: number;
+}
+
 /** Lets a process of its own work on a file of strangers, when it is the user's turn. If `work` fails, no file that it kept remains. */
 export async function workOnFile<T>(
   services: Services,
   userId: string,
   file: SourceFile,
-  activity: ActivityContext,
+  limits: WorkLimits,
   work: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
   const { format, filename } = file;
   const processes = await services.fileProcesses();
-  return withReadable(services, userId, file, activity, ({ path, lines }) =>
+  return withReadable(services, userId, file, limits, ({ path, lines }) =>
     processes.use(
       userId,
       async (process) => {
@@ -73,7 +80,7 @@ export async function workOnFile<T>(
           throw error;
         }
       },
-      activity.signal,
+      limits,
     ),
   );
 }
@@ -85,7 +92,7 @@ async function withReadable<T>(
   services: Services,
   userId: string,
   file: SourceFile,
-  { signal }: ActivityContext,
+  { signal, firstRows }: WorkLimits,
   work: (readable: Readable) => Promise<T>,
 ): Promise<T> {
   return withSourceFile(services, file, async (path) => {
@@ -93,8 +100,8 @@ async function withReadable<T>(
     const draft = await services.blobs.draft();
     const sandbox = await services.sandbox();
     try {
-      const lines = await unpackParquet(path, { sandbox, userId, draft, limits: recordLimits, signal });
-      return await work({ path: draft, lines });
+      const lines = await unpackParquet(path, { sandbox, userId, draft, limits: recordLimits, signal, firstRows });
+      return await work({ path: draft, lines: { ...lines, rows: Math.min(lines.rows, firstRows ?? lines.rows) } });
     } finally {
       await rm(draft, { force: true });
     }

@@ -1,31 +1,24 @@
 import { parseBlock } from '../../core/a1/block.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Range } from '../../core/grid/grid.ts';
-import { limitConcurrency } from '../../store/blobs/limitConcurrency.ts';
 import type { SourceRecord } from '../../store/pg/sources.ts';
-import { openRecords } from '../../store/records/openRecords.ts';
 import type { Services } from '../../store/services.ts';
-import { withSourceFile } from '../ingest/readSourceFile.ts';
-import { previewInProcess } from './previewInProcess.ts';
-import { readPreview } from './readPreview.ts';
+import { workOnFile } from '../ingest/workOnFile.ts';
 
 const mostCells = 100_000;
 const usual: Range = { top: 1, left: 1, bottom: 100, right: 50 };
-/** Reading a file keeps a processor busy, so only two requests read at a time. */
-const gate = limitConcurrency(2);
+const timeMs = 30_000;
 
 /** Cells of the original file, as the sheet shows them, as JSON. Strangers wrote the file, so it is read in a process of its own. */
-export async function previewSource(services: Services, source: SourceRecord, wanted: { sheet?: string; range?: string }): Promise<string> {
+export async function previewSource(
+  services: Services,
+  userId: string,
+  source: SourceRecord,
+  wanted: { sheet?: string; range?: string },
+): Promise<Buffer> {
   const range = readWanted(wanted.range);
-  const { format, filename, accountId } = source;
-  return gate(() =>
-    withSourceFile(services, source, async (path) => {
-      const asked = { path, format, filename, sheet: wanted.sheet ?? null, range };
-      // The query processes read it.
-      if (format !== 'parquet') return previewInProcess(asked);
-      const open = () => openRecords(services, { path, format, accountId, firstRows: range.bottom });
-      return JSON.stringify(await readPreview(asked, open));
-    }),
+  return workOnFile(services, userId, source, { timeMs, firstRows: range.bottom }, (file) =>
+    file.ask('preview', { input: file.input, sheet: wanted.sheet ?? null, range }),
   );
 }
 

@@ -92,7 +92,7 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
       const { workbook, source } = await requireSource(services, principal, params, 'viewer');
       await refuseGoverned(services, workbook.id);
       await takeRoom(previewBytes);
-      return { status: 200, raw: { type: 'application/json', data: await previewSource(services, source, query) } };
+      return { status: 200, raw: { type: 'application/json', data: await previewSource(services, principal.userId, source, query) } };
     },
 
     async reviseSource(call) {

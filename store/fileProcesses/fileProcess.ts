@@ -8,7 +8,7 @@ import type { QueryProcess } from '../duckdb/sandbox/process.ts';
 export interface FileProcess {
   /** Lets the process read a file; returns the path as the process sees it. */
   share(path: string): Promise<string>;
-  /** Throws refusals of the file. */
+  /** Throws refusals of the file. An answer that is bytes comes as such. */
   ask(request: { op: string }, onProgress?: (progress: Progress) => void): Promise<unknown>;
   /** Moves a file that the process wrote. */
   take(name: string, target: string): Promise<void>;
@@ -59,7 +59,7 @@ export function openFileProcess(process: QueryProcess, deadlineMs: number): File
       process.listen(AsyncResource.bind((note: unknown) => onProgress(note as Progress)));
       const answer = await process.ask(request as never, Math.max(1, deadlineMs - Date.now()));
       const reply = answer.reply as unknown as FileReply;
-      if (reply.ok) return reply.value;
+      if (reply.ok) return answer.body.length > 0 ? answer.body : reply.value;
       if ('refusal' in reply) {
         const { code, detail, suggestedFix, ...extras } = reply.refusal;
         throw new DomainError(code, detail, suggestedFix, extras);

@@ -12,9 +12,15 @@ import { readMemory } from './readMemory.ts';
 /** Processes that read files of strangers, each bounded in memory and time, so that no file can harm the process that asks. */
 export interface FileProcesses {
   /** Runs `work` with a process of its own, when it is the user's turn; on abort the process is killed. A file that needs too much is refused. */
-  use<T>(userId: string, work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  use<T>(userId: string, work: (process: FileProcess) => Promise<T>, limits?: UseLimits): Promise<T>;
   readonly isolation: Isolation['kind'];
   close(): Promise<void>;
+}
+
+export interface UseLimits {
+  signal?: AbortSignal;
+  /** If it is less than that of all. */
+  timeMs?: number;
 }
 
 export interface FileProcessOptions {
@@ -64,14 +70,14 @@ class Pool implements FileProcesses {
     this.idle.push(this.register(first));
   }
 
-  use<T>(userId: string, work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  use<T>(userId: string, work: (process: FileProcess) => Promise<T>, limits: UseLimits = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       void this.gate.run(userId, async () => {
         try {
-          signal?.throwIfAborted();
+          limits.signal?.throwIfAborted();
           const process = await this.take();
           // The caller does not wait until the process is ready for the next file.
-          await this.watch(process, work, signal).then(resolve, reject);
+          await this.watch(process, work, limits).then(resolve, reject);
           await this.giveBack(process);
         } catch (error) {
           reject(error);
@@ -80,17 +86,18 @@ class Pool implements FileProcesses {
     });
   }
 
-  private async watch<T>(process: QueryProcess, work: (process: FileProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  private async watch<T>(process: QueryProcess, work: (process: FileProcess) => Promise<T>, limits: UseLimits): Promise<T> {
+    const { signal, timeMs = this.options.timeMs } = limits;
     const stop = () => process.kill();
     signal?.addEventListener('abort', stop, { once: true });
     const timer = setInterval(() => void this.watchMemory(process), watchEveryMs);
     try {
-      return await work(openFileProcess(process, Date.now() + this.options.timeMs));
+      return await work(openFileProcess(process, Date.now() + timeMs));
     } catch (error) {
       // After anything but a refusal of the file the state of the process is not known.
       if (!(error instanceof DomainError)) process.kill();
       signal?.throwIfAborted();
-      throw explainEnd(error, this.options);
+      throw explainEnd(error, this.options.memoryBytes, timeMs);
     } finally {
       clearInterval(timer);
       signal?.removeEventListener('abort', stop);
@@ -159,7 +166,7 @@ class Pool implements FileProcesses {
 }
 
 /** Why the process of a file has ended, for whoever sent the file. One that somebody else killed is no fault of the file. */
-function explainEnd(error: unknown, { memoryBytes, timeMs }: FileProcessOptions): unknown {
+function explainEnd(error: unknown, memoryBytes: number, timeMs: number): unknown {
   if (!(error instanceof ProcessGone)) return error;
   // By itself a process ends only for a fault of ours.
   if (error.why === 'crash' && error.exitCode !== null && error.exitCode < firstSignalCode) return error;

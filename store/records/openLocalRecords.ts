@@ -3,13 +3,13 @@ import { openJsonRecords } from './jsonRecords.ts';
 import { type RecordFile, recordLimits } from './recordFile.ts';
 
 /** Opens a file of records in a format that needs no query process. The caller closes it. */
-export async function openLocalRecords(path: string, format: string, signal?: AbortSignal): Promise<RecordFile> {
+export async function openLocalRecords(path: string, format: string): Promise<RecordFile> {
   switch (format) {
     case 'json':
     case 'ndjson':
-      return openJsonRecords(path, format, recordLimits, signal);
+      return openJsonRecords(path, format, recordLimits);
     case 'arrow':
-      return openArrowRecords(path, recordLimits, signal);
+      return openArrowRecords(path, recordLimits);
     default:
       throw new Error(`${format} is not read here`);
   }

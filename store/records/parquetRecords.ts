@@ -5,8 +5,7 @@ import { quoteName, quoteText } from '../duckdb/relation.ts';
 import { type ForeignFile, ForeignFileError } from '../duckdb/sandbox/readForeignFile.ts';
 import type { Sandbox } from '../duckdb/sandbox/sandbox.ts';
 import { describeParquetColumn, faultMark, type ParquetColumn } from './parquetTypes.ts';
-import { checkColumnCount, checkRowCount, type RecordFile, type RecordLimits, refuseLarge, refuseRecords } from './recordFile.ts';
-import { readRecordLines } from './recordLines.ts';
+import { checkColumnCount, checkRowCount, type RecordLimits, refuseLarge, refuseRecords } from './recordFile.ts';
 
 export interface ParquetReading {
   sandbox: Sandbox;
@@ -22,18 +21,6 @@ export interface ParquetReading {
 const timeoutMs = 10 * 60_000;
 /** The engine holds a vector for each column, and needs memory for each. */
 const mostColumns = 4_096;
-
-/** Reads Parquet by way of lines of JSON, which are then read one by one. */
-export async function openParquetRecords(path: string, reading: ParquetReading): Promise<RecordFile> {
-  const { draft, signal, firstRows } = reading;
-  const { columns, rows } = await unpackParquet(path, reading);
-  return {
-    columns,
-    rows: Math.min(rows, firstRows ?? rows),
-    batches: () => readRecordLines(draft, columns.length, signal),
-    close: () => rm(draft, { force: true }),
-  };
-}
 
 /**
  * Reads Parquet in a query process, where a hostile file can neither take our memory nor anything else. The process writes the

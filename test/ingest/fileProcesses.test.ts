@@ -43,6 +43,33 @@ const inputOf = async (process: FileProcess, path: string): Promise<FileInput> =
 const writeRaw = async (process: FileProcess, path: string, onProgress?: () => void) =>
   process.ask({ op: 'writeRaw', input: await inputOf(process, path), rowBases: [] } as { op: string }, onProgress);
 
+describe('a preview', () => {
+  const preview = async (process: FileProcess, sheet: string | null) =>
+    process.ask({ op: 'preview', input: await inputOf(process, large), sheet, range: { top: 1, left: 1, bottom: 2, right: 2 } } as {
+      op: string;
+    });
+
+  it('is JSON, and a part of the file', async () => {
+    const files = await open();
+    expect(JSON.parse(String(await files.use('usr_1', (process) => preview(process, null))))).toEqual({
+      sheet: 'Sheet1',
+      sheets: ['Sheet1'],
+      range: 'A1:B2',
+      values: [
+        [0, 1],
+        [20, 21],
+      ],
+      truncated: true,
+    });
+  });
+
+  it('passes refusals on, and has its own limit of time', async () => {
+    const files = await open();
+    await expect(files.use('usr_1', (process) => preview(process, 'nowhere'))).rejects.toMatchObject({ code: 'not-found' });
+    await expect(files.use('usr_1', (process) => preview(process, null), { timeMs: 1 })).rejects.toMatchObject({ code: 'too-large' });
+  });
+});
+
 describe.each(['any', 'none'] as const)('a process that works on files, with isolation %s', (isolation) => {
   it('reads what it is given, and leaves files to take', async () => {
     const files = await open({ isolation });
@@ -100,7 +127,7 @@ describe.each(['any', 'none'] as const)('a process that works on files, with iso
           pids = listFileProcesses(globalThis.process.pid);
           giveUp.abort();
         }),
-      giveUp.signal,
+      { signal: giveUp.signal },
     );
     await expect(given).rejects.toMatchObject({ name: 'AbortError' });
     await expect.poll(() => pids.filter(isAlive)).toEqual([]);

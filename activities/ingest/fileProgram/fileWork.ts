@@ -21,6 +21,7 @@ import { writeProvenance, writeTables } from '../writeTables.ts';
 import { buildRegions } from './buildRegions.ts';
 import { listUnderstood } from './listUnderstood.ts';
 import { openRecords, readGrids } from './readInput.ts';
+import { readPreview } from './readPreview.ts';
 import type { MadeTable, Step, Steps } from './requests.ts';
 import { writeRows } from './writeRows.ts';
 
@@ -115,6 +116,8 @@ export function handleFiles(tools: FileTools): Handlers {
       const { table, grid } = tableAt(index);
       return listCells(grid, table, row, column);
     },
+
+    preview: async ({ input, sheet, range }) => Buffer.from(JSON.stringify(await readPreview(input, sheet, range))),
 
     async forget() {
       keep({ grids: [], tables: [] });

@@ -40,13 +40,19 @@ const handlers = handleFiles({
   },
 });
 
-async function answer(request: StepRequest): Promise<FileReply> {
+async function answer(request: StepRequest): Promise<void> {
   try {
     const handle = handlers[request.op] as (request: StepRequest) => Promise<unknown>;
-    return { ok: true, value: await handle(request) };
+    const value = await handle(request);
+    if (Buffer.isBuffer(value)) reply({ ok: true, value: null }, value);
+    else reply({ ok: true, value });
   } catch (error) {
-    return describeFault(explainShortage(error));
+    reply(describeFault(explainShortage(error)));
   }
 }
 
-channel.serve(async (request) => channel.send(await answer(request as StepRequest)));
+function reply(header: FileReply, body?: Buffer): void {
+  channel.send(header, body);
+}
+
+channel.serve((request) => answer(request as StepRequest));

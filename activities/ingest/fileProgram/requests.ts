@@ -1,3 +1,4 @@
+import type { Range } from '../../../core/grid/grid.ts';
 import type { SourceFormat } from '../../../core/jobs/sourceJobs.ts';
 import type { RecordColumn } from '../../../core/records/records.ts';
 import type { NamingChoice, NamingLanguage, OutputTable, ParseSpec } from '../../../core/structuring/index.ts';
@@ -43,6 +44,8 @@ export interface Steps {
   writeProvenance: { request: { table: number; place: TableTarget }; reply: string | null };
   /** The cells behind one value. */
   listCells: { request: { table: number; row: number; column: number }; reply: string[] };
+  /** Cells of a sheet, the first one unless it is named, as they are shown; as JSON. */
+  preview: { request: { input: FileInput; sheet: string | null; range: Range }; reply: Buffer };
   /** The file is done. */
   forget: { request: object; reply: null };
 }

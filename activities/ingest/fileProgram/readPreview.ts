@@ -1,19 +1,20 @@
 import { basename, extname } from 'node:path';
-import { formatRange } from '../../core/a1/address.ts';
-import { nearestName } from '../../core/cells/nearestName.ts';
-import { answerTooLarge, type DomainError, notFound } from '../../core/errors.ts';
-import type { RowBatch } from '../../core/grid/batch.ts';
-import { formatValue } from '../../core/grid/format/formatCell.ts';
-import { CellKind, type CellStyle, type Range } from '../../core/grid/grid.ts';
-import { isRecordFormat, type RecordColumn } from '../../core/records/records.ts';
-import { scanCsv } from '../../store/csv/index.ts';
-import type { SourceRecord } from '../../store/pg/sources.ts';
-import type { RecordFile } from '../../store/records/recordFile.ts';
-import { WorkbookFile } from '../../store/xlsx/index.ts';
+import { formatRange } from '../../../core/a1/address.ts';
+import { nearestName } from '../../../core/cells/nearestName.ts';
+import { answerTooLarge, type DomainError, notFound } from '../../../core/errors.ts';
+import type { RowBatch } from '../../../core/grid/batch.ts';
+import { formatValue } from '../../../core/grid/format/formatCell.ts';
+import { CellKind, type CellStyle, type Range } from '../../../core/grid/grid.ts';
+import { isRecordFormat, type RecordColumn } from '../../../core/records/records.ts';
+import { scanCsv } from '../../../store/csv/index.ts';
+import type { RecordFile } from '../../../store/records/recordFile.ts';
+import { WorkbookFile } from '../../../store/xlsx/index.ts';
+import { openRecords } from './readInput.ts';
+import type { FileInput } from './requests.ts';
 
 type Shown = string | number | boolean | null;
 
-export interface Preview {
+interface Preview {
   sheet: string;
   sheets: string[];
   range: string;
@@ -21,32 +22,23 @@ export interface Preview {
   truncated: boolean;
 }
 
-export interface PreviewWanted {
-  /** Of the file on this machine. */
-  path: string;
-  format: SourceRecord['format'];
-  filename: string;
-  sheet: string | null;
-  range: Range;
-}
-
 const mostBytes = 16 * 1024 * 1024;
 
 /** Cells of a file, as the sheet shows them. */
-export async function readPreview(wanted: PreviewWanted, openRecords: () => Promise<RecordFile>): Promise<Preview> {
-  const { path, format, filename, range } = wanted;
+export async function readPreview(input: FileInput, wanted: string | null, range: Range): Promise<Preview> {
+  const { path, format, filename } = input;
   if (format !== 'xlsx') {
     const name = basename(filename, extname(filename));
-    if (wanted.sheet !== null && wanted.sheet !== name) throw noSheet(wanted.sheet, [name]);
+    if (wanted !== null && wanted !== name) throw noSheet(wanted, [name]);
     const shown = isRecordFormat(format)
-      ? await readRecords(await openRecords(), range)
+      ? await readRecords(await openRecords(input), range)
       : await readCells(scanCsv(path, { filename }), range, []);
     return { sheet: name, sheets: [name], range: formatRange(range), ...shown };
   }
   const file = await WorkbookFile.open(path);
   try {
     const sheets = file.sheets.map(({ name }) => name);
-    const sheet = wanted.sheet ?? sheets[0] ?? '';
+    const sheet = wanted ?? sheets[0] ?? '';
     if (!sheets.includes(sheet)) throw noSheet(sheet, sheets);
     const batches = file.scanSheet(sheet, { formulas: false, batchRows: 1024 });
     return { sheet, sheets, range: formatRange(range), ...(await readCells(batches, range, file.styles)) };
