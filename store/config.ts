@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homedir, totalmem } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isNetwork } from '../core/networkAddress.ts';
@@ -115,7 +115,7 @@ export function loadConfig(env: Env = process.env): Config {
     structuring: read.flag('SVC_STRUCTURING', true),
     rateLimits: read.flag('SVC_RATE_LIMITS', true),
     ingest: {
-      memoryBytes: read.count('SVC_INGEST_MEMORY_BYTES', 2 * 1024 * 1024 * 1024),
+      memoryBytes: read.count('SVC_INGEST_MEMORY_BYTES', usualIngestMemory()),
       timeMs: read.count('SVC_INGEST_TIME_MS', 300_000),
     },
     answers: {
@@ -135,6 +135,12 @@ export function loadConfig(env: Env = process.env): Config {
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return config;
+}
+
+/** At most half of what the machine or its container has, so that the kernel need not decide who has taken too much. */
+function usualIngestMemory(): number {
+  const limit = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  return Math.floor(Math.min(2 * 1024 ** 3, Math.min(totalmem(), limit) / 2));
 }
 
 /** For a process that cannot run without the addresses of the others. */

@@ -64,7 +64,7 @@ export const variables = {
   SVC_RATE_LIMITS: { topic: 'Service', default: 'on', meaning: 'off: requests are not limited' },
   SVC_INGEST_MEMORY_BYTES: {
     topic: 'Service',
-    default: '2147483648',
+    default: '2 GiB, at most half of the memory of the machine or container',
     meaning: 'memory that the work on one file may take; a file that needs more is refused',
   },
   SVC_INGEST_TIME_MS: {
