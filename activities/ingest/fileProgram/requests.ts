@@ -38,8 +38,8 @@ export interface Steps {
   };
   buildRegions: { request: { input: FileInput; spec: ParseSpec; regions: string[] | null }; reply: MadeTable[] };
   writeTables: { request: { places: TableTarget[] }; reply: WrittenTable[] };
-  /** Rows of these tables, one after the other, as lines of JSON. */
-  writeRows: { request: { tables: number[] }; reply: { name: string; bytes: number } };
+  /** Rows of these tables, one after the other, as lines of JSON in a file. */
+  writeRows: { request: { tables: number[] }; reply: string };
   /** Which cells the rows of a table came from. */
   writeProvenance: { request: { table: number; place: TableTarget }; reply: string | null };
   /** The cells behind one value. */

@@ -6,8 +6,8 @@ import type { DraftStore } from '../../../store/blobs/blobStore.ts';
 /** Characters per write. */
 const writtenLength = 262_144;
 
-/** Writes the rows of tables, one after the other, as lines of JSON. */
-export async function writeRows(blobs: DraftStore, tables: OutputTable[]): Promise<{ name: string; bytes: number }> {
+/** Writes the rows of tables, one after the other, as lines of JSON; returns the name of the file. */
+export async function writeRows(blobs: DraftStore, tables: OutputTable[]): Promise<string> {
   const draft = await blobs.draft();
   function* lines() {
     let text = '';
@@ -22,6 +22,5 @@ export async function writeRows(blobs: DraftStore, tables: OutputTable[]): Promi
     if (text !== '') yield text;
   }
   await pipeline(lines, createWriteStream(draft));
-  const { key, size } = await blobs.put('', draft, 'json');
-  return { name: key, bytes: size };
+  return (await blobs.put('', draft, 'json')).key;
 }
