@@ -2071,13 +2071,17 @@ export interface paths {
         put?: never;
         /**
          * Export tables
-         * @description Writes tables to xlsx (one sheet for each table) or csv (one file, or a zip for several). Mask and deny apply to the
-         *     bytes. Text that begins with `=`, `+`, `-` or `@` is written so that no program runs it. `formula_mode: preserve` is for
-         *     xlsx only (422 with csv); `generate` is refused (422).
+         * @description Writes tables to xlsx (one sheet for each table), csv, parquet or NDJSON (one file, or a zip for several tables), all of
+         *     them as they are at one moment. Mask and deny apply to the bytes. In xlsx and csv, text that begins with `=`, `+`, `-`,
+         *     `@`, a tab or a line break is written so that no program runs it: as a text cell, in csv behind a `'`.
+         *     `formula_mode: preserve` is for xlsx only (422 with others); `generate` is refused (422).
          *
-         *     `record_branch` freezes the exported rows as a merge base and answers its id in `X-SVC-Branch-Id`; it needs the scope
-         *     `workbooks:write` and the base role `editor` as well, and a derived table cannot branch (400 `derived-cannot-branch`).
-         *     More rows than the format holds are 413.
+         *     `record_branch` freezes the exported rows as a merge base and answers its id in `X-SVC-Branch-Id`; it is for xlsx and csv
+         *     (422 with others), needs the scope `workbooks:write` and the base role `editor` as well, and a derived table cannot
+         *     branch (400 `derived-cannot-branch`). More rows, columns or text than the format holds are 413.
+         *
+         *     With an `Idempotency-Key` a repeated request records no second branch: it gets the same tables as they were, under the
+         *     same branch id.
          */
         post: operations["exportTables"];
         delete?: never;
@@ -4716,12 +4720,12 @@ export interface components {
          * @description Format of an export.
          * @enum {string}
          */
-        ExportFormat: "xlsx" | "csv";
+        ExportFormat: "xlsx" | "csv" | "parquet" | "ndjson";
         /** @description What to export, and how. */
         ExportRequest: {
             /** @description Tables, by name. */
             tables: string[];
-            /** @description `xlsx`: one sheet for each table; `csv`: one file, or a zip for several tables. */
+            /** @description `xlsx`: one sheet for each table; others: one file, or a zip for several tables. */
             format: components["schemas"]["ExportFormat"];
             /**
              * @description `values`: values only; `preserve` (xlsx): formulas kept by the ingest are written back.
@@ -4735,7 +4739,7 @@ export interface components {
              */
             include_row_ids?: boolean;
             /**
-             * @description Freeze the exported rows as a merge base; implies `include_row_ids`.
+             * @description Freeze the exported rows as a merge base; implies `include_row_ids`. For xlsx and csv.
              * @default false
              */
             record_branch?: boolean;
@@ -17792,6 +17796,9 @@ export interface operations {
                      *     2024-04-01,,120000
                      */
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
+                    /** @example {"日付":"2024-04-01","得意先":null,"金額":120000} */
+                    "application/x-ndjson": string;
                     "application/zip": string;
                 };
             };

@@ -57,13 +57,13 @@ interface Window {
 }
 
 /** At least one, so that a table without rows has columns. */
-function* cutWindows({ visible: { at } }: Projection): Generator<Window, undefined> {
+export function* cutWindows({ visible: { at } }: Projection): Generator<Window, undefined> {
   const width = Math.min(windowRows, Math.max(1, Math.floor(windowBytes / estimateRowBytes(at))));
   const last = at.table.nextRowId - 1;
   for (let min = 1; min === 1 || min <= last; min += width) yield { min, max: Math.max(min, Math.min(last, min + width - 1)) };
 }
 
-function listInTurn(storage: TableStorage, { visible, columns }: Projection): () => Promise<number[]> {
+export function listInTurn(storage: TableStorage, { visible, columns }: Projection): () => Promise<number[]> {
   let after = 0;
   return async () => {
     const ids = await listIdsAfter(storage, visible.at, after, wideRowsAtOnce(columns));

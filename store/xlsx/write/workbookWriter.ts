@@ -1,0 +1,146 @@
+import type { TextBatch } from '../../../core/table/textBatch.ts';
+import { type BatchExtras, type SheetColumn, SheetWriter } from './sheetWriter.ts';
+import { StyleTable } from './styleTable.ts';
+import { escapeXml } from './xmlText.ts';
+import { type Sink, type ZipEntryWriter, ZipWriter } from './zipWriter.ts';
+
+const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const office = 'http://schemas.openxmlformats.org/officeDocument/2006';
+const pack = 'http://schemas.openxmlformats.org/package/2006';
+const partType = 'application/vnd.openxmlformats-officedocument';
+
+export interface WorkbookSheet {
+  /** Valid and unique, as `chooseSheetNames` makes them. */
+  name: string;
+  columns: SheetColumn[];
+  /** The XML may become longer than 4 GiB. */
+  isHuge?: boolean;
+}
+
+export interface SheetRows {
+  /** Rows of the sheet, in order. The widths are fitted to the first ones. */
+  write(batch: TextBatch, extras?: BatchExtras | null): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Text that stands in the file without being shown. */
+export interface HiddenText {
+  name: string;
+  value: string;
+}
+
+/** Writes a workbook sheet by sheet, row by row, as it is given; nothing of a sheet is held but the current rows. */
+export class WorkbookWriter {
+  private readonly zip: ZipWriter;
+  private readonly styles = new StyleTable();
+  private readonly sheetNames: string[] = [];
+
+  constructor(sink: Sink) {
+    this.zip = new ZipWriter(sink);
+  }
+
+  async openSheet({ name, columns, isHuge = false }: WorkbookSheet): Promise<SheetRows> {
+    this.sheetNames.push(name);
+    const number = this.sheetNames.length;
+    const entry = await this.zip.openEntry(`xl/worksheets/sheet${number}.xml`, { long: isHuge });
+    return new OpenSheet(entry, new SheetWriter(columns, this.styles), number === 1);
+  }
+
+  /** At least one sheet must have been written. */
+  async finish(properties: HiddenText[] = []): Promise<void> {
+    await this.zip.addEntry('xl/styles.xml', this.styles.xml());
+    await this.zip.addEntry('xl/workbook.xml', this.workbookXml());
+    await this.zip.addEntry('xl/_rels/workbook.xml.rels', this.relationsXml());
+    if (properties.length > 0) await this.zip.addEntry('docProps/custom.xml', propertiesXml(properties));
+    await this.zip.addEntry('_rels/.rels', rootXml(properties.length > 0));
+    await this.zip.addEntry('[Content_Types].xml', this.typesXml(properties.length > 0));
+    await this.zip.finish();
+  }
+
+  private workbookXml(): string {
+    const sheets = this.sheetNames.map((name, i) => `<sheet name="${escapeXml(name)}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`);
+    return `${head}<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${office}/relationships"><workbookPr/><bookViews><workbookView/></bookViews><sheets>${sheets.join('')}</sheets></workbook>`;
+  }
+
+  private relationsXml(): string {
+    const sheets = this.sheetNames.map((_, i) => relation(`rId${i + 1}`, 'worksheet', `worksheets/sheet${i + 1}.xml`));
+    return relationsXml([...sheets, relation('rIdStyles', 'styles', 'styles.xml')]);
+  }
+
+  private typesXml(hasProperties: boolean): string {
+    const overrides = [
+      override('/xl/workbook.xml', 'spreadsheetml.sheet.main'),
+      ...this.sheetNames.map((_, i) => override(`/xl/worksheets/sheet${i + 1}.xml`, 'spreadsheetml.worksheet')),
+      override('/xl/styles.xml', 'spreadsheetml.styles'),
+      ...(hasProperties ? [override('/docProps/custom.xml', 'custom-properties')] : []),
+    ];
+    return `${head}<Types xmlns="${pack}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>${overrides.join('')}</Types>`;
+  }
+}
+
+/** How much XML is given to the compressor at a time. */
+const pieceLength = 256 * 1024;
+/** Rows that the widths are fitted to, at most. */
+const sampleRows = 1000;
+
+class OpenSheet implements SheetRows {
+  private hasBegun = false;
+  private waiting = '';
+
+  constructor(
+    private readonly entry: ZipEntryWriter,
+    private readonly sheet: SheetWriter,
+    private readonly isFirst: boolean,
+  ) {}
+
+  async write(batch: TextBatch, extras: BatchExtras | null = null): Promise<void> {
+    this.begin(batch);
+    this.waiting += this.sheet.rows(batch, extras);
+    if (this.waiting.length >= pieceLength) await this.handOn();
+  }
+
+  async end(): Promise<void> {
+    this.begin({ rowCount: 0, texts: [] });
+    this.waiting += this.sheet.end();
+    await this.handOn();
+    await this.entry.end();
+  }
+
+  private begin({ rowCount, texts }: TextBatch): void {
+    if (this.hasBegun) return;
+    this.hasBegun = true;
+    const sample = { rowCount: Math.min(rowCount, sampleRows), texts: texts.map((column) => column.slice(0, sampleRows)) };
+    this.waiting += this.sheet.begin(sample, this.isFirst);
+  }
+
+  private async handOn(): Promise<void> {
+    const text = this.waiting;
+    this.waiting = '';
+    await this.entry.write(text);
+  }
+}
+
+function relation(id: string, type: string, target: string): string {
+  return `<Relationship Id="${id}" Type="${office}/relationships/${type}" Target="${target}"/>`;
+}
+
+function relationsXml(relations: string[]): string {
+  return `${head}<Relationships xmlns="${pack}/relationships">${relations.join('')}</Relationships>`;
+}
+
+function rootXml(hasProperties: boolean): string {
+  const custom = hasProperties ? [relation('rId2', 'custom-properties', 'docProps/custom.xml')] : [];
+  return relationsXml([relation('rId1', 'officeDocument', 'xl/workbook.xml'), ...custom]);
+}
+
+function override(part: string, type: string): string {
+  return `<Override PartName="${part}" ContentType="${partType}.${type}+xml"/>`;
+}
+
+function propertiesXml(properties: HiddenText[]): string {
+  const list = properties.map(
+    ({ name, value }, i) =>
+      `<property fmtid="{D5CDD505-2E9C-101B-9397-08002B2CF9AE}" pid="${i + 2}" name="${escapeXml(name)}"><vt:lpwstr>${escapeXml(value)}</vt:lpwstr></property>`,
+  );
+  return `${head}<Properties xmlns="${office}/custom-properties" xmlns:vt="${office}/docPropsVTypes">${list.join('')}</Properties>`;
+}
