@@ -879,7 +879,8 @@ export interface paths {
          *
          *     `async` with `staged` is 422. 409 `in-use` while the existing source is analyzed or revised, or when somebody cancels
          *     the job. Files beyond 100 MiB, 1 GiB unpacked, a compression ratio of 200, 16,384 columns or 1,048,576 rows a sheet are
-         *     413; other kinds of file 415. Needs the base role `editor`.
+         *     413, and so are those that take more memory or time to read than one file may; other kinds of file 415. Needs the base
+         *     role `editor`.
          */
         post: operations["uploadSource"];
         delete?: never;

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { FileInput } from '../../activities/ingest/fileProgram/requests.ts';
+import { readRows } from '../../activities/ingest/readRows.ts';
+import type { OpenFile } from '../../activities/ingest/workOnFile.ts';
 import { inheritEnv, loadConfig, projectDir } from '../../store/config.ts';
 import type { FileProcess } from '../../store/fileProcesses/fileProcess.ts';
 import { type FileProcesses, type FileProcessOptions, openFileProcesses } from '../../store/fileProcesses/openFileProcesses.ts';
@@ -42,6 +44,13 @@ const inputOf = async (process: FileProcess, path: string): Promise<FileInput> =
 });
 const writeRaw = async (process: FileProcess, path: string, onProgress?: () => void) =>
   process.ask({ op: 'writeRaw', input: await inputOf(process, path), rowBases: [] } as { op: string }, onProgress);
+
+it('more rows to append than a worker may hold are refused before they are written', async () => {
+  const table = { name: 't', role: 'data' as const, sheet: 's', regionId: 'r1', range: 'A1:B2', rowCount: 1_000_001, index: 0 };
+  const columns = ['a', 'b'].map((name) => ({ name, type: 'BIGINT' as const }));
+  const refusal = { code: 'too-large', detail: 'The rows to append have 2000002 values; 2000000 are possible.' };
+  await expect(readRows({} as OpenFile, [{ ...table, columns }])).rejects.toMatchObject(refusal);
+});
 
 describe('a preview', () => {
   const preview = async (process: FileProcess, sheet: string | null) =>
