@@ -3,8 +3,8 @@ import type { ServiceConfig } from '../store/config.ts';
 import { openServices, type Services } from '../store/services.ts';
 import { makeHandlers } from './handlers/index.ts';
 import { pendingOperations } from './handlers/pending.ts';
-import { AnswerBudget } from './http/answerBudget.ts';
 import { makeApp } from './http/app.ts';
+import { answers, ByteBudget, work } from './http/byteBudget.ts';
 import { loadContract, type OperationId } from './http/contract.ts';
 import { makeHttpServer, usualLimits } from './http/httpServer.ts';
 import { makeMetrics } from './http/metrics.ts';
@@ -29,7 +29,7 @@ export async function serveApi(services: Services): Promise<RunningApi> {
     contract: await loadContract(pending),
     takeRequest: makeRateLimiter(services),
     counter: makeRequestCounter(services),
-    budget: new AnswerBudget(config.answers),
+    budgets: { answers: new ByteBudget(config.answers, answers), work: new ByteBudget(config.work, work) },
     pending,
   };
   const metrics = makeMetrics(services, parts.contract.version);

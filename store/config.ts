@@ -72,6 +72,8 @@ export interface Config {
   answers: { processBytes: number; callerBytes: number; readerTimeoutMs: number };
   /** How many jobs of one user are under way at a time; the others wait their turn. */
   jobsPerUser: number;
+  /** Memory for large bodies and rows that are being worked on. */
+  work: { processBytes: number; callerBytes: number };
   /** Whether work is refused for lack of credits. null: nothing was said, so it depends on how the service is started. */
   credits: CreditMode | null;
   logLevel: LogLevel;
@@ -124,6 +126,10 @@ export function loadConfig(env: Env = process.env): Config {
       readerTimeoutMs: read.count('SVC_READER_TIMEOUT_MS', 30_000),
     },
     jobsPerUser: read.count('SVC_JOBS_PER_USER', 8),
+    work: {
+      processBytes: read.count('SVC_WORK_BYTES', 256 * 1024 * 1024),
+      callerBytes: read.count('SVC_WORK_BYTES_PER_CALLER', 128 * 1024 * 1024),
+    },
     credits: read.choice('SVC_CREDITS', creditModes, null),
     logLevel: read.choice('SVC_LOG_LEVEL', logLevels, 'info'),
     logFormat: read.choice('SVC_LOG_FORMAT', logFormats, 'plain'),
@@ -183,6 +189,8 @@ export function configToEnv(config: Config): Env {
     SVC_ANSWER_BYTES_PER_CALLER: String(config.answers.callerBytes),
     SVC_READER_TIMEOUT_MS: String(config.answers.readerTimeoutMs),
     SVC_JOBS_PER_USER: String(config.jobsPerUser),
+    SVC_WORK_BYTES: String(config.work.processBytes),
+    SVC_WORK_BYTES_PER_CALLER: String(config.work.callerBytes),
     SVC_CREDITS: config.credits ?? undefined,
     SVC_LOG_LEVEL: config.logLevel,
     SVC_LOG_FORMAT: config.logFormat,

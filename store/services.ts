@@ -104,7 +104,10 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     onError: (error) => log.warn({ reason: error.message }, 'database connection lost'),
   });
   if (part !== 'setup') warnIfRowSecurityIsBypassed(db, log);
-  const [blobs, engine] = await Promise.all([openBlobs(config), openEngine({ connections: 4, memoryLimitMb: 1024 })]);
+  const [blobs, engine] = await Promise.all([
+    openBlobs(config),
+    openEngine({ connections: 4, memoryLimitMb: part === 'worker' ? 1024 : 384 }),
+  ]);
   const tails = openTailFiles(
     engine,
     () => makeWorkDir(chooseQueryFolder(config), 0o700),

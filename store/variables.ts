@@ -82,6 +82,16 @@ export const variables = {
     default: '67108864',
     meaning: 'the part of it that the answers to one user may take; past it 429',
   },
+  SVC_WORK_BYTES: {
+    topic: 'API',
+    default: '268435456',
+    meaning: 'memory that requests which are being worked on may take in an API process for their bodies and rows; past it 503',
+  },
+  SVC_WORK_BYTES_PER_CALLER: {
+    topic: 'API',
+    default: '134217728',
+    meaning: 'the part of it that the requests of one user may take; past it 429',
+  },
   SVC_READER_TIMEOUT_MS: {
     topic: 'API',
     default: '30000',

@@ -46,5 +46,6 @@ export const resultPageLimit = {
 
 /** A page as a stream in one of the formats. */
 export function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: DataFormat): Promise<Readable> {
-  return streamResultFile(services, result.columns, () => openResult(services, result), format, page);
+  const within = { offset: page.offset, limit: Math.min(page.limit, Math.max(0, result.rowCount - page.offset)), most: resultPageLimit };
+  return streamResultFile(services, result.columns, () => openResult(services, result), format, within);
 }

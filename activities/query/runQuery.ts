@@ -31,7 +31,7 @@ export interface QueryWanted {
 
 export interface QueryAnswer {
   result: ResultRecord;
-  /** The first rows as a JSON array in text form. */
+  /** The first rows as a JSON array in text form; empty if that would be long: then they are read from the result. */
   pageJson: string;
 }
 

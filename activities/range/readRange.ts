@@ -1,9 +1,12 @@
 import { formatRange } from '../../core/a1/address.ts';
 import { type Scalar, trimBlanks } from '../../core/a1/block.ts';
 import type { Range } from '../../core/grid/grid.ts';
+import { estimateRowsMemory } from '../../core/table/rowBytes.ts';
 import type { VisibleTable } from '../../core/table/visibleTable.ts';
 import type { Services } from '../../store/services.ts';
+import { mostWorkBytes } from '../../store/tables/answerSize.ts';
 import { readBlock } from '../../store/tables/readBlock.ts';
+import { takeWorkMemory } from '../../store/workMemory.ts';
 import { refuseRange, requireBlock } from './openBlock.ts';
 
 /** The same limit as for one write. */
@@ -23,6 +26,7 @@ export async function readRange(
   const height = block.bottom - block.top + 1;
   if (height * chosen.length > mostCells)
     throw refuseRange({ pointer: '/query/range', detail: `holds more than ${mostCells} cells; read it in parts` });
+  await takeWorkMemory(Math.min(mostWorkBytes, 2 * estimateRowsMemory(at, chosen, height)));
   const values: Scalar[][] = [];
   if (chosen.length > 0 && height > 0) {
     if (block.top === 1) values.push(chosen.map((column) => column.name));

@@ -1,8 +1,11 @@
+import { estimateRowsMemory } from '../../core/table/rowBytes.ts';
 import type { RowSelection } from '../../core/table/table.ts';
 import type { VisibleTable } from '../../core/table/visibleTable.ts';
 import type { Services } from '../../store/services.ts';
+import { mostWorkBytes } from '../../store/tables/answerSize.ts';
 import { compareVersions } from '../../store/tables/compareVersions.ts';
 import { noRow, type TableDiff } from '../../store/tables/tableDiff.ts';
+import { takeWorkMemory } from '../../store/workMemory.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 
 const mostFromLog = 5_000;
@@ -12,6 +15,8 @@ const mostFromLog = 5_000;
  * after a restore, or when columns were dropped or added with a default, all rows are compared.
  */
 export async function diffTable(services: Services, from: VisibleTable, to: VisibleTable, limit: number): Promise<TableDiff> {
+  const rows = Math.min(2 * limit, from.at.rowCount + to.at.rowCount);
+  await takeWorkMemory(Math.min(mostWorkBytes, 2 * estimateRowsMemory(to.at, to.columns, rows)));
   return compareVersions(services, from, to, await selectDiffering(services, from, to), limit);
 }
 

@@ -1,9 +1,11 @@
 import { rm } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { DomainError, type ProblemCode } from '../../core/errors.ts';
 import { encodeCursor } from '../../core/paging.ts';
 import { explainFilterError } from '../../core/sql/explainFilter.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
+import type { DataFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { openFiles } from '../../store/duckdb/relation.ts';
 import { pageSeparator } from '../../store/duckdb/sandbox/protocol.ts';
 import type { SandboxResult } from '../../store/duckdb/sandbox/runInProcess.ts';
@@ -18,7 +20,7 @@ import type { OrderTerm } from '../../store/tables/readPage.ts';
 import { streamWideRows } from '../../store/tables/streamWideRows.ts';
 import { readWideRows } from '../../store/tables/wideRows.ts';
 import { describeTooWide, mostQueried } from '../query/narrowTables.ts';
-import { decodePosition, positionKey, type RowsPage, type RowsQuery } from './rowsQuery.ts';
+import { decodePosition, type OpenedPage, positionKey, type RowsQuery } from './rowsQuery.ts';
 
 const limits = { timeoutMs: 10_000, maxRows: 10_001, maxBytes: mostPageBytes };
 
@@ -28,7 +30,7 @@ export async function readFiltered(
   projection: Projection,
   query: RowsQuery & { filter: string },
   order: OrderTerm[],
-): Promise<RowsPage> {
+): Promise<OpenedPage> {
   const { visible, columns } = projection;
   const { at } = visible;
   const offset = decodePosition(at, query) ?? query.offset ?? 0;
@@ -58,13 +60,18 @@ export async function readFiltered(
   const counted = await run(sql.count, false);
   const rowCount = Number((JSON.parse(counted.pageJson) as [{ n: number | string }])[0].n);
   const page = sql.page(selected, order, query.limit, offset);
-  const rows = splitRows((await run(page, false)).pageJson);
+  const found = await run(page, !wide);
   const common = {
     columns,
     rowCount,
     nextCursor: offset + query.limit < rowCount ? encodeCursor(positionKey(at, query, offset + query.limit)) : null,
   };
-  if (!wide) return { ...common, rows, stream: (format) => streamAgain(services, () => run(page, true), format) };
+  if (found.pageJson === '') return { ...common, rows: null, stream: (format) => streamFound(services, found, format) };
+  const rows = splitRows(found.pageJson);
+  if (!wide) {
+    await rm(found.resultFile ?? '', { force: true });
+    return { ...common, rows, stream: async (format) => streamFound(services, await run(page, true), format) };
+  }
   const ids = rows.map((row) => (JSON.parse(row) as { [rowIdColumn]: number })[rowIdColumn]);
   return {
     ...common,
@@ -104,10 +111,9 @@ function splitRows(pageJson: string): string[] {
   return pageJson === '[]' ? [] : pageJson.slice(1, -1).split(pageSeparator);
 }
 
-/** The same page again, from the query's result file. */
-async function streamAgain(services: Services, run: () => Promise<SandboxResult>, format: Parameters<RowsPage['stream']>[0]) {
-  const { resultFile, columns } = await run();
+/** The page from the query's result file, which goes with the stream. */
+function streamFound(services: Services, { resultFile, columns, rowCount }: SandboxResult, format: DataFormat): Promise<Readable> {
   if (resultFile === null) throw new Error('the sandbox kept no result');
   const open = async () => ({ path: resultFile, release: () => rm(resultFile, { force: true }) });
-  return streamResultFile(services, columns, open, format);
+  return streamResultFile(services, columns, open, format, { offset: 0, limit: rowCount });
 }

@@ -4,7 +4,6 @@ import { rowIdField, type VisibleTable } from '../../core/table/visibleTable.ts'
 import type { Services } from '../../store/services.ts';
 import { findRowIds, listIdsAfter } from '../../store/tables/findRowIds.ts';
 import { isFew } from '../../store/tables/lookUpRows.ts';
-import { mostPageBytes, pageTooLarge } from '../../store/tables/pageSize.ts';
 import type { Projection } from '../../store/tables/projection.ts';
 import {
   listSortedIds,
@@ -12,32 +11,31 @@ import {
   readRowsAfter,
   readSortedRows,
   streamRowsBetween,
-  streamSortedRows,
+  streamRowsByIds,
 } from '../../store/tables/readPage.ts';
 import { readFiltered } from './readFiltered.ts';
 import { chooseColumns, chooseOrder, decodePosition, type OpenedPage, positionKey, type RowsPage, type RowsQuery } from './rowsQuery.ts';
 
-/** What a page may hold. */
-export const pageLimit = { bytes: mostPageBytes, refuse: pageTooLarge };
+export { pageLimit } from '../../store/tables/pageSize.ts';
 
 /** A page in row order, or sorted. Cells stay text: no value passes through a JavaScript number. */
-export async function readRows(services: Services, visible: VisibleTable, query: RowsQuery): Promise<RowsPage> {
+export async function readRows(services: Services, visible: VisibleTable, query: Omit<RowsQuery, 'filter'>): Promise<RowsPage> {
+  const all = [...visible.columns, rowIdField];
+  const projection: Projection = { visible, columns: chooseColumns(all, query.columns) };
+  const order = chooseOrder(all, query.sort);
+  return order.length === 0 ? readInRowOrder(services, projection, query) : readSorted(services, projection, query, order);
+}
+
+/** The same, filtered or not, but many rows are not held in memory. */
+export async function openRows(services: Services, visible: VisibleTable, query: RowsQuery): Promise<OpenedPage> {
   const all = [...visible.columns, rowIdField];
   const projection: Projection = { visible, columns: chooseColumns(all, query.columns) };
   const order = chooseOrder(all, query.sort);
   if (query.filter !== undefined) return readFiltered(services, projection, { ...query, filter: query.filter }, order);
-  return order.length === 0 ? readInRowOrder(services, projection, query) : readSorted(services, projection, query, order);
-}
-
-/** The same, but many rows are not held in memory. */
-export async function openRows(services: Services, visible: VisibleTable, query: RowsQuery): Promise<OpenedPage> {
-  const all = [...visible.columns, rowIdField];
-  const projection: Projection = { visible, columns: chooseColumns(all, query.columns) };
-  if (query.filter !== undefined || isFew(projection, query.limit + 1)) return readRows(services, visible, query);
+  if (isFew(projection, query.limit + 1)) return readRows(services, visible, query);
   const { columns } = projection;
   const { at } = visible;
   const { limit } = query;
-  const order = chooseOrder(all, query.sort);
   const common = { columns, rows: null, rowCount: at.rowCount };
   if (order.length === 0) {
     const after = await findStart(services, at, query);
@@ -54,7 +52,7 @@ export async function openRows(services: Services, visible: VisibleTable, query:
     (count) => listSortedIds(services, projection, order, { count, offset }),
     () => positionKey(at, query, offset + limit),
   );
-  return { ...common, nextCursor, stream: (format) => streamSortedRows(services, projection, order, { ids: items, offset }, format) };
+  return { ...common, nextCursor, stream: (format) => streamRowsByIds(services, projection, items, format) };
 }
 
 /** The row id after which a page in row order begins. */
@@ -97,6 +95,6 @@ async function readSorted(services: Services, projection: Projection, query: Row
     rows: page.items.map((row) => row.json),
     rowCount: at.rowCount,
     nextCursor: page.nextCursor,
-    stream: (format) => streamSortedRows(services, projection, order, { ids, offset }, format),
+    stream: (format) => streamRowsByIds(services, projection, ids, format),
   };
 }

@@ -13,6 +13,7 @@ import type { Services } from '../../store/services.ts';
 import { hasRow } from '../../store/tables/findRowIds.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
 import type { ChangedCell } from '../../store/tables/tableDiff.ts';
+import { takeWorkMemory } from '../../store/workMemory.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 
 export interface HistoryChange {
@@ -24,9 +25,11 @@ export interface HistoryChange {
 
 const kinds = { I: 'insert', U: 'update', D: 'delete' } as const;
 
-/** Changes are whole rows, so they are read a few at a time, then more, until they come to so much. */
-const firstChanges = 8;
+/** Changes are whole rows, so they are read a few at a time, then as many as may still fit. */
+const firstChanges = 2;
 const mostBytes = 8 * 1024 * 1024;
+/** What making a page takes. */
+const workBytes = 6 * mostBytes;
 
 /** Every change of a row, newest first. Includes columns that were dropped since. */
 export async function readRowHistory(
@@ -40,12 +43,14 @@ export async function readRowHistory(
   let before = key === null ? null : (key[0] as number);
   let bytes = 0;
   let count = firstChanges;
+  await takeWorkMemory(workBytes);
   while (found.length <= page.limit && bytes <= mostBytes && before !== 1) {
     const part = await listChanges(services, { at, columns }, rowId, before, Math.min(count, page.limit + 1 - found.length));
     found.push(...part.changes);
     for (const { cells } of part.changes) for (const { oldJson, newJson } of cells) bytes += oldJson.length + newJson.length;
     before = part.readTo;
-    count *= 2;
+    const fitting = Math.floor(((mostBytes - bytes) * found.length) / Math.max(1, bytes));
+    count = Math.max(1, Math.min(4 * count, fitting));
   }
   // A page of long changes ends before its limit.
   const isCut = found.length <= page.limit && before !== 1;

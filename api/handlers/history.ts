@@ -8,28 +8,23 @@ import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { writeDiff, writeRowHistory } from '../presenters/history.ts';
 
-/** What a difference or a history takes while it is made. */
-const answerBytes = 32 * 1024 * 1024;
-
 export function makeHistoryHandlers({ services }: ApiParts): Handlers<'getRowHistory' | 'diffTable'> {
   return {
-    async getRowHistory({ principal, params, query, takeRoom }) {
+    async getRowHistory({ principal, params, query }) {
       const at = await requireNamedTable(services, principal, params, 'viewer');
       const rowId = params.row_id;
       const page = { cursor: query.cursor, limit: query.limit ?? 100 };
-      await takeRoom(answerBytes);
       const changes = await readRowHistory(services, await openVisibleHistory(services, principal, at), rowId, page);
       return { status: 200, raw: { type: 'application/json', data: writeRowHistory(at.table.name, rowId, changes) } };
     },
 
-    async diffTable({ principal, params, query, takeRoom }) {
+    async diffTable({ principal, params, query }) {
       const current = await requireNamedTable(services, principal, params, 'viewer');
       const from = await requireNamedVersion(services, current, query.from);
       const to = query.to === undefined ? current : await requireNamedVersion(services, current, query.to);
       const limit = query.limit ?? 1000;
       const see = (at: TableAt) => openVisibleTable(services, principal, at);
       const [before, after] = await Promise.all([see(from), see(to)]);
-      await takeRoom(answerBytes);
       const diff = await diffTable(services, before, after, limit);
       return { status: 200, raw: { type: 'application/json', data: writeDiff(from, to, current.table.name, diff, limit) } };
     },

@@ -46,7 +46,7 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
         at: body.at ?? null,
         signal: abandoned,
       });
-      if (!isJson) return answerPage(call, answer.result, page);
+      if (!isJson || answer.pageJson === '') return answerPage(call, answer.result, page);
       const head = JSON.stringify(presentResultHead(answer.result, page));
       return {
         status: 200,

@@ -6,6 +6,7 @@ import { readRow } from '../../activities/rows/readRow.ts';
 import { openRows, pageLimit } from '../../activities/rows/readRows.ts';
 import { prepareUpsert } from '../../activities/rows/upsertRows.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
+import { estimateRowsMemory } from '../../core/table/rowBytes.ts';
 import type { Handlers, Reply } from '../http/call.ts';
 import { formatOf } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
@@ -18,9 +19,9 @@ import { answerEdit } from './answerEdit.ts';
 import { refuseBoth } from './refuseBoth.ts';
 import { parseExpectedVersion } from './tables.ts';
 
-/** Pages of more rows take memory while they are made. */
-const fewRows = 100;
+/** What a page takes while it is made; less than that is not counted. */
 const pageBytes = 8 * 1024 * 1024;
+const littleBytes = 1024 * 1024;
 
 type RowOperations = 'readRows' | 'upsertRows' | 'deleteRows' | 'readRow' | 'updateRow' | 'deleteRow';
 
@@ -34,7 +35,7 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<RowOperations>
       const visible = await openVisibleTable(services, principal, at);
       const read = async (): Promise<Reply<'readRows'>> => {
         const limit = query.limit ?? 100;
-        if (query.filter !== undefined || limit > fewRows) await takeRoom(pageBytes);
+        if (query.filter !== undefined || estimateRowsMemory(at, at.columns, limit) > littleBytes) await takeRoom(pageBytes);
         const page = await openRows(services, visible, { ...query, limit, userId: principal.userId });
         const { rows } = page;
         const format = formatOf(type);

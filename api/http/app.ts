@@ -90,7 +90,8 @@ async function answer(
   run: (trace: Trace) => Promise<AnyReply>,
 ): Promise<void> {
   const { log } = parts.services;
-  const trace: Trace = { requestId: makeId('req'), principal: null, headers: {}, room: parts.budget.open(ctx.ip) };
+  const { answers, work } = parts.budgets;
+  const trace: Trace = { requestId: makeId('req'), principal: null, headers: {}, room: answers.open(ctx.ip), work: work.open(ctx.ip) };
   const started = performance.now();
   let code: string | undefined;
   let reply: AnyReply;
@@ -106,7 +107,11 @@ async function answer(
   await closeUnread(ctx, trace);
   ctx.res.once('close', () => trace.room.release());
   if (ctx.res.destroyed) trace.room.release();
-  await respond(parts.services, ctx, reply, trace);
+  try {
+    await respond(parts.services, ctx, reply, trace);
+  } finally {
+    trace.work.release();
+  }
   const ms = performance.now() - started;
   metrics.observe(operation, reply.status, ms / 1000);
   log.info(

@@ -11,6 +11,7 @@ import { arrowType, formType, linesType, type Operation } from './contract.ts';
 import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
 import { refuseJson } from './jsonFault.ts';
 import { readQueryFields, refuseQueryFields, type SentQuery } from './queryFields.ts';
+import { bodyTooLarge, type ReceivedBody, receiveBody } from './receiveBody.ts';
 
 const jsonLimit = 32 * 1024 * 1024;
 /** Enough for any request without a credential. */
@@ -39,6 +40,7 @@ export async function readBody(
   operation: Operation,
   query: SentQuery,
   makeDraft: MakeDraft,
+  takeRoom: (bytes: number) => Promise<void>,
 ): Promise<ReadBody | undefined> {
   if (operation.takesAnyBytes) return undefined;
   if (operation.bodyTypes.length === 0) {
@@ -48,7 +50,7 @@ export async function readBody(
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   const isForm = type === formType && operation.bodyTypes.includes(type);
   if (isForm) return takeForm(await readForm(request, makeDraft), operation);
-  const bytes = await readBytes(request, operation.accepts.length === 0 ? publicLimit : jsonLimit, paceOf(operation));
+  const bytes = await readBytes(request, operation, makeDraft, takeRoom);
   if (bytes.length === 0) return undefined;
   if (!operation.bodyTypes.includes(type)) {
     throw new DomainError(
@@ -119,17 +121,30 @@ function paceOf(operation: Operation): Pace {
   return operation.accepts.length === 0 ? publicPace : usualPace;
 }
 
-async function readBytes(request: IncomingMessage, limit: number, pace: Pace): Promise<Buffer> {
-  const tooLarge = () => new DomainError('too-large', `The body is larger than ${limit / 1024} KiB.`, 'Send it in smaller parts.');
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge();
-  const parts: Buffer[] = [];
-  let size = 0;
-  for await (const part of readChunks(request, pace)) {
-    size += part.length;
-    if (size > limit) throw tooLarge();
-    parts.push(part);
+async function readBytes(
+  request: IncomingMessage,
+  operation: Operation,
+  makeDraft: MakeDraft,
+  takeRoom: (bytes: number) => Promise<void>,
+): Promise<Buffer> {
+  const limit = operation.accepts.length === 0 ? publicLimit : jsonLimit;
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit);
+  const received = await receiveBody(readChunks(request, paceOf(operation)), limit, makeDraft);
+  try {
+    await admitBody(received, takeRoom);
+    return await received.read();
+  } catch (error) {
+    await received.discard();
+    throw error;
   }
-  return Buffer.concat(parts);
+}
+
+/** Many short values take many times the memory of their text. */
+const mostCost = 384 * 1024 * 1024;
+
+async function admitBody({ cost }: ReceivedBody, takeRoom: (bytes: number) => Promise<void>): Promise<void> {
+  if (cost > mostCost) throw new DomainError('too-large', 'The body holds too many values.', 'Send it in smaller parts.');
+  if (cost > 0) await takeRoom(cost);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -17,8 +17,9 @@ import { type Actor, applyStatementChange, type Change, commit, type JournalNumb
 import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
-import type { AnswerBudget, AnswerRoom } from './answerBudget.ts';
+import { withWorkMemory } from '../../store/workMemory.ts';
 import { type ReadBody, readBody } from './body.ts';
+import type { ByteBudget, Room } from './byteBudget.ts';
 import type { AnyReply, Begun, Call, Handler, JobWait, Reply } from './call.ts';
 import { drainBody } from './chunks.ts';
 import { markKnown } from './connectionLimit.ts';
@@ -50,7 +51,8 @@ export interface ApiParts {
   contract: Contract;
   takeRequest: TakeRequest;
   counter: RequestCounter;
-  budget: AnswerBudget;
+  /** Memory for answers that are being made or sent, and for what is being worked on: bodies and rows. */
+  budgets: { answers: ByteBudget; work: ByteBudget };
   /** Operations that are not built yet. */
   pending: ReadonlySet<OperationId>;
 }
@@ -60,8 +62,10 @@ export interface Trace {
   requestId: string;
   principal: Principal | null;
   headers: Record<string, string>;
-  /** What the answer holds of the budget. */
-  room: AnswerRoom;
+  /** What the answer holds of the budget for answers. */
+  room: Room;
+  /** What the request holds of the budget for work, until its answer is made. */
+  work: Room;
 }
 
 /** The steps of a request: authenticate, rate limit, authorise, read, validate, replay, handle. */
@@ -79,7 +83,8 @@ export async function runOperation<Id extends OperationId>(
     parts.counter.count(principal);
     Object.assign(trace.headers, await parts.takeRequest(principal));
     requireScopes(principal, operation.scopes);
-    trace.room = parts.budget.open(principal.userId);
+    trace.room = parts.budgets.answers.open(principal.userId);
+    trace.work = parts.budgets.work.open(principal.userId);
     // Whoever does not read the answers that are there gets no more.
     await trace.room.take(0);
   }
@@ -96,10 +101,13 @@ async function serve<Id extends OperationId>(
 ): Promise<AnyReply> {
   // Operations that are not built yet answer before reading a body.
   if (parts.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
-  const body = await readWanted(parts, operation, ctx, trace.principal);
+  const body = await readWanted(parts, operation, ctx, trace);
   const sent = body?.file ? [body.file] : [];
   try {
-    return await answerRequest(parts, operation, handler, ctx, trace, { body, sent });
+    return await withWorkMemory(
+      (bytes) => trace.work.take(bytes),
+      () => answerRequest(parts, operation, handler, ctx, trace, { body, sent }),
+    );
   } finally {
     // Files that the handler wanted have been taken by now.
     for (const file of sent) await rm(file.path, { force: true });
@@ -107,7 +115,7 @@ async function serve<Id extends OperationId>(
 }
 
 /** Reads the body. A form may bring a large file, so callers who may not write to the workbook are refused before. */
-async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, principal: Principal | null): Promise<ReadBody | undefined> {
+async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, { principal, work }: Trace): Promise<ReadBody | undefined> {
   const { workbook_id: workbookId } = ctx.params as { workbook_id?: string };
   if (principal && workbookId !== undefined && operation.bodyTypes.includes(formType)) {
     try {
@@ -117,7 +125,13 @@ async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, p
       throw explainDatabaseError(error);
     }
   }
-  return readBody(ctx.req, operation, ctx.query, () => parts.services.blobs.draft());
+  return readBody(
+    ctx.req,
+    operation,
+    ctx.query,
+    () => parts.services.blobs.draft(),
+    (bytes) => work.take(bytes),
+  );
 }
 
 async function answerRequest<Id extends OperationId>(
@@ -278,7 +292,12 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
     },
     takeRoom: (bytes: number) => trace.room.take(bytes),
     async spool(stream: Readable, most: { bytes: number; refuse(): Error }) {
+      // Nobody waits for the rest any more.
+      const stop = () => stream.destroy(new DomainError('malformed-request', 'The connection ended before the answer.', 'Ask again.'));
+      if (ctx.res.destroyed) stop();
+      ctx.res.once('close', stop);
       const { data, size, cost } = await spoolAnswer(parts.services.blobs, stream, most);
+      ctx.res.off('close', stop);
       trace.room.settle(cost);
       return { data, size };
     },

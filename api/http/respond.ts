@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import type { Services } from '../../store/services.ts';
-import { sentBytes } from './answerBudget.ts';
+import { sentBytes } from './byteBudget.ts';
 import type { AnyReply, RawContent } from './call.ts';
 import { chooseCoding, compress, isCompressible } from './compress.ts';
 import { endIdleReader } from './idleReaders.ts';

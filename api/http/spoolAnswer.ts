@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
-import { sentBytes } from './answerBudget.ts';
+import { sentBytes } from './byteBudget.ts';
 
 /** What is read and sent at a time. */
 export const pieceBytes = 64 * 1024;

@@ -25,6 +25,9 @@ function refuseName(name: string, others: ColumnRecord[]): ColumnRefusal | null 
   return findColumn(others, name) ? { kind: 'name-taken', name } : null;
 }
 
+/** Stored once, but shown in every row. */
+const longestDefault = 32_767;
+
 /** Adds a column at the end. Existing rows read as its default; nothing is rewritten. */
 export function planAddColumn(
   at: TableAt,
@@ -36,6 +39,7 @@ export function planAddColumn(
   if (at.columns.length >= mostColumns) return { kind: 'too-many', most: mostColumns };
   const defaultText = castValue(wanted.type, wanted.default);
   if (defaultText instanceof Refusal) return { kind: 'bad-default', why: defaultText.why };
+  if ((defaultText?.length ?? 0) > longestDefault) return { kind: 'bad-default', why: `has more than ${longestDefault} characters` };
   const column = { id: at.table.nextColumnId, name, type: formatColumnType(wanted.type), defaultText };
   return { kind: 'planned', column, plan: planColumnEdit('column.add', { column: name }) };
 }

@@ -1,23 +1,20 @@
 import { availableParallelism } from 'node:os';
-import type { Readable } from 'node:stream';
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from '@duckdb/node-api';
 import { DomainError } from '../../core/errors.ts';
 import type { BlobStore } from '../blobs/blobStore.ts';
-import { copyAsParquet, streamWritten } from './formats/parquetCopy.ts';
-import { type DataFormat, type OpenedSelect, startRows } from './formats/streamRows.ts';
 import { openRelations } from './openRelations.ts';
 import type { Relation } from './relation.ts';
 
 /** DuckDB for the service's own reads and writes. SQL of users never runs here, but in the sandbox. */
 export interface Engine {
   use<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
-  /** The same with separate connections, for streams: slow clients must not block others. */
+  /** The same with separate connections, for the parts of streams: long answers must not block short ones. */
   useForStream<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
-/** How many streams may be open at a time; each holds a few chunks in memory. */
-const streamConnections = 16;
+/** How many parts of answers are read at a time; slow readers hold none of these connections. */
+const streamConnections = 4;
 
 export async function openEngine(options: { connections: number; memoryLimitMb: number }): Promise<Engine> {
   const instance = await DuckDBInstance.create(':memory:', {
@@ -26,6 +23,8 @@ export async function openEngine(options: { connections: number; memoryLimitMb: 
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'true',
+    // Files are local, and the operating system keeps them in memory that it can give to others.
+    enable_external_file_cache: 'false',
   });
   const used = await openConnections(instance, options.connections);
   const streaming = await openConnections(instance, streamConnections);
@@ -107,83 +106,14 @@ export interface StreamStorage {
   blobs: BlobStore;
 }
 
-/** The rows of a SELECT over a relation as a stream. Connection, files and log table are released when it closes. */
-export function streamRelation(
-  storage: StreamStorage,
-  relation: Relation,
-  format: DataFormat,
-  select: (from: string) => string,
-): Promise<Readable> {
-  return streamSelect(storage, format, (connection) => openSelect(connection, storage.blobs, relation, select));
-}
-
-/** A SELECT over a relation that is open on this connection until it is released. */
-export async function openSelect(
+/** A relation as a FROM expression that is open on this connection until it is released. */
+export async function openFrom(
   connection: DuckDBConnection,
   blobs: BlobStore,
   relation: Relation,
-  select: (from: string) => string,
-): Promise<OpenedSelect> {
+): Promise<{ from: string; release(): Promise<void> }> {
   const { froms, release } = await openRelations(connection, blobs, [relation]);
-  return { sql: select(froms[0] as string), release };
-}
-
-/** The rows of a SELECT over one file as a stream. The file is released when it closes. */
-export function streamFile(
-  storage: StreamStorage,
-  format: DataFormat,
-  open: () => Promise<{ path: string; release(): void | Promise<void> }>,
-  select: (path: string) => string,
-): Promise<Readable> {
-  return streamSelect(storage, format, async () => {
-    const { path, release } = await open();
-    return { sql: select(path), release: async () => release() };
-  });
-}
-
-async function streamSelect(
-  { engine, blobs }: StreamStorage,
-  format: DataFormat,
-  open: (connection: DuckDBConnection) => Promise<OpenedSelect>,
-): Promise<Readable> {
-  if (format === 'parquet') {
-    return streamWritten(blobs, (path) => engine.useForStream((connection) => writeParquet(connection, () => open(connection), path)));
-  }
-  return holdForStream(engine, async (connection) => {
-    const { sql, release } = await open(connection);
-    try {
-      return { body: (await startRows(connection, sql, undefined, format)).body, release };
-    } catch (error) {
-      await release();
-      throw error;
-    }
-  });
-}
-
-export async function writeParquet(connection: DuckDBConnection, open: () => Promise<OpenedSelect>, path: string): Promise<void> {
-  const { sql, release } = await open();
-  try {
-    await copyAsParquet(connection, sql, path);
-  } finally {
-    await release();
-  }
-}
-
-/** Rejects if the query cannot start; holds the connection until the stream closes. */
-export function holdForStream(
-  engine: Engine,
-  start: (connection: DuckDBConnection) => Promise<{ body: Readable; release(): Promise<void> }>,
-): Promise<Readable> {
-  return new Promise((resolve, reject) => {
-    const use = engine.useForStream(async (connection) => {
-      const { body, release } = await start(connection);
-      const closed = new Promise((done) => body.once('close', done));
-      resolve(body);
-      await closed;
-      await release();
-    });
-    use.catch(reject);
-  });
+  return { from: froms[0] as string, release };
 }
 
 /** All rows of a small result, as values of DuckDB's API. */

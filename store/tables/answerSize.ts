@@ -3,7 +3,10 @@ import { answerTooLarge } from '../../core/errors.ts';
 import { readAll } from '../duckdb/engine.ts';
 
 /** What an answer that is made in memory may hold. */
-export const mostAnswerBytes = 32 * 1024 * 1024;
+export const mostAnswerBytes = 16 * 1024 * 1024;
+
+/** What making such an answer takes at most. */
+export const mostWorkBytes = 12 * mostAnswerBytes;
 
 const hasLongCells = (type: string) => type === 'VARCHAR' || type === 'JSON';
 

@@ -16,7 +16,7 @@ export interface PageRow {
 }
 
 /** How much is read at a time. */
-export const windowBytes = 64 * 1024 * 1024;
+export const windowBytes = 16 * 1024 * 1024;
 
 export const countBytes = (rows: PageRow[]) => rows.reduce((sum, { json }) => sum + json.length, 0);
 
@@ -48,7 +48,7 @@ export async function selectRows(storage: TableStorage, projection: Projection, 
 /** Rows by ids, in that order, read by DuckDB. Long rows are read in several parts. */
 export async function fetchRows(storage: TableStorage, projection: Projection, ids: number[]): Promise<PageRow[]> {
   const rows: PageRow[] = [];
-  let size = Math.max(1, Math.floor(windowBytes / estimateRowBytes(projection.visible.at)));
+  let size = Math.max(1, Math.floor(windowBytes / estimateRowBytes(projection.visible.at, projection.columns)));
   while (rows.length < ids.length) {
     const part = ids.slice(rows.length, rows.length + size);
     const found = await selectRows(storage, projection, { ids: part });
@@ -71,7 +71,7 @@ export async function scanRows(storage: TableStorage, projection: Projection, co
   const last = at.table.nextRowId - 1;
   const rows: PageRow[] = [];
   let after = start;
-  let widest = Math.max(1, Math.floor(windowBytes / estimateRowBytes(at)));
+  let widest = Math.max(1, Math.floor(windowBytes / estimateRowBytes(at, projection.columns)));
   for (let width = Math.max(firstWindow, count * 2); rows.length < count && after < last; width *= 8) {
     const window: RowSelection = { min: after + 1, max: Math.min(last, after + Math.min(width, widest)) };
     const found = await selectRows(storage, projection, window, `ORDER BY ${rowIdColumn} LIMIT ${count - rows.length}`);

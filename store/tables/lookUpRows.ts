@@ -12,7 +12,7 @@ import type { TableStorage } from './tableStorage.ts';
 const few = { cells: 5_000, bytes: 1_000_000 };
 
 export function isFew({ visible, columns }: Projection, count: number): boolean {
-  return count * columns.length <= few.cells && count * estimateRowBytes(visible.at) <= few.bytes;
+  return count * columns.length <= few.cells && count * estimateRowBytes(visible.at, columns) <= few.bytes;
 }
 
 /** Row ids are usually dense, so one or two reads give a page. Over large gaps DuckDB is faster. */

@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 
+/** In whatever format. */
 export const mostPageBytes = 256 * 1024 * 1024;
 export const smallerPage = 'Ask for fewer rows or columns at a time.';
 
@@ -8,6 +9,9 @@ export function requireSmallPage(bytes: number): void {
   if (bytes > mostPageBytes) throw pageTooLarge();
 }
 
-export function pageTooLarge(): DomainError {
+function pageTooLarge(): DomainError {
   return new DomainError('query-too-large', `The page would hold more than ${mostPageBytes / 1024 ** 2} MiB.`, smallerPage);
 }
+
+/** What a page may hold. */
+export const pageLimit = { bytes: mostPageBytes, refuse: pageTooLarge };

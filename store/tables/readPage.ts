@@ -1,16 +1,19 @@
 import type { Readable } from 'node:stream';
 import { estimateRowBytes } from '../../core/table/rowBytes.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
-import { streamRelation, withRelation } from '../duckdb/engine.ts';
+import { openFrom, withRelation } from '../duckdb/engine.ts';
+import { streamParts } from '../duckdb/formats/streamParts.ts';
 import type { DataFormat } from '../duckdb/formats/streamRows.ts';
 import { quoteName, type Relation } from '../duckdb/relation.ts';
 import { isWide } from '../duckdb/wide.ts';
 import { countBytes, fetchRows, openProjection, type PageRow, scanRows, selectFrom, windowBytes } from './fetchRows.ts';
 import { listIdsAfter, readIds } from './findRowIds.ts';
 import { lookUpRows } from './lookUpRows.ts';
-import { requireSmallPage } from './pageSize.ts';
+import { pageLimit, requireSmallPage } from './pageSize.ts';
 import type { Projection } from './projection.ts';
+import { describeRows, divideList } from './rowSources.ts';
 import { streamWideRows } from './streamWideRows.ts';
+import { noRow } from './tableDiff.ts';
 import type { TableStorage } from './tableStorage.ts';
 import { readWideRows } from './wideRows.ts';
 
@@ -43,8 +46,17 @@ export async function streamRowsBetween(
   format: DataFormat,
 ): Promise<Readable> {
   if (isWide(projection.columns)) return streamWideRows(storage, projection, ids, format);
-  const relation = await openProjection(storage, projection, { min: ids[0] ?? 0, max: ids.at(-1) ?? 0 });
-  return streamSelect(storage, projection, relation, `ORDER BY ${rowIdColumn}`, format);
+  return streamParts(
+    storage,
+    {
+      ...describeRows(projection),
+      spans: [{ min: ids[0] ?? 0, max: ids.at(-1) ?? 0 }],
+      open: async (connection, span) => openFrom(connection, storage.blobs, await openProjection(storage, projection, span)),
+      most: pageLimit,
+    },
+    format,
+    'quick',
+  );
 }
 
 interface Place {
@@ -68,7 +80,7 @@ function openSorted(storage: TableStorage, projection: Projection, order: OrderT
 export async function readSortedRows(storage: TableStorage, projection: Projection, order: OrderTerm[], place: Place): Promise<PageRow[]> {
   const relation = await openSorted(storage, projection, order);
   // Only the ids of long rows are sorted; the rows are read afterwards.
-  const isLong = isWide(projection.columns) || estimateRowBytes(projection.visible.at) * place.count > windowBytes;
+  const isLong = isWide(projection.columns) || estimateRowBytes(projection.visible.at, projection.columns) * place.count > windowBytes;
   const page = sortedPage(order, place);
   const rows = isLong
     ? await readByIds(storage, projection, await selectIds(storage, relation, page))
@@ -82,17 +94,30 @@ export async function listSortedIds(storage: TableStorage, projection: Projectio
   return selectIds(storage, await openSorted(storage, { ...projection, columns: [] }, order), sortedPage(order, place));
 }
 
-/** Streams the rows of a sorted page. */
-export async function streamSortedRows(
-  storage: TableStorage,
-  projection: Projection,
-  order: OrderTerm[],
-  { ids, offset }: { ids: number[]; offset: number },
-  format: DataFormat,
-): Promise<Readable> {
+/** Streams the rows of a page by their ids, in the order of these. */
+export async function streamRowsByIds(storage: TableStorage, projection: Projection, ids: number[], format: DataFormat): Promise<Readable> {
   if (isWide(projection.columns)) return streamWideRows(storage, projection, ids, format);
-  const relation = await openSorted(storage, projection, order);
-  return streamSelect(storage, projection, relation, sortedPage(order, { offset, count: ids.length }), format);
+  const { columns, lengths, place } = describeRows(projection);
+  const names = projection.columns.map(({ name }) => quoteName(name)).join(', ');
+  return streamParts(
+    storage,
+    {
+      columns,
+      lengths,
+      place,
+      spans: [ids.length > 0 ? ids : [noRow]],
+      open: async (connection, span) => openFrom(connection, storage.blobs, await openProjection(storage, projection, { ids: span })),
+      select: (from, span) =>
+        // Users cannot name columns like this.
+        `SELECT ${names} FROM ${from} JOIN (SELECT unnest([${span.join(', ')}]) AS __svc_wanted, unnest(range(${span.length})) AS __svc_place)
+         ON ${rowIdColumn} = __svc_wanted ORDER BY __svc_place`,
+      arrange: (span) => span,
+      divide: (_, counts, places) => divideList(counts, places),
+      most: pageLimit,
+    },
+    format,
+    'quick',
+  );
 }
 
 function readByIds(storage: TableStorage, projection: Projection, ids: number[]): Promise<PageRow[]> {
@@ -101,15 +126,4 @@ function readByIds(storage: TableStorage, projection: Projection, ids: number[])
 
 async function selectIds({ engine, blobs }: TableStorage, relation: Relation, rest: string): Promise<number[]> {
   return withRelation(engine, blobs, relation, (connection, from) => readIds(connection, `${from} ${rest}`));
-}
-
-function streamSelect(
-  storage: TableStorage,
-  { columns }: Projection,
-  relation: Relation,
-  rest: string,
-  format: DataFormat,
-): Promise<Readable> {
-  const names = columns.map((column) => quoteName(column.name)).join(', ');
-  return streamRelation(storage, relation, format, (from) => `SELECT ${names} FROM ${from} ${rest}`);
 }

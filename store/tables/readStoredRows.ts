@@ -1,15 +1,21 @@
+import { DomainError } from '../../core/errors.ts';
 import { fillDefaults } from '../../core/table/cells.ts';
 import { mayHold, settleRows } from '../../core/table/layers.ts';
+import { estimateRowsMemory } from '../../core/table/rowBytes.ts';
 import { type Cells, type ColumnRecord, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { seeEverything } from '../../core/table/visibleTable.ts';
 import { cellText } from '../duckdb/cellText.ts';
 import { findFileRows } from '../duckdb/fileRows.ts';
 import { quoteName } from '../duckdb/relation.ts';
 import { isWide } from '../duckdb/wide.ts';
+import { takeWorkMemory } from '../workMemory.ts';
 import { queryTable } from './openRelation.ts';
 import { readLogLayers } from './readLogLayers.ts';
 import { eachColumn, withStoredColumns } from './storedColumns.ts';
 import type { TableStorage } from './tableStorage.ts';
+
+/** What edited rows may take in memory. */
+const mostBytes = 512 * 1024 * 1024;
 
 /** With more files than this, one statement over all of them is faster. */
 const fewFiles = 4;
@@ -17,6 +23,10 @@ const fewFiles = 4;
 /** Whole rows by id, as canonical text by column id. Rows that do not exist are left out. */
 export async function readStoredRows(storage: TableStorage, at: TableAt, rowIds: number[]): Promise<Map<number, Cells>> {
   if (rowIds.length === 0) return new Map();
+  const bytes = estimateRowsMemory(at, at.columns, rowIds.length);
+  if (bytes > mostBytes)
+    throw new DomainError('too-large', 'The rows that are named hold too much to be changed at once.', 'Name fewer rows at a time.');
+  await takeWorkMemory(bytes);
   const wide = isWide(at.columns) ? await askByColumn(storage, at, rowIds) : null;
   if (wide) return wide;
   const files = at.layers.filter((layer) => layer.kind !== 'log' && mayHold(layer, { ids: rowIds }));

@@ -1,7 +1,7 @@
 import { rowIdColumn } from '../../core/table/table.ts';
 import type { TextBatch } from '../../core/table/textBatch.ts';
 import { cellText } from '../duckdb/cellText.ts';
-import { openSelect } from '../duckdb/engine.ts';
+import { openFrom } from '../duckdb/engine.ts';
 import { ChunkReader } from '../duckdb/formats/chunkReader.ts';
 import { readTexts } from '../duckdb/formats/rawTexts.ts';
 import { quoteName } from '../duckdb/relation.ts';
@@ -23,9 +23,9 @@ export async function eachTextBatch(
   const select = (from: string) => `SELECT ${list} FROM ${from} ORDER BY ${rowIdColumn}`;
   await storage.engine.useForStream(async (connection) => {
     for (const window of cutWindows(projection)) {
-      const { sql, release } = await openSelect(connection, storage.blobs, await openProjection(storage, projection, window), select);
+      const { from, release } = await openFrom(connection, storage.blobs, await openProjection(storage, projection, window));
       try {
-        const reader = await ChunkReader.open(connection, () => connection.stream(sql));
+        const reader = await ChunkReader.open(connection, () => connection.stream(select(from)));
         try {
           for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next())
             await take(readTexts(chunk, projection.columns.length));

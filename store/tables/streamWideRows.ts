@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { csvCell, writeCsvLine } from '../../core/cells/csvText.ts';
+import { estimateRowBytes } from '../../core/table/rowBytes.ts';
 import { rowIdField, type VisibleColumn } from '../../core/table/visibleTable.ts';
 import { makeArrowTextWriter, type TextWriter } from '../duckdb/formats/arrowTexts.ts';
 import { streamWritten } from '../duckdb/formats/parquetCopy.ts';
@@ -14,13 +15,16 @@ import { readWideRows, readWideTexts } from './wideRows.ts';
 
 /** Cells that are held at a time. */
 const partCells = 200_000;
+const partBytes = 8 * 1024 * 1024;
 
-/** How many rows with so many columns are read at a time. */
-export const wideRowsAtOnce = (columns: readonly unknown[]) => Math.max(1, Math.floor(partCells / columns.length));
+/** How many rows are read at a time. */
+export function wideRowsAtOnce({ visible: { at }, columns }: Projection): number {
+  return Math.max(1, Math.floor(Math.min(partCells / columns.length, partBytes / estimateRowBytes(at, columns))));
+}
 
 /** Streams rows with very many columns by ids, in that order. */
 export function streamWideRows(storage: TableStorage, projection: Projection, ids: number[], format: DataFormat): Promise<Readable> {
-  const size = wideRowsAtOnce(projection.columns);
+  const size = wideRowsAtOnce(projection);
   let next = 0;
   return streamWideParts(storage, projection, format, async () => {
     next += size;

@@ -26,7 +26,7 @@ export async function writeSegments(
   limits: CompactionLimits,
   watch?: FileWatch,
 ): Promise<Layer[]> {
-  for (let rowBytes = estimateRowBytes(at); ; ) {
+  for (let rowBytes = estimateRowBytes(at, []); ; ) {
     const fileRows = chooseFileRows(at.rowCount, rowBytes, limits);
     const spans = await cutSpans(storage, at, fileRows);
     const written = spans.reduce((sum, span) => sum + span.rows, 0);

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeHandlers } from '../../api/handlers/index.ts';
-import { AnswerBudget } from '../../api/http/answerBudget.ts';
 import { makeApp } from '../../api/http/app.ts';
+import { answers, ByteBudget, work } from '../../api/http/byteBudget.ts';
 import { makeMetrics } from '../../api/http/metrics.ts';
 import type { ApiParts } from '../../api/http/pipeline.ts';
 import type { TableRecord } from '../../core/table/table.ts';
@@ -170,7 +170,7 @@ describe('row security: a request with a statement that has forgotten its WHERE'
       contract: api.contract,
       takeRequest: async () => ({}),
       counter: { count() {}, async flush() {}, async stop() {} },
-      budget: new AnswerBudget(services.config.answers),
+      budgets: { answers: new ByteBudget(services.config.answers, answers), work: new ByteBudget(services.config.work, work) },
       pending: new Set(),
     };
     const metrics = makeMetrics(services, '0');

@@ -15,10 +15,10 @@ beforeAll(async () => {
   ok(await table.add({ column: 't', default: 'x'.repeat(20_000) }));
 });
 
-describe('an answer of more than 32 MiB', () => {
+describe('an answer of more than 16 MiB', () => {
   it('as a range is refused, and read in parts', async () => {
     expect(refused(await table.range(`A1:B${rows + 1}`), 413, 'too-large')).toMatchObject({
-      detail: 'The answer would hold more than 32 MiB.',
+      detail: 'The answer would hold more than 16 MiB.',
       suggested_fix: 'Read the range in parts: fewer rows or columns at a time.',
     });
     expect(ok(await table.range('B2:B101')).values.length).toBe(100);

@@ -9,13 +9,18 @@ import { describeQuery } from './describeQuery.ts';
 /** Cells per row group: what is gathered in memory before it is written. */
 const groupCells = 2_000_000;
 const groupRows = { least: 2_048, most: 122_880 };
+const groupBytes = 16 * 1024 * 1024;
 
-/** Writes the rows of a trusted SELECT as a Parquet file for others. What Parquet cannot hold exactly becomes text. */
-export async function copyAsParquet(connection: DuckDBConnection, sql: string, path: string): Promise<void> {
+/**
+ * Writes the rows of a trusted SELECT as a Parquet file for others. What Parquet cannot hold exactly becomes text. `rowBytes` is
+ * the length of the texts of a row.
+ */
+export async function copyAsParquet(connection: DuckDBConnection, sql: string, path: string, rowBytes: number): Promise<void> {
   const columns = await describeQuery(connection, sql);
   const list = columns.map(({ name, type }, i) => storeColumn({ name, type: resultTypeName(type) }, `q.c${i}`));
   const names = columns.map((_, i) => `c${i}`);
-  const rows = Math.min(groupRows.most, Math.max(groupRows.least, Math.floor(groupCells / columns.length)));
+  const fitting = Math.min(groupRows.most, Math.max(groupRows.least, Math.floor(groupCells / columns.length)));
+  const rows = Math.max(1, Math.min(fitting, Math.floor(groupBytes / Math.max(1, rowBytes))));
   await connection.run(
     `COPY (SELECT ${list.join(', ')} FROM (${sql}\n) AS q(${names.join(', ')})) TO ${quoteText(path)} (FORMAT parquet, ROW_GROUP_SIZE ${rows})`,
   );

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { makeArrowWriter } from './arrowStream.ts';
-import { ChainedReader } from './chainedReader.ts';
 import { ChunkReader, interruptUntilStopped } from './chunkReader.ts';
 import { makeCsvWriter } from './csvStream.ts';
 import { describeQuery, type QueryColumn, type QueryParams } from './describeQuery.ts';
@@ -20,6 +19,8 @@ const writers: Record<RowFormat, (columns: QueryColumn[]) => RowWriter> = {
   arrow: makeArrowWriter,
   csv: makeCsvWriter,
 };
+
+export const makeWriter = (format: RowFormat, columns: QueryColumn[]): RowWriter => writers[format](columns);
 
 /** How much is sent at once, and how much may wait for a slow reader. */
 const pieceBytes = 256 * 1024;
@@ -53,37 +54,10 @@ export async function startRows(
   return { columns: opened.columns, body: new RowStream(connection, opened) };
 }
 
-/** The rows of several SELECTs with the same columns, one after the other; `openNext` returns null after the last. */
-export async function startChainedRows(
-  connection: DuckDBConnection,
-  columns: QueryColumn[],
-  format: RowFormat,
-  openNext: () => Promise<OpenedSelect | null>,
-): Promise<Readable> {
-  const writer = writers[format](columns);
-  const reader = await ChainedReader.open(connection, async () => {
-    const next = await openNext();
-    if (next === null) return null;
-    try {
-      const start = () => connection.stream(selectWritten(next.sql, columns, writer));
-      return { reader: await ChunkReader.open(connection, start), release: next.release };
-    } catch (error) {
-      await next.release();
-      throw error;
-    }
-  });
-  return new RowStream(connection, { columns, writer, reader });
-}
-
-export interface OpenedSelect {
-  sql: string;
-  release(): Promise<void>;
-}
-
 interface OpenedRows {
   columns: QueryColumn[];
   writer: RowWriter;
-  reader: ChunkReader | ChainedReader;
+  reader: ChunkReader;
 }
 
 async function openRows(
@@ -106,7 +80,7 @@ async function openRows(
 }
 
 /** Columns by position: two may have the same name. The line break ends a comment at the end of the text. */
-function selectWritten(select: string, columns: QueryColumn[], writer: RowWriter): string {
+export function selectWritten(select: string, columns: QueryColumn[], writer: RowWriter): string {
   const names = columns.map((_, i) => `c${i}`).join(', ');
   return `SELECT ${writer.select((i) => `q.c${i}`)} FROM (${select}\n) AS q(${names})`;
 }

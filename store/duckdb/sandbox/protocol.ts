@@ -56,6 +56,7 @@ export interface RunRequest {
 
 export interface ExecuteStep {
   pageLimit: number;
+  /** A longer page is left out where the result is kept, and refused where it is not. */
   maxPageBytes: number;
   maxRows: number;
   maxBytes: number;
@@ -86,7 +87,7 @@ export interface Executed {
 export interface Replies {
   check: { analysis: Analysis; normalised: string | null };
   validate: { analysis: Analysis; columns: ResultColumn[] };
-  /** The frame's body is the page, followed by the result if that is small. */
+  /** The frame's body is the page, or nothing if that is long, followed by the result if that is small. */
   run: { analysis: Analysis | null; executed: Executed | null };
   /** The rows of the result; numbers beyond 2^53 as texts. */
   readFile: { rows: Scalar[][] };

@@ -27,7 +27,8 @@ export interface PreparedQuery extends Pick<ExecuteStep, 'pageLimit' | 'maxRows'
 
 /** A query interrupts itself at its deadline; one that cannot is killed this much later. */
 export const graceMs = 300;
-const maxPageBytes = 32 * 1024 * 1024;
+/** A page that is longer is read from the result's file, if that is kept. */
+const maxPageBytes = { kept: 1024 * 1024, alone: 32 * 1024 * 1024 };
 const resultName = 'result.parquet';
 
 export interface SandboxResult {
@@ -38,7 +39,7 @@ export interface SandboxResult {
   rowCount: number;
   /** Whether there are rows after the page. */
   more: boolean;
-  /** The text of a JSON array of objects, a line each. */
+  /** The text of a JSON array of objects, a line each. Empty with `keepResult` if it would be long. */
   pageJson: string;
   /** A Parquet file, owned by the caller; read it with `selectResult`. Null without `keepResult`, or if `content` is set. */
   resultFile: string | null;
@@ -57,7 +58,8 @@ export class TablesMissing extends Error {
 export async function runInProcess(process: QueryProcess, query: PreparedQuery): Promise<SandboxResult> {
   const { pageLimit, maxRows, maxBytes, resultPath, inlineBytes } = query;
   const resultFile = resultPath === null ? null : resultName;
-  const execute: ExecuteStep = { pageLimit, maxRows, maxBytes, maxPageBytes, resultFile, inlineBytes };
+  const pageBytes = resultFile === null ? maxPageBytes.alone : maxPageBytes.kept;
+  const execute: ExecuteStep = { pageLimit, maxRows, maxBytes, maxPageBytes: pageBytes, resultFile, inlineBytes };
   const { relations, files } = describeRelations(process, query);
   const governed = relations.some((relation) => relation.governed);
   try {

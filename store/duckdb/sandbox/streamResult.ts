@@ -1,17 +1,55 @@
 import type { Readable } from 'node:stream';
-import { type StreamStorage, streamFile } from '../engine.ts';
+import type { StreamStorage } from '../engine.ts';
+import { valueLength } from '../formats/rowParts.ts';
+import { streamParts } from '../formats/streamParts.ts';
 import type { DataFormat } from '../formats/streamRows.ts';
+import { quoteName } from '../relation.ts';
+import { parseTypeName } from '../typeNames.ts';
 import type { ResultColumn } from './protocol.ts';
 import { selectResult } from './resultTypes.ts';
 
+interface Page {
+  limit: number;
+  offset: number;
+}
+
+const spanRows = 20_000;
+
 /** Streams the rows of a query's result, or a page of them. The file is released when the stream closes. */
-export function streamResultFile(
+export async function streamResultFile(
   storage: StreamStorage,
   columns: ResultColumn[],
   open: () => Promise<{ path: string; release(): void | Promise<void> }>,
   format: DataFormat,
-  page?: { limit: number; offset: number },
+  page: Page & { most?: { bytes: number; refuse(): Error } },
 ): Promise<Readable> {
-  const part = page ? ` LIMIT ${page.limit} OFFSET ${page.offset}` : '';
-  return streamFile(storage, format, open, (path) => `${selectResult(path, columns)}${part}`);
+  const { path, release } = await open();
+  const select = selectResult(path, columns);
+  return streamParts(
+    storage,
+    {
+      columns: columns.map(({ name, type }) => ({ name, type: parseTypeName(type) })),
+      spans: cutPage(page),
+      open: async (_, { limit, offset }) => ({ from: `(${select} LIMIT ${limit} OFFSET ${offset})`, release: async () => {} }),
+      select: (from) => `SELECT * FROM ${from}`,
+      place: null,
+      lengths: columns.flatMap(({ name, type }) => valueLength(quoteName(name), type)),
+      divide({ offset }, counts) {
+        let before = offset;
+        return counts.map((limit) => {
+          before += limit;
+          return { limit, offset: before - limit };
+        });
+      },
+      most: page.most,
+      close: release,
+    },
+    format,
+    'quick',
+  );
+}
+
+function* cutPage({ limit, offset }: Page): Generator<Page, undefined> {
+  const end = offset + limit;
+  for (let at = offset; at === offset || at < end; at += spanRows) yield { limit: Math.min(spanRows, end - at), offset: at };
 }

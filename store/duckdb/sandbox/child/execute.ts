@@ -53,7 +53,7 @@ export async function execute(
   const elapsedMs = performance.now() - began;
   await refuseDeepJson(session.own, resultTable, hold(columns));
   stopWhenPassed(deadline);
-  const page = await writePage(session.own, columns, step);
+  const page = (await writePage(session.own, columns, step)) ?? leaveOut(step);
   stopWhenPassed(deadline);
   const content = step.resultFile === null ? null : await writeFile(session.own, columns, join(outDir, step.resultFile), step);
   stopWhenPassed(deadline);
@@ -128,7 +128,16 @@ async function requireWhole({ user, own }: Session, statement: DuckDBPreparedSta
   }
 }
 
-async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteStep): Promise<Buffer> {
+/** Null: it is too long. */
+async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteStep): Promise<Buffer | null> {
+  // Its texts alone may be more than there is memory for.
+  const lengths = hold(columns).flatMap(({ sql, type }) => (type === 'VARCHAR' || type === 'JSON' ? [`coalesce(strlen(${sql}), 0)`] : []));
+  if (lengths.length > 0) {
+    const measured = await own.runAndReadAll(
+      `SELECT sum(${lengths.join(' + ')}) > ${maxPageBytes} FROM ${resultTable} WHERE rowid < ${pageLimit}`,
+    );
+    if (measured.getRows()[0]?.[0] === true) return null;
+  }
   if (isWide(columns)) return writeWidePage(own, columns, pageLimit, maxPageBytes);
   const row = rowJson(hold(columns));
   const text = `SELECT string_agg(CAST(${row} AS VARCHAR), ${quoteText(pageSeparator)} ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
@@ -136,15 +145,21 @@ async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageL
     `SELECT strlen(rows) <= ${maxPageBytes}, CASE WHEN strlen(rows) <= ${maxPageBytes} THEN rows END FROM (${text})`,
   );
   const [fits, rows] = reader.getRows()[0] ?? [];
-  if (fits === false) throw pageTooLarge(maxPageBytes);
-  return Buffer.from(`[${rows ?? ''}]`);
+  return fits === false ? null : Buffer.from(`[${rows ?? ''}]`);
 }
 
-const pageTooLarge = (maxPageBytes: number) =>
-  new TooLarge(`The page is larger than ${maxPageBytes} bytes; ask for fewer rows or columns.`);
+function leaveOut({ resultFile, maxPageBytes }: ExecuteStep): Buffer {
+  if (resultFile === null) throw new TooLarge(`The page is larger than ${maxPageBytes} bytes; ask for fewer rows or columns.`);
+  return Buffer.alloc(0);
+}
 
 /** Writes some columns at a time, because DuckDB's JSON functions need memory for each column. */
-async function writeWidePage(own: DuckDBConnection, columns: ResultColumn[], pageLimit: number, maxPageBytes: number): Promise<Buffer> {
+async function writeWidePage(
+  own: DuckDBConnection,
+  columns: ResultColumn[],
+  pageLimit: number,
+  maxPageBytes: number,
+): Promise<Buffer | null> {
   const held = hold(columns);
   const rows: string[] = [];
   for (let first = 0; first < held.length; first += mostColumnsAtOnce) {
@@ -152,11 +167,10 @@ async function writeWidePage(own: DuckDBConnection, columns: ResultColumn[], pag
     const reader = await own.runAndReadAll(`SELECT CAST(${part} AS VARCHAR) FROM ${resultTable} WHERE rowid < ${pageLimit} ORDER BY rowid`);
     for (const [i, [text]] of reader.getRows().entries())
       rows[i] = first === 0 ? (text as string) : `${rows[i]?.slice(0, -1)},${(text as string).slice(1)}`;
-    if (rows.reduce((sum, text) => sum + text.length, 0) > maxPageBytes) throw pageTooLarge(maxPageBytes);
+    if (rows.reduce((sum, text) => sum + text.length, 0) > maxPageBytes) return null;
   }
   const page = Buffer.from(`[${rows.join(pageSeparator)}]`);
-  if (page.length > maxPageBytes) throw pageTooLarge(maxPageBytes);
-  return page;
+  return page.length > maxPageBytes ? null : page;
 }
 
 /**
