@@ -17,6 +17,8 @@ export interface Attack {
   seconds: Record<Size, number>;
   /** What did not hold, in words. */
   judge?(report: AttackReport): string[];
+  /** The same about times, which say something only at full size and on a machine with nothing else to do. */
+  judgeTimes?(report: AttackReport): string[];
 }
 
 export type Size = 'short' | 'full';
@@ -55,7 +57,8 @@ export async function runAttack(world: World, attack: Attack, size: Size): Promi
   const after = readProcesses(world.product);
   const restarted = [...before].filter(([name, { pid }]) => after.get(name)?.pid !== pid).map(([name]) => name);
   const report: AttackReport = { outcome, quiet, during, peaks, restarted, faults: [] };
-  report.faults = [...findFaults(report), ...(attack.judge?.(report) ?? [])];
+  const slow = size === 'full' ? (attack.judgeTimes?.(report) ?? []) : [];
+  report.faults = [...findFaults(report), ...(attack.judge?.(report) ?? []), ...slow];
   return report;
 }
 

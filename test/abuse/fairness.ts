@@ -26,7 +26,7 @@ export const hoardedProcesses: Attack = {
       return outcome;
     };
   },
-  judge: (report) => judgeMedian(report, 'query', 1_000),
+  judgeTimes: (report) => judgeMedian(report, 'query', 1_000),
 };
 
 /** Files that wait to be read, in accounts of one person. */
@@ -50,7 +50,7 @@ export const hoardedIngests: Attack = {
       return outcome;
     };
   },
-  judge: (report) => judgeMedian(report, 'upload', 2_000),
+  judgeTimes: (report) => judgeMedian(report, 'upload', 2_000),
 };
 
 /** Many uploads in the same moment, into one workbook. */
