@@ -1,3 +1,4 @@
+import type { QueryLineage } from '../../../core/lineage/readPlan.ts';
 import type { Analysis } from '../../../core/sql/analyze.ts';
 import type { KnownTable } from '../../../core/sql/checkTree.ts';
 import type { Tail } from '../relation.ts';
@@ -38,6 +39,14 @@ export interface ValidateRequest {
   timeoutMs: number;
 }
 
+/** Like `validate`, for SQL without parameters; tells also what each column of the result depends on. */
+export interface PlanRequest {
+  op: 'plan';
+  sql: string;
+  tables: { name: string; columns: ResultColumn[] }[];
+  timeoutMs: number;
+}
+
 /**
  * Up to three steps in one request; null skips a step. A query that fails the check goes no further. Loading in a request of
  * its own lets the service remove files before the query runs.
@@ -73,7 +82,7 @@ export interface ReadFileRequest {
   timeoutMs: number;
 }
 
-export type Request = CheckRequest | ValidateRequest | RunRequest | ReadFileRequest;
+export type Request = CheckRequest | ValidateRequest | PlanRequest | RunRequest | ReadFileRequest;
 
 export interface Executed {
   columns: ResultColumn[];
@@ -87,6 +96,8 @@ export interface Executed {
 export interface Replies {
   check: { analysis: Analysis; normalised: string | null };
   validate: { analysis: Analysis; columns: ResultColumn[] };
+  /** Lineage null: every column depends on everything, or nothing was bound. */
+  plan: { analysis: Analysis; columns: ResultColumn[]; lineage: QueryLineage | null };
   /** The frame's body is the page, or nothing if that is long, followed by the result if that is small. */
   run: { analysis: Analysis | null; executed: Executed | null };
   /** The rows of the result; numbers beyond 2^53 as texts. */

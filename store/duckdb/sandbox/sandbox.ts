@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
+import { everyColumn, type QueryLineage } from '../../../core/lineage/readPlan.ts';
 import { checkText, type SqlError } from '../../../core/sql/analyze.ts';
 import type { KnownTable, TreeCheck } from '../../../core/sql/checkTree.ts';
 import { foldName } from '../../../core/sql/identifiers.ts';
@@ -10,7 +11,7 @@ import type { Relation } from '../relation.ts';
 import type { Isolation } from './isolation.ts';
 import { type IsolationChoice, openIsolation } from './openIsolation.ts';
 import { childProblem, goneProblem, requireOk } from './outcomes.ts';
-import { findParamProblems, type GivenParams, readParams } from './params.ts';
+import { findParamProblems, type GivenParams, matchParams, readParams } from './params.ts';
 import { givenUp, ProcessPool } from './pool.ts';
 import type { QueryProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
@@ -31,6 +32,17 @@ export interface Sandbox {
     timeoutMs: number;
     signal?: AbortSignal;
   }): Promise<Validation>;
+  /**
+   * Binds a query without parameters, like `validate`, and tells what each column of the result depends on. `tables` are those
+   * that it reads. Throws what is wrong with the query.
+   */
+  plan(query: {
+    userId: string;
+    sql: string;
+    relations: Pick<Relation, 'name' | 'columns'>[];
+    timeoutMs: number;
+    signal?: AbortSignal;
+  }): Promise<PlannedQuery>;
   /** Reads a file that strangers wrote by SQL of the service, in a process of its own. */
   readFile<T>(
     file: { userId: string; path: string; timeoutMs: number; signal?: AbortSignal },
@@ -71,6 +83,12 @@ export interface Validation {
   valid: boolean;
   errors: SqlError[];
   columns: ResultColumn[];
+}
+
+export interface PlannedQuery {
+  tables: string[];
+  columns: ResultColumn[];
+  lineage: QueryLineage;
 }
 
 export interface SandboxOptions {
@@ -164,10 +182,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     async validate({ userId, sql, params, relations, timeoutMs, signal }) {
       const given = params === undefined ? null : readParams(params);
       const work = async (process: QueryProcess) => {
-        const tables = relations.map(({ name, columns }) => ({
-          name,
-          columns: columns.map((column) => ({ name: column.name, type: column.type })),
-        }));
+        const tables = describeColumns(relations);
         const { reply } = await untilAborted(signal, process, () =>
           process.ask({ op: 'validate', sql, params: given ?? {}, tables, timeoutMs }, timeoutMs + graceMs),
         );
@@ -184,6 +199,21 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       };
       return withProcess(userId, sql, work, signal);
     },
+    async plan({ userId, sql, relations, timeoutMs, signal }) {
+      const work = async (process: QueryProcess) => {
+        const tables = describeColumns(relations);
+        const { reply } = await untilAborted(signal, process, () =>
+          process.ask({ op: 'plan', sql, tables, timeoutMs }, timeoutMs + graceMs),
+        );
+        if (!reply.ok) throw childProblem(reply.error);
+        const { tables: used, parameters } = requireOk(reply.value.analysis);
+        matchParams(parameters, {});
+        const { columns, lineage } = reply.value;
+        const names = columns.map(({ name }) => name);
+        return { tables: used, columns, lineage: lineage ?? everyColumn(names, describeInputs(relations, used)) };
+      };
+      return withProcess(userId, sql, work, signal);
+    },
     async close() {
       await pool.close();
       await isolation.remove();
@@ -193,6 +223,12 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 
 const describeTables = (relations: Pick<Relation, 'name' | 'columns'>[]): KnownTable[] =>
   relations.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
+
+const describeColumns = (relations: Pick<Relation, 'name' | 'columns'>[]) =>
+  relations.map(({ name, columns }) => ({ name, columns: columns.map((column) => ({ name: column.name, type: column.type })) }));
+
+const describeInputs = (relations: Pick<Relation, 'name' | 'columns'>[], used: string[]) =>
+  relations.filter(({ name }) => used.includes(name)).map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
 
 /** On abort kills the process, because a query may not react to an interrupt. */
 async function untilAborted<T>(signal: AbortSignal | undefined, process: QueryProcess, work: () => Promise<T>): Promise<T> {

@@ -1,3 +1,4 @@
+import { scanColumn, scanTable } from '../../../../core/lineage/scanNames.ts';
 import type { TreeCheck } from '../../../../core/sql/checkTree.ts';
 import { foldName } from '../../../../core/sql/identifiers.ts';
 import { createTailTable, quoteName } from '../../relation.ts';
@@ -50,6 +51,24 @@ export async function loadEmpty(session: Session, tables: ValidateRequest['table
     const empty = columns.map((column) => `CAST(NULL AS ${column.type}) AS ${quoteName(column.name)}`);
     await session.user.run(`CREATE TEMP VIEW ${quoteName(name)} AS SELECT ${empty.join(', ')} WHERE false`);
   }
+  await lockBinding(session);
+}
+
+/** Views over empty tables, which a plan names by their places (core/lineage/scanNames.ts). */
+export async function loadEmptyTables(session: Session, tables: ValidateRequest['tables'], plan: LoadPlan): Promise<void> {
+  const isNeeded = isMeant(plan);
+  for (const [place, { name, columns }] of tables.entries()) {
+    const all = columns.map((column, i) => ({ ...column, place: scanColumn(i) }));
+    const needed = all.filter((column) => isNeeded(column.name));
+    const kept = needed.length > 0 ? needed : all.slice(-1);
+    await session.user.run(`CREATE TEMP TABLE ${scanTable(place)} (${kept.map((column) => `${column.place} ${column.type}`).join(', ')})`);
+    const named = kept.map((column) => `${column.place} AS ${quoteName(column.name)}`);
+    await session.user.run(`CREATE TEMP VIEW ${quoteName(name)} AS SELECT ${named.join(', ')} FROM ${scanTable(place)}`);
+  }
+  await lockBinding(session);
+}
+
+async function lockBinding(session: Session): Promise<void> {
   // The optimizer would evaluate constant expressions, which can take long.
   await session.user.run('PRAGMA disable_optimizer');
   await session.lock();

@@ -5,12 +5,23 @@ import { analyze } from '../../../../core/sql/analyze.ts';
 import type { TreeCheck } from '../../../../core/sql/checkTree.ts';
 import { foldName } from '../../../../core/sql/identifiers.ts';
 import { findGap, findParamProblems } from '../params.ts';
-import type { CheckRequest, ReadFileRequest, Replies, Reply, Request, RunRequest, Scalar, ValidateRequest } from '../protocol.ts';
+import type {
+  CheckRequest,
+  PlanRequest,
+  ReadFileRequest,
+  Replies,
+  Reply,
+  Request,
+  RunRequest,
+  Scalar,
+  ValidateRequest,
+} from '../protocol.ts';
 import { openChannel } from './channel.ts';
 import { describeQueryError } from './errors.ts';
 import { bindQuery, type Deadline, execute } from './execute.ts';
-import { loadEmpty, loadRelations } from './load.ts';
+import { loadEmpty, loadEmptyTables, loadRelations } from './load.ts';
 import { openSession, type Session } from './session.ts';
+import { traceQuery } from './traceQuery.ts';
 
 /**
  * A query process: parses, checks and runs SQL of users, one request at a time, each in a new database that is prepared in
@@ -45,6 +56,8 @@ async function answer(request: Request): Promise<Answer> {
       return { value: await check(current, request), used: false };
     case 'validate':
       return withDeadline(current, request.timeoutMs, () => validate(current, request));
+    case 'plan':
+      return withDeadline(current, request.timeoutMs, () => plan(current, request));
     case 'run':
       return withDeadline(current, request.timeoutMs, (deadline) => run(current, request, deadline));
     case 'readFile':
@@ -60,12 +73,23 @@ async function check({ own }: Session, { sql, tables }: CheckRequest): Promise<R
 }
 
 async function validate(current: Session, { sql, params, tables }: ValidateRequest): Promise<Answer> {
-  const known = tables.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
-  const analysis = analyze(sql, await serialize(current.own, sql), known);
+  const analysis = analyze(sql, await serialize(current.own, sql), describeKnown(tables));
   if (analysis.outcome !== 'ok' || findGap(analysis.parameters) !== null) return { value: { analysis, columns: [] }, used: false };
   await loadEmpty(current, onlyUsed(tables, analysis));
   return { value: { analysis, columns: await bindQuery(current, sql, params) }, used: true };
 }
+
+async function plan(current: Session, { sql, tables }: PlanRequest): Promise<Answer> {
+  const analysis = analyze(sql, await serialize(current.own, sql), describeKnown(tables));
+  if (analysis.outcome !== 'ok' || analysis.parameters.length > 0) return { value: { analysis, columns: [], lineage: null }, used: false };
+  const read = onlyUsed(tables, analysis);
+  await loadEmptyTables(current, read, analysis);
+  const columns = await bindQuery(current, sql, {});
+  return { value: { analysis, columns, lineage: await traceQuery(current, sql, columns, read) }, used: true };
+}
+
+const describeKnown = (tables: ValidateRequest['tables']) =>
+  tables.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
 
 async function run(current: Session, { sql, params, check: tables, load, execute: step }: RunRequest, deadline: Deadline): Promise<Answer> {
   const analysis = tables && analyze(sql, await serialize(current.own, sql), tables);
