@@ -1,0 +1,42 @@
+import type { InputColumn } from './inputs.ts';
+import type { QueryLineage } from './readPlan.ts';
+
+/**
+ * What a change of one input changes in an output, by column ids. `all`: which rows the output has, and so every column; a list:
+ * these columns of the output. What is not here changes nothing.
+ */
+export interface Flows {
+  /** When rows of the input come or go. */
+  rows: Reach;
+  /** When values of a column of the input change. */
+  columns: Record<number, Reach>;
+}
+
+export type Reach = 'all' | number[];
+
+/** The columns of the input that matter at all. */
+export const listUsedColumns = ({ columns }: Flows): number[] =>
+  Object.entries(columns)
+    .filter(([, reach]) => reach === 'all' || reach.length > 0)
+    .map(([id]) => Number(id));
+
+/** The flows from one input of a query, which the query knows as `table`, to its result. Ids by name of the column. */
+export function describeFlows(
+  { columns, rows }: QueryLineage,
+  table: string,
+  inputIds: ReadonlyMap<string, number>,
+  outputIds: ReadonlyMap<string, number>,
+): Flows {
+  const reached = new Map<string | null, number[]>();
+  for (const { name, computedFrom, decidedBy } of columns) {
+    const id = outputIds.get(name);
+    for (const column of new Set(namesOf([...computedFrom, ...decidedBy], table)))
+      if (id !== undefined) reached.set(column, [...(reached.get(column) ?? []), id]);
+  }
+  const deciding = new Set(namesOf(rows, table));
+  const reachOf = (column: string | null): Reach => (deciding.has(column) ? 'all' : (reached.get(column) ?? []));
+  const used = [...inputIds].map(([name, id]): [number, Reach] => [id, reachOf(name)]).filter(([, reach]) => reach.length > 0);
+  return { rows: reachOf(null), columns: Object.fromEntries(used) };
+}
+
+const namesOf = (places: InputColumn[], table: string) => places.filter((place) => place.table === table).map(({ column }) => column);
