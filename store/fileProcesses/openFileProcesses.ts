@@ -72,17 +72,14 @@ class Pool implements FileProcesses {
 
   use<T>(userId: string, work: (process: FileProcess) => Promise<T>, limits: UseLimits = {}): Promise<T> {
     return new Promise((resolve, reject) => {
-      void this.gate.run(userId, async () => {
-        try {
-          limits.signal?.throwIfAborted();
-          const process = await this.take();
-          // The caller does not wait until the process is ready for the next file.
-          await this.watch(process, work, limits).then(resolve, reject);
-          await this.giveBack(process);
-        } catch (error) {
-          reject(error);
-        }
-      });
+      const useOne = async () => {
+        limits.signal?.throwIfAborted();
+        const process = await this.take();
+        // The caller does not wait until the process is ready for the next file.
+        await this.watch(process, work, limits).then(resolve, reject);
+        await this.giveBack(process);
+      };
+      this.gate.run(userId, useOne).catch(reject);
     });
   }
 
@@ -92,6 +89,7 @@ class Pool implements FileProcesses {
     signal?.addEventListener('abort', stop, { once: true });
     const timer = setInterval(() => void this.watchMemory(process), watchEveryMs);
     try {
+      signal?.throwIfAborted();
       return await work(openFileProcess(process, Date.now() + timeMs));
     } catch (error) {
       // After anything but a refusal of the file the state of the process is not known.
