@@ -89,9 +89,9 @@ function warnIfRowSecurityIsBypassed(db: Database, log: pino.Logger): void {
   );
 }
 
-/** Few at a time: they wait for the same disk, and those of one workbook for each other. */
+/** Few at a time: they keep the few threads busy that read and write files, and those of one workbook wait for each other. */
 function openIntake(): FairGate {
-  return new FairGate({ slots: 6, leftToOthers: 1, mostWaiting: 2_000, mostWaitingOfOne: 500 }, () => {
+  return new FairGate({ slots: 4, leftToOthers: 1, mostWaiting: 2_000, mostWaitingOfOne: 500 }, () => {
     const fix = 'Wait for some of them to be answered, then send the next.';
     return new DomainError('rate-limited', 'Too many files are arriving at once.', fix, { headers: { 'Retry-After': '5' } });
   });
