@@ -141,10 +141,11 @@ async function readBytes(
 
 /** Many short values take many times the memory of their text. */
 const mostCost = 384 * 1024 * 1024;
+const littleCost = 1024 * 1024;
 
 async function admitBody({ cost }: ReceivedBody, takeRoom: (bytes: number) => Promise<void>): Promise<void> {
   if (cost > mostCost) throw new DomainError('too-large', 'The body holds too many values.', 'Send it in smaller parts.');
-  if (cost > 0) await takeRoom(cost);
+  if (cost > littleCost) await takeRoom(cost);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -39,9 +39,14 @@ export const work: BudgetUse = {
   all: { detail: 'Too many large requests are being worked on just now.', suggestedFix: 'Try again in a few seconds.' },
 };
 
-interface Waiter {
+interface Wanted {
   caller: string;
   bytes: number;
+  /** What the request has already. */
+  held: number;
+}
+
+interface Waiter extends Wanted {
   admit(): void;
 }
 
@@ -62,31 +67,39 @@ export class ByteBudget {
   }
 
   /** Waits a while for room, then refuses. Who needs much waits behind those who came before; who needs little does not. */
-  async take(caller: string, bytes: number): Promise<void> {
+  async take(wanted: Wanted): Promise<void> {
+    const { caller, bytes } = wanted;
     const isAhead = bytes <= sentBytes || ![...this.waiting].some((waiter) => this.fitsOwn(waiter));
-    if (isAhead && this.fitsOwn({ caller, bytes }) && this.fitsAll(bytes)) this.add(caller, bytes);
-    else await this.wait(caller, bytes);
+    if (isAhead && this.fitsOwn(wanted) && this.fitsAll(wanted)) this.add(caller, bytes);
+    else await this.wait(wanted);
   }
 
-  /** A single request may need more than the limit, if nothing else is held. */
-  private fitsOwn({ caller, bytes }: Pick<Waiter, 'caller' | 'bytes'>): boolean {
+  /** A single request may need more than the limit, if nothing else is held but by those who wait as well. */
+  private fitsOwn({ caller, bytes, held }: Wanted): boolean {
     const own = this.usedBy.get(caller) ?? 0;
-    return own === 0 || own + bytes <= this.limits.callerBytes;
+    return own + bytes <= this.limits.callerBytes || own <= Math.max(held, this.countIdle(caller));
   }
 
-  private fitsAll(bytes: number): boolean {
-    return this.used === 0 || this.used + bytes <= this.limits.processBytes;
+  private fitsAll({ bytes, held }: Wanted): boolean {
+    return this.used + bytes <= this.limits.processBytes || this.used <= Math.max(held, this.countIdle());
   }
 
-  private wait(caller: string, bytes: number): Promise<void> {
+  /** What is held by requests that wait for more. */
+  private countIdle(caller?: string): number {
+    let idle = 0;
+    for (const waiter of this.waiting) if (caller === undefined || waiter.caller === caller) idle += waiter.held;
+    return idle;
+  }
+
+  private wait(wanted: Wanted): Promise<void> {
+    const { caller, bytes } = wanted;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.waiting.delete(waiter);
-        reject(this.refuse(caller, bytes));
+        reject(this.refuse(wanted));
       }, this.use.patienceMs);
       const waiter: Waiter = {
-        caller,
-        bytes,
+        ...wanted,
         admit: () => {
           clearTimeout(timer);
           this.waiting.delete(waiter);
@@ -95,6 +108,7 @@ export class ByteBudget {
         },
       };
       this.waiting.add(waiter);
+      this.admitWaiting();
     });
   }
 
@@ -113,14 +127,14 @@ export class ByteBudget {
     let isFull = false;
     for (const waiter of [...this.waiting].sort((a, b) => own(a) - own(b))) {
       if (!this.fitsOwn(waiter) || (isFull && waiter.bytes > sentBytes)) continue;
-      if (this.fitsAll(waiter.bytes)) waiter.admit();
+      if (this.fitsAll(waiter)) waiter.admit();
       else isFull = true;
     }
   }
 
-  private refuse(caller: string, bytes: number): DomainError {
-    const own = this.usedBy.get(caller) ?? 0;
-    const isOwn = !this.fitsOwn({ caller, bytes });
+  private refuse(wanted: Wanted): DomainError {
+    const own = this.usedBy.get(wanted.caller) ?? 0;
+    const isOwn = !this.fitsOwn(wanted);
     const { detail, suggestedFix } = isOwn ? this.use.own(Math.ceil(own / 1024)) : this.use.all;
     return new DomainError(isOwn ? 'rate-limited' : 'unavailable', detail, suggestedFix, { headers: { 'Retry-After': retryAfterSeconds } });
   }
@@ -138,7 +152,7 @@ export class Room {
 
   /** Waits until so much can be held; refuses after a while. */
   async take(bytes: number): Promise<void> {
-    await this.budget.take(this.caller, bytes);
+    await this.budget.take({ caller: this.caller, bytes, held: this.held });
     // The caller may have gone meanwhile.
     if (this.released) this.budget.add(this.caller, -bytes);
     else this.held += bytes;

@@ -62,6 +62,18 @@ describe('a budget of bytes', () => {
     expect(log.slice(2).sort()).toEqual(['b 50', 'c 10']);
   });
 
+  it('does not stop a request by what it has itself, nor by those who wait for more as well', async () => {
+    const [budget, log] = [open(), [] as string[]];
+    const rooms = [budget.open('a'), budget.open('a')];
+    for (const room of rooms) await room.take(20 * mib);
+    const more = rooms.map((room, i) => room.take(300 * mib).then(() => void log.push(`${i}`)));
+    await more[0];
+    expect(log).toEqual(['0']);
+    rooms[0]?.release();
+    await more[1];
+    expect(log).toEqual(['0', '1']);
+  });
+
   it.each([
     ['rate-limited', 'a'],
     ['unavailable', 'b'],
