@@ -15,6 +15,7 @@ export const problems = {
   'outside-reach': { status: 403, title: "Outside the credential's reach" },
   'insufficient-role': { status: 403, title: 'The role does not allow this' },
   'governed-workbook': { status: 403, title: 'The workbook is governed' },
+  'quota-exceeded': { status: 403, title: 'No room in the account' },
   'not-owner': { status: 403, title: 'Only the owner may do this' },
   'bad-signature': { status: 403, title: 'The signature does not match' },
   'not-found': { status: 404, title: 'Not found' },

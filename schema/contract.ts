@@ -1775,8 +1775,8 @@ export interface paths {
          *     `query-refused` and says why; an error of the query itself is 400 `query-failed`. Time and memory are bounded: 400
          *     `query-timeout`, `query-too-large`. An unknown `at` is 404. When too many queries wait, 429.
          *
-         *     The result is kept for 24 hours under its `id`, belongs to the credential's user, and can be paged with `getResult`.
-         *     `format` or `Accept` chooses the format of the first page; in all but JSON the manifest is in headers only. Denied
+         *     The result is kept under its `id` for 24 hours, or until newer ones need the room that the account has for results.
+         *     It belongs to the credential's user, and can be paged with `getResult`. `format` or `Accept` chooses the format of the first page; in all but JSON the manifest is in headers only. Denied
          *     columns do not exist for the query, masked ones read as NULL.
          */
         post: operations["runQuery"];
@@ -1818,7 +1818,8 @@ export interface paths {
          * Read a page of a result
          * @description A page of a durable result. `format` or `Accept` chooses JSON (default), NDJSON, Arrow, CSV or Parquet. A result belongs to the user whose
          *     credential made it: for anybody else it is 404; for a credential of the same user whose reach excludes the workbook 403
-         *     `outside-reach`. After 24 hours, and once a policy was set that would have changed it, it is 410 `expired`.
+         *     `outside-reach`. After 24 hours, when newer results needed its room, and once a policy was set that would have changed
+         *     it, it is 410 `expired`.
          */
         get: operations["getResult"];
         put?: never;
@@ -5301,6 +5302,7 @@ export interface components {
             plan: components["schemas"]["Plan"];
             plan_status: components["schemas"]["PlanStatus"];
             credits: components["schemas"]["Credits"];
+            storage: components["schemas"]["Storage"];
             credential: components["schemas"]["Credential"];
         };
         /** @description A member of a workspace. */
@@ -5788,7 +5790,7 @@ export interface components {
             tables: components["schemas"]["ReadTable"][];
             /**
              * Format: date-time
-             * @description When the result goes (24 hours).
+             * @description When the result goes at the latest (24 hours).
              */
             expires_at: string;
             /**
@@ -6581,6 +6583,32 @@ export interface components {
              * @default 1
              */
             rows?: number;
+        };
+        /**
+         * @description What an account stores, in bytes. A write or upload that would bring tables and sources over the limit is 403
+         *     `quota-exceeded`. Results of queries never stand in its way: the oldest go when their room is needed.
+         */
+        Storage: {
+            /**
+             * Format: int64
+             * @description The current versions of tables.
+             */
+            tables_bytes: number;
+            /**
+             * Format: int64
+             * @description Original files.
+             */
+            sources_bytes: number;
+            /**
+             * Format: int64
+             * @description Results of queries that are still kept.
+             */
+            results_bytes: number;
+            /**
+             * Format: int64
+             * @description What the account's plan allows; `null` where there is no limit.
+             */
+            limit_bytes: number | null;
         };
         /**
          * @description `structured`: structured tables took over; `skipped`: sheets as they are; `deferred`: raw tables now, structured ones
@@ -7730,7 +7758,7 @@ export interface components {
         };
         /**
          * @description The credential is valid but may not do this. The problem names the scope, reach or role that is missing. Slugs:
-         *     `missing-scope`, `outside-reach`, `insufficient-role`, `governed-workbook`, `not-owner`, `bad-signature`.
+         *     `missing-scope`, `outside-reach`, `insufficient-role`, `governed-workbook`, `quota-exceeded`, `not-owner`, `bad-signature`.
          */
         Forbidden: {
             headers: {
@@ -8443,6 +8471,12 @@ export interface operations {
                      *         "purchased": 5000,
                      *         "used": 340,
                      *         "remaining": 4860
+                     *       },
+                     *       "storage": {
+                     *         "tables_bytes": 5242880,
+                     *         "sources_bytes": 1048576,
+                     *         "results_bytes": 20480,
+                     *         "limit_bytes": 100000000000
                      *       },
                      *       "credential": {
                      *         "kind": "access_token",

@@ -57,7 +57,11 @@ export const sources = pgTable(
     createdAt: at('created_at').notNull(),
     updatedAt: at('updated_at').notNull(),
   },
-  (t) => [uniqueIndex('sources_name').on(t.workbookId, t.name), index('sources_content').on(t.workbookId, t.sha256)],
+  (t) => [
+    uniqueIndex('sources_name').on(t.workbookId, t.name),
+    index('sources_content').on(t.workbookId, t.sha256),
+    index('sources_account').on(t.accountId),
+  ],
 );
 
 /** One row for each time that rows of a source were added to a table. */

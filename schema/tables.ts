@@ -34,6 +34,9 @@ export const tables = pgTable(
     nextColumnId: integer('next_column_id').notNull(),
     /** Number of log entries that are not in files of the current manifest; compaction reduces it. */
     tailCount: integer('tail_count').notNull().default(0),
+    /** Bytes of the files of the current manifest, and of the log entries on top of them. */
+    fileBytes: count('file_bytes').notNull().default(0),
+    tailBytes: count('tail_bytes').notNull().default(0),
     createdAt: at('created_at').notNull(),
     updatedAt: at('updated_at').notNull(),
     deletedAt: at('deleted_at'),
@@ -43,6 +46,7 @@ export const tables = pgTable(
     uniqueIndex('tables_name').on(t.workbookId, t.nameKey).where(sql`state = 'active' AND deleted_at IS NULL`),
     index('tables_name_key').on(t.workbookId, t.nameKey),
     index('tables_workbook').on(t.workbookId, t.id),
+    index('tables_account').on(t.accountId),
   ],
 );
 
@@ -229,6 +233,8 @@ export const results = pgTable(
     /** The result's file in the blob store; a small one is in `content` instead. */
     blobKey: text('blob_key'),
     content: bytea('content'),
+    /** What it takes: the file or the content, and what is said of it. */
+    bytes: count('bytes').notNull().default(0),
     columns: jsonb('columns').$type<{ name: string; type: string }[]>().notNull(),
     rowCount: count('row_count').notNull(),
     elapsedMs: integer('elapsed_ms').notNull().default(0),
@@ -238,7 +244,7 @@ export const results = pgTable(
     createdAt: at('created_at').notNull(),
     expiresAt: at('expires_at').notNull(),
   },
-  (t) => [index('results_expiry').on(t.expiresAt)],
+  (t) => [index('results_expiry').on(t.expiresAt), index('results_account').on(t.accountId, t.createdAt)],
 );
 
 /** Blobs that nothing referred to at the last check. They are deleted if that is still so a day later. */

@@ -2,6 +2,8 @@ import { homedir, totalmem } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isNetwork } from '../core/networkAddress.ts';
+import { formatLimit, formatStorageLimits, parseStorageLimits, type StorageLimits, usualStorageLimits } from '../core/storage/limits.ts';
+import { parseSize } from '../core/storage/sizes.ts';
 import { projectDir } from './projectDir.mjs';
 import { type Variable, type VariableName, variableNames, variables } from './variables.ts';
 
@@ -76,6 +78,10 @@ export interface Config {
   work: { processBytes: number; callerBytes: number };
   /** Whether work is refused for lack of credits. null: nothing was said, so it depends on how the service is started. */
   credits: CreditMode | null;
+  /** Bytes that an account may store, by plan. */
+  storageLimits: StorageLimits;
+  /** Bytes that the results of an account may take together. */
+  resultsLimit: number;
   logLevel: LogLevel;
   logFormat: (typeof logFormats)[number];
   /** null: the embedded PostgreSQL. */
@@ -131,6 +137,8 @@ export function loadConfig(env: Env = process.env): Config {
       callerBytes: read.count('SVC_WORK_BYTES_PER_CALLER', 128 * 1024 * 1024),
     },
     credits: read.choice('SVC_CREDITS', creditModes, null),
+    storageLimits: read.storageLimits('SVC_STORAGE_LIMITS'),
+    resultsLimit: read.size('SVC_RESULTS_LIMIT', 1e9),
     logLevel: read.choice('SVC_LOG_LEVEL', logLevels, 'info'),
     logFormat: read.choice('SVC_LOG_FORMAT', logFormats, 'plain'),
     databaseUrl: read.url('DATABASE_URL', ['postgres:', 'postgresql:']),
@@ -192,6 +200,8 @@ export function configToEnv(config: Config): Env {
     SVC_WORK_BYTES: String(config.work.processBytes),
     SVC_WORK_BYTES_PER_CALLER: String(config.work.callerBytes),
     SVC_CREDITS: config.credits ?? undefined,
+    SVC_STORAGE_LIMITS: formatStorageLimits(config.storageLimits),
+    SVC_RESULTS_LIMIT: formatLimit(config.resultsLimit),
     SVC_LOG_LEVEL: config.logLevel,
     SVC_LOG_FORMAT: config.logFormat,
     DATABASE_URL: config.databaseUrl ?? undefined,
@@ -378,6 +388,21 @@ class Reader {
     const chosen = choices.find((choice) => choice === value);
     if (chosen === undefined) this.refuse(name, `must be one of ${choices.join(', ')}, not "${value}"`);
     return chosen ?? fallback;
+  }
+
+  size(name: VariableName, fallback: number): number {
+    const value = this.text(name);
+    if (value === null) return fallback;
+    const bytes = parseSize(value);
+    if (bytes === null) this.refuse(name, `must be a size such as 500MB or 2GB, or unlimited, not "${value}"`);
+    return bytes ?? fallback;
+  }
+
+  storageLimits(name: VariableName): StorageLimits {
+    const value = this.text(name);
+    const limits = value === null ? usualStorageLimits : parseStorageLimits(value);
+    if (limits === null) this.refuse(name, `must be a size such as 5GB, or sizes of plans such as free=5GB,pro=unlimited, not "${value}"`);
+    return limits ?? usualStorageLimits;
   }
 
   url(name: VariableName, protocols: string[]): string | null {

@@ -23,6 +23,7 @@ import { JobWatch } from './pg/jobWatch.ts';
 import { isRowSecurityEnforced } from './pg/roleCheck.ts';
 import { openPolicies, type Policies } from './policies.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
+import { StorageMeter } from './storageMeter.ts';
 import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
 
 /** What every activity works with. Made once per process. */
@@ -40,6 +41,8 @@ export interface Services extends Committer {
   jobWatch: JobWatch;
   /** Users take turns in it to have files stored and jobs registered. */
   intake: FairGate;
+  /** What accounts store. */
+  storage: StorageMeter;
   /** Runs user SQL in separate processes. Opened on first use. */
   sandbox(): Promise<Sandbox>;
   /** The query processes, if there are any yet. */
@@ -128,6 +131,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     editLocks: new KeyedLock(),
     jobWatch: new JobWatch(db.pool),
     intake: openIntake(),
+    storage: new StorageMeter(db, config.storageLimits),
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
     makeId,
     sessionKey: deriveKey(config.secret, 'sessions'),

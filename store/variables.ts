@@ -102,6 +102,17 @@ export const variables = {
     default: 'unlimited for `npm start`, metered for parts run on their own',
     meaning: 'metered: structuring falls back to raw tables when the credits of an account are used up. unlimited: usage is only recorded',
   },
+  SVC_STORAGE_LIMITS: {
+    topic: 'Service',
+    default: 'free=100GB,payg=100GB,solo=500GB,pro=2TB',
+    meaning:
+      'what an account may store (tables, sources, results), by plan; plans that are not named keep the default. One size, such as 5GB, for all plans; unlimited: no limit',
+  },
+  SVC_RESULTS_LIMIT: {
+    topic: 'Service',
+    default: '1GB',
+    meaning: 'what the results of queries of an account may take together; beyond it the oldest ones go',
+  },
   SVC_LOG_LEVEL: { topic: 'Service', default: 'info', meaning: 'fatal, error, warn, info, debug, trace or silent' },
   SVC_LOG_FORMAT: {
     topic: 'Service',

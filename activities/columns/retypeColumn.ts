@@ -2,6 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { type ColumnType, formatColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
+import { sumLayers } from '../../core/storage/use.ts';
 import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import { planColumnEdit } from '../../core/table/edit.ts';
 import { openLog } from '../../core/table/layers.ts';
@@ -11,6 +12,7 @@ import { updateTable } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { writeSegments } from '../../store/tables/writeSegments.ts';
 import { castColumn, findUncastable } from '../../store/tables/writtenColumns.ts';
+import { requireRoom } from '../storage/withRoom.ts';
 import { type ColumnRequest, openForColumns, type PreparedColumnChange, requireColumn } from './openColumn.ts';
 import { requireColumnType } from './refuseColumn.ts';
 
@@ -33,6 +35,7 @@ export async function prepareRetypeColumn(
   if (changed.type === column.type) return { at, plan, ...changed, async change() {} };
 
   await refuseUncastable(services, at, column, type);
+  await requireRoom(services, at.table.accountId, sumLayers(at.layers));
   const id = at.table.nextColumnId;
   const columns = castColumn(at, column, { id, type });
   const segments = await writeSegments(services, at, columns, compactionLimits);
@@ -43,7 +46,7 @@ export async function prepareRetypeColumn(
     async change(tx, version) {
       // The new segments hold every row, so the old default is not needed.
       await replaceColumnAt(tx, at.table.id, version, column.id, { id, name: column.name, type: changed.type, defaultText: null });
-      await updateTable(tx, at.table.id, { tailCount: 0 });
+      await updateTable(tx, at.table.id, { tailCount: 0, tailBytes: 0 });
     },
   };
 }

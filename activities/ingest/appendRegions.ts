@@ -1,6 +1,7 @@
 import { asSentence, DomainError } from '../../core/errors.ts';
 import type { AppendTarget, MaterializeResult } from '../../core/jobs/sourceJobs.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
+import { countAdded } from '../../core/storage/use.ts';
 import type { ParseSpec } from '../../core/structuring/index.ts';
 import { numberRows } from '../../core/table/edit.ts';
 import type { TableAt } from '../../core/table/table.ts';
@@ -14,6 +15,7 @@ import type { ActivityContext } from '../activityContext.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { prepareUpsert } from '../rows/upsertRows.ts';
+import { withRoom } from '../storage/withRoom.ts';
 import { applyEdit, retryOnMove } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
@@ -103,8 +105,10 @@ async function appendTables(
       await endMaterialize(tx, current, now, result);
       return result;
     };
-    await commitForJob(services, job, append, (tx, result, numbers) =>
-      updateJobInTx(tx, job.id, { result: { ...result, opId: numbers.get(source.workbookId)?.firstOp ?? null } }),
+    await withRoom(services, source.accountId, countAdded(edit.plan), () =>
+      commitForJob(services, job, append, (tx, result, numbers) =>
+        updateJobInTx(tx, job.id, { result: { ...result, opId: numbers.get(source.workbookId)?.firstOp ?? null } }),
+      ),
     );
   });
 }

@@ -27,6 +27,7 @@ import { reserveCredits } from '../credits/reserveCredits.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
+import { withRoomForTables } from '../storage/withRoom.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
 import { landTable, type RawDraft, type WrittenTable } from './landTables.ts';
 import { fileOfIngest } from './readSourceFile.ts';
@@ -46,7 +47,9 @@ export async function landRaw(services: Services, jobId: string, activity: Activ
   try {
     const draft = await prepareRaw(services, job, activity);
     await requireAsker(services, job, 'editor');
-    return (await retryOnTakenName(() => commitForJob(services, job, (tx, current) => land(services, tx, current, draft)))) ?? 'over';
+    const added = (!job.input.landed && draft?.tables) || [];
+    const commit = () => retryOnTakenName(() => commitForJob(services, job, (tx, current) => land(services, tx, current, draft)));
+    return (await withRoomForTables(services, job.accountId, added, commit)) ?? 'over';
   } catch (error) {
     if (!isFinal(error)) throw error;
     await commitForJob(services, job, (tx, current) => refuseIngest(tx, current, toProblem(error)));

@@ -8,6 +8,7 @@ import type { ActivityContext } from '../activityContext.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
+import { withRoomForTables } from '../storage/withRoom.ts';
 import { appendRegions } from './appendRegions.ts';
 import { endMaterialize } from './endMaterialize.ts';
 import { refuseSourceJob } from './failSourceJob.ts';
@@ -54,20 +55,22 @@ async function makeTables(
     }));
   await saveDraft(services.db.orm, job.id, 'tables', draft);
   await requireAsker(services, job, 'editor');
-  await retryOnTakenName(() =>
-    commitForJob(services, job, async (tx, current) => {
-      const now = (await lockSource(tx, source.id)) as SourceRecord;
-      const names = await openTableNames(tx, source.workbookId);
-      for (const [index, table] of draft.entries())
-        await landTable(tx, {
-          source: now,
-          revision: now.revision,
-          table,
-          name: names.claim(table.name, table.sheet),
-          position: 10_000 + index,
-        });
-      const tableIds = draft.map(({ tableId }) => tableId);
-      await endMaterialize(tx, current, now, { sourceId: source.id, tableIds, editVersion: null, opId: null, stale: [] });
-    }),
+  await withRoomForTables(services, source.accountId, draft, () =>
+    retryOnTakenName(() =>
+      commitForJob(services, job, async (tx, current) => {
+        const now = (await lockSource(tx, source.id)) as SourceRecord;
+        const names = await openTableNames(tx, source.workbookId);
+        for (const [index, table] of draft.entries())
+          await landTable(tx, {
+            source: now,
+            revision: now.revision,
+            table,
+            name: names.claim(table.name, table.sheet),
+            position: 10_000 + index,
+          });
+        const tableIds = draft.map(({ tableId }) => tableId);
+        await endMaterialize(tx, current, now, { sourceId: source.id, tableIds, editVersion: null, opId: null, stale: [] });
+      }),
+    ),
   );
 }

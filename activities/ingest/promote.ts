@@ -7,6 +7,7 @@ import { findDraft, type LandedTable, listDerivedNames, listLanded } from '../..
 import type { Services } from '../../store/services.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
+import { withRoomForTables } from '../storage/withRoom.ts';
 import { abandonIfGone, fallBack, giveUp, refuseIngest } from './endIngest.ts';
 import type { RawDraft } from './landTables.ts';
 import { isEdited } from './listMadeTables.ts';
@@ -31,9 +32,12 @@ export async function promote(services: Services, jobId: string): Promise<'over'
   }
   const isRevision = job.input.revise !== undefined;
   try {
-    await retryOnTakenName(() =>
-      commitForJob(services, job, (tx, current) =>
-        isRevision ? promoteRevision(tx, current, raw, structured) : takeOver(tx, current, structured),
+    const added = [...((isRevision && raw?.tables) || []), ...(structured?.tables ?? [])];
+    await withRoomForTables(services, job.accountId, added, () =>
+      retryOnTakenName(() =>
+        commitForJob(services, job, (tx, current) =>
+          isRevision ? promoteRevision(tx, current, raw, structured) : takeOver(tx, current, structured),
+        ),
       ),
     );
   } catch (error) {

@@ -14,7 +14,11 @@ export async function requireResult(services: Services, principal: Principal, re
   if (!result || result.userId !== principal.userId) throw notFound('result', 'Results belong to the user who ran the query.');
   await requireWorkbook(services, principal, result.workbookId, 'viewer');
   if (result.expiresAt <= new Date())
-    throw new DomainError('expired', 'The result has expired.', 'Results are kept for 24 hours; run the query again.');
+    throw new DomainError(
+      'expired',
+      'The result has expired.',
+      'Results are kept for 24 hours, or until newer ones need the room; run the query again.',
+    );
   return result;
 }
 

@@ -13,6 +13,7 @@ import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { openRelation } from '../../store/tables/openRelation.ts';
 import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';
+import { makeRoomForResult } from '../storage/makeRoomForResult.ts';
 import { rememberVisible } from '../tables/openVisibleTable.ts';
 import { findNamedTables } from './namedTables.ts';
 import { narrowTables } from './narrowTables.ts';
@@ -36,7 +37,7 @@ export interface QueryAnswer {
 }
 
 const dayMs = 24 * 3_600_000;
-const resultLimits = { maxRows: 5_000_000, maxBytes: 512 * 1024 * 1024 };
+const resultLimits = { maxRows: 5_000_000, maxBytes: 256 * 1024 * 1024 };
 
 type UserQuery = QueryWanted & { userId: string };
 
@@ -53,6 +54,14 @@ export async function runQuery(
     { ...wanted, userId: principal.userId },
     rememberVisible(services, principal),
   );
+  const told = {
+    columns: answer.columns,
+    maskedColumns: maskedAmong(read, answer.columns),
+    tables: read.map(({ at }) => ({ id: at.table.id, name: at.table.name, edit_version: at.editVersion, uid: at.versionUid })),
+  };
+  const { bytes: contentBytes, ...kept } = await keepResult(services, workbook, answer);
+  const bytes = contentBytes + Buffer.byteLength(JSON.stringify(told));
+  await makeRoomForResult(services, workbook.accountId, bytes);
   const id = makeId('res');
   const createdAt = new Date();
   const result: ResultRecord = {
@@ -60,12 +69,11 @@ export async function runQuery(
     accountId: workbook.accountId,
     workbookId: workbook.id,
     userId: principal.userId,
-    ...(await keepResult(services, workbook, answer)),
-    columns: answer.columns,
+    ...kept,
+    ...told,
+    bytes,
     rowCount: answer.rowCount,
     elapsedMs: Math.round(answer.elapsedMs),
-    maskedColumns: maskedAmong(read, answer.columns),
-    tables: read.map(({ at }) => ({ id: at.table.id, name: at.table.name, edit_version: at.editVersion, uid: at.versionUid })),
     createdAt,
     expiresAt: new Date(createdAt.getTime() + dayMs),
   };
@@ -80,11 +88,11 @@ async function keepResult(
   services: Services,
   workbook: VisibleWorkbook,
   { content, resultFile }: SandboxResult,
-): Promise<Pick<ResultRecord, 'blobKey' | 'content'>> {
-  if (content) return { blobKey: null, content };
+): Promise<Pick<ResultRecord, 'blobKey' | 'content' | 'bytes'>> {
+  if (content) return { blobKey: null, content, bytes: content.length };
   if (resultFile === null) throw new Error('the sandbox kept no result');
-  const { key } = await services.blobs.put(resultsPrefix(workbook), resultFile, 'parquet');
-  return { blobKey: key, content: null };
+  const { key, size } = await services.blobs.put(resultsPrefix(workbook), resultFile, 'parquet');
+  return { blobKey: key, content: null, bytes: size };
 }
 
 type See = (at: TableAt) => Promise<VisibleTable>;
@@ -163,6 +171,7 @@ async function runOver(
       keepResult: true,
       inlineBytes,
       ...resultLimits,
+      maxBytes: Math.min(resultLimits.maxBytes, services.config.resultsLimit),
     });
     const used = new Set(answer.tables.map(foldName));
     return { answer, read: needed.filter(({ at }) => used.has(foldName(at.table.name))) };

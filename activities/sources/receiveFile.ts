@@ -5,6 +5,7 @@ import { isDots } from '../../core/table/nameFaults.ts';
 import { sourcesPrefix } from '../../store/blobs/keys.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
+import { withRoom } from '../storage/withRoom.ts';
 import { recogniseFile } from './recogniseFile.ts';
 import type { Arrival } from './registerSource.ts';
 
@@ -36,7 +37,8 @@ export async function receiveFile(
   const extension = extname(filename).slice(1).toLowerCase();
   return services.intake.run(userId, async () => {
     const recognised = await recogniseFile(sent.path, filename);
-    const { key } = await services.blobs.put(sourcesPrefix(workbook), sent.path, extension.replace(/[^a-z0-9]/g, '') || 'bin');
+    const put = () => services.blobs.put(sourcesPrefix(workbook), sent.path, extension.replace(/[^a-z0-9]/g, '') || 'bin');
+    const { key } = await withRoom(services, workbook.accountId, sent.size, put);
     return { workbook, filename, blobKey: key, size: sent.size, sha256: sent.sha256, ...recognised };
   });
 }

@@ -1,8 +1,10 @@
+import { countAdded } from '../../core/storage/use.ts';
 import type { PreparedEdit } from '../../core/table/edit.ts';
 import type { Change, WriteAnswer } from '../../store/pg/commit.ts';
 import { type EditedTable, VersionMoved } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { requestCompaction } from '../compaction/startCompaction.ts';
+import { withRoom } from '../storage/withRoom.ts';
 import { commitPlan, retryOnMove } from './editTable.ts';
 
 type Planned = Pick<PreparedEdit, 'at' | 'plan'>;
@@ -45,11 +47,13 @@ export async function commitEdit<Prepared extends Planned, Answer>(
         prepared = await edit.prepare();
       }
       let tailCount = 0;
-      const writing = write(change(prepared), (edited, numbers) => {
-        tailCount = edited.tailCount;
-        const { editVersion, firstRowId, stale } = edited;
-        return answer(prepared, { editVersion, opId: numbers.get(table.workbookId)?.firstOp ?? 0, firstRowId, stale });
-      });
+      const writing = withRoom(services, table.accountId, countAdded(prepared.plan), () =>
+        write(change(prepared), (edited, numbers) => {
+          tailCount = edited.tailCount;
+          const { editVersion, firstRowId, stale } = edited;
+          return answer(prepared, { editVersion, opId: numbers.get(table.workbookId)?.firstOp ?? 0, firstRowId, stale });
+        }),
+      );
       const answered = await writing.catch(async (error: unknown) => {
         if (error instanceof VersionMoved) turn.end ??= await services.editLocks.acquire(table.id);
         throw error;

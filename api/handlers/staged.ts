@@ -4,6 +4,7 @@ import { beginMaterialize } from '../../activities/sources/beginMaterialize.ts';
 import { checkAppend } from '../../activities/sources/checkAppend.ts';
 import { correctSpec } from '../../activities/sources/correctSpec.ts';
 import { requireAnalyzed, requireSource } from '../../activities/sources/requireSource.ts';
+import { requireRoom } from '../../activities/storage/withRoom.ts';
 import type { AppendTarget } from '../../core/jobs/sourceJobs.ts';
 import type { Call, Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
@@ -51,6 +52,7 @@ export function makeStagedHandlers({
         call.actor(),
         async (tx) => {
           // Checked here, not earlier: a repeated request waits for its job, which may already have changed the version.
+          await requireRoom(services, workbook.accountId, 1);
           const append = target && (await checkAppend(services, call.principal, workbook.id, target));
           return { job: await beginMaterialize(tx, source.id, { regions, append }) };
         },

@@ -7,6 +7,7 @@ import { authenticate } from '../../activities/identity/authenticate.ts';
 import { adviseKinds, refuseKind, unauthenticated } from '../../activities/identity/refusals.ts';
 import { awaitOrAnnounce } from '../../activities/jobs/awaitJob.ts';
 import { startJobs } from '../../activities/jobs/startJob.ts';
+import { requireRoom } from '../../activities/storage/withRoom.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { mayBeRetried } from '../../core/jobs/endings.ts';
@@ -119,7 +120,9 @@ async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, {
   const { workbook_id: workbookId } = ctx.params as { workbook_id?: string };
   if (principal && workbookId !== undefined && operation.bodyTypes.includes(formType)) {
     try {
-      await requireWorkbook(parts.services, principal, workbookId, 'editor');
+      const { accountId } = await requireWorkbook(parts.services, principal, workbookId, 'editor');
+      // A repeated request is answered as the first one was, also when there is no room any more.
+      if (ctx.get('Idempotency-Key') === '') await requireRoom(parts.services, accountId, Number(ctx.get('Content-Length')) || 1);
     } catch (error) {
       await drainBody(ctx.req);
       throw explainDatabaseError(error);

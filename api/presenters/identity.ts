@@ -1,3 +1,4 @@
+import type { DescribedSelf } from '../../activities/accounts/describeSelf.ts';
 import type { OwnUsage } from '../../activities/accounts/readOwnUsage.ts';
 import type { StartedSession } from '../../activities/identity/signUp.ts';
 import type { OwnWorkspace } from '../../activities/workspaces/pageWorkspaces.ts';
@@ -8,7 +9,6 @@ import type { Scope } from '../../core/access/scopes.ts';
 import type { components } from '../../schema/contract.ts';
 import type { AccountRecord } from '../../store/pg/accounts.ts';
 import type { ListedCredential } from '../../store/pg/credentials.ts';
-import type { MeRow } from '../../store/pg/me.ts';
 import type { UserRecord } from '../../store/pg/users.ts';
 import type { MemberRecord, WorkspaceRecord } from '../../store/pg/workspaces.ts';
 
@@ -100,7 +100,7 @@ export function presentMember(member: MemberRecord, ownerId: string): Schemas['M
   };
 }
 
-export function presentMe(principal: Principal, me: MeRow): Schemas['Me'] {
+export function presentMe(principal: Principal, { storage, ...me }: DescribedSelf): Schemas['Me'] {
   return {
     user: presentUser({ id: principal.userId, email: principal.email, name: principal.userName, createdAt: me.userCreatedAt }),
     account_id: principal.accountId,
@@ -112,6 +112,12 @@ export function presentMe(principal: Principal, me: MeRow): Schemas['Me'] {
     plan: me.plan,
     plan_status: me.planStatus,
     credits: me.credits,
+    storage: {
+      tables_bytes: storage.tables,
+      sources_bytes: storage.sources,
+      results_bytes: storage.results,
+      limit_bytes: Number.isFinite(storage.limit) ? storage.limit : null,
+    },
     credential: {
       kind: principal.kind,
       id: principal.credentialId,

@@ -14,7 +14,7 @@ BEGIN
   END IF;
   INSERT INTO manifests (id, table_id, layers, created_at)
   VALUES (p_to, p_table, below || jsonb_build_array(p_layer, jsonb_build_object('kind', 'log', 'after', p_version, 'upTo', NULL)), p_at);
-  UPDATE tables SET manifest_id = p_to WHERE id = p_table;
+  UPDATE tables SET manifest_id = p_to, file_bytes = file_bytes + (p_layer->>'bytes')::bigint WHERE id = p_table;
   UPDATE table_versions SET manifest_id = p_to WHERE table_id = p_table AND edit_version = p_version;
 END;
 $$;

@@ -18,6 +18,8 @@ BEGIN
     next_row_id = t.next_row_id + CASE WHEN added > 0 THEN p_inserted ELSE 0 END,
     row_count = t.row_count + p_inserted - p_deleted,
     tail_count = t.tail_count + added,
+    tail_bytes = t.tail_bytes + CASE WHEN added > 0 THEN octet_length(p_entries::text) ELSE 0 END,
+    file_bytes = coalesce(svc_count_bytes(p_layers), t.file_bytes),
     manifest_id = coalesce(p_manifest, t.manifest_id),
     schema_version = CASE WHEN p_schema_changed THEN t.edit_version + 1 ELSE t.schema_version END,
     updated_at = p_at

@@ -43,13 +43,8 @@ BEGIN
     above := jsonb_build_array(jsonb_set(log, '{after}', to_jsonb(p_version))) || above;
   END IF;
   INSERT INTO manifests (id, table_id, layers, created_at) VALUES (p_to, p_table, p_files || above, p_at);
-  UPDATE tables SET
-    manifest_id = p_to,
-    tail_count = (
-      SELECT count(*) FROM jsonb_array_elements(above) AS l JOIN row_log r ON r.table_id = p_table
-        AND r.edit_version > (l->>'after')::bigint AND r.edit_version <= coalesce((l->>'upTo')::bigint, r.edit_version)
-      WHERE l->>'kind' = 'log')
-  WHERE id = p_table;
+  UPDATE tables SET manifest_id = p_to, file_bytes = svc_count_bytes(p_files || above), tail_count = tail.entries, tail_bytes = tail.bytes
+  FROM svc_count_tail(p_table, above) AS tail WHERE id = p_table;
   -- Versions in between keep the layers that they have.
   UPDATE table_versions SET manifest_id = p_to
   WHERE table_id = p_table AND edit_version >= p_version AND manifest_id = head.manifest_id;

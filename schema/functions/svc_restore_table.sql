@@ -39,6 +39,8 @@ BEGIN
     manifest_id = p_manifest,
     row_count = p_row_count,
     tail_count = p_tail,
+    tail_bytes = CASE WHEN p_tail > 0 THEN (SELECT bytes FROM svc_count_tail(p_table, (SELECT layers FROM manifests WHERE id = p_manifest))) ELSE 0 END,
+    file_bytes = svc_count_bytes(p_layers),
     schema_version = CASE WHEN ended + begun > 0 THEN new_version ELSE schema_version END,
     updated_at = p_at
   WHERE id = p_table;

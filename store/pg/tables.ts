@@ -1,6 +1,7 @@
 import { and, asc, count, eq, gt, inArray, isNull } from 'drizzle-orm';
 import type pg from 'pg';
 import type { Notes } from '../../core/journal/notes.ts';
+import { sumLayers } from '../../core/storage/use.ts';
 import type { LogEntry } from '../../core/table/log.ts';
 import type { ColumnRecord, Layer, PlannedLayer, TableAt, TableRecord } from '../../core/table/table.ts';
 import { manifests, tableColumns, tables, tableVersions } from '../../schema/index.ts';
@@ -45,7 +46,7 @@ export async function countTables(orm: Orm, workbookIds: string[]): Promise<Map<
   return new Map(rows.map((row) => [row.workbookId, row.tables]));
 }
 
-type StoredTable = Omit<typeof tables.$inferSelect, 'nameKey'>;
+type StoredTable = Omit<typeof tables.$inferSelect, 'nameKey' | 'fileBytes' | 'tailBytes'>;
 type Extending<A extends B, B> = A;
 /** Compiles only if core's `TableRecord` has exactly the stored fields. */
 export type TableRow = Extending<StoredTable, TableRecord> & Extending<TableRecord, StoredTable>;
@@ -53,7 +54,7 @@ export type TableRow = Extending<StoredTable, TableRecord> & Extending<TableReco
 type CurrentRow = TableRow & { layers: Layer[]; columns: ColumnRecord[] };
 
 /** SQL: the columns of a `TableRow` from `tables t`. */
-export const tableFields = selectColumns(tables, 't', ['nameKey']);
+export const tableFields = selectColumns(tables, 't', ['nameKey', 'fileBytes', 'tailBytes']);
 
 const columnFields = {
   id: tableColumns.columnId,
@@ -191,9 +192,15 @@ export interface NewTable {
 /** Creates a table at version 1. Row and column ids count from 1. */
 export async function insertTable(tx: Tx, made: NewTable): Promise<void> {
   const { columns, layers, ...table } = made;
-  await tx.orm
-    .insert(tables)
-    .values({ ...table, editVersion: 1, schemaVersion: 1, nextColumnId: columns.length + 1, createdAt: tx.at, updatedAt: tx.at });
+  await tx.orm.insert(tables).values({
+    ...table,
+    editVersion: 1,
+    schemaVersion: 1,
+    nextColumnId: columns.length + 1,
+    fileBytes: sumLayers(layers),
+    createdAt: tx.at,
+    updatedAt: tx.at,
+  });
   await tx.orm.insert(manifests).values({ id: made.manifestId, tableId: made.id, layers, createdAt: tx.at });
   await tx.orm.insert(tableVersions).values({
     tableId: made.id,

@@ -29,23 +29,30 @@ function declaredProblems(operation: Operation): ProblemCode[] {
 
 let api: TestApi;
 let limited: TestServer;
+/** Where nobody may store anything more. */
+let full: TestServer;
 let world: World;
 
 beforeAll(async () => {
   api = await startWorkingApi();
   limited = await api.another({ SVC_RATE_LIMITS: 'on', SVC_TRUST_PROXY: 'on' });
+  full = await api.another({ SVC_STORAGE_LIMITS: '0B' });
   world = await makeWorld(api);
 });
 afterAll(() => api.stop());
 
 function findCase(operation: Operation, slug: ProblemCode): Case | undefined {
   const special = specialCases[operation.id as ImplementedOperation]?.[slug];
+  if (slug === 'quota-exceeded')
+    return (seen, called) => (special ?? sendAsItIs)({ ...seen, api: { ...seen.api, fetch: full.fetch } }, called);
   if (special) return special;
   if (slug === 'rate-limited')
     return (seen, called) => (operation.accepts.length > 0 ? exceedRate(seen, limited, called) : exceedTries(seen, limited, called));
   if (slug === 'not-configured') return (seen, called) => sendToClosed(seen, called);
   return genericCases[slug];
 }
+
+const sendAsItIs: Case = async (seen, operation) => sendSample(seen, operation, await makeSample(seen, operation));
 
 /** What an installation can switch off. */
 async function sendToClosed(seen: World, operation: Operation): Promise<Response> {

@@ -62,6 +62,11 @@ const alterCases = (addressOf: (made: SampleTable) => string) => ({
     path: `${addressOf(made)}/columns/${encodeURIComponent('品目')}`,
     body: { type: 'BIGINT', expected_version: 2 },
   })),
+  // Only a new type writes the column again.
+  'quota-exceeded': withTable((made) => ({
+    path: `${addressOf(made)}/columns/${encodeURIComponent('数')}`,
+    body: { type: 'VARCHAR', expected_version: 2 },
+  })),
   'version-conflict': staleVersion,
   'name-taken': body({ new_name: '品目' }),
   'in-use': archived,
@@ -100,6 +105,13 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
   writeRange: { 'version-conflict': staleVersion, 'in-use': archived },
   diffTable: { expired: forgottenVersion(({ table }) => `${table}/diff?from=1&to=2`) },
   undoOp: {
+    // To bring back what was removed takes room.
+    'quota-exceeded': withTable(async ({ name, workbook: address }, { owner, workbook }) => {
+      const params = { path: { workbook_id: workbook, name } };
+      const body = { row_ids: [1], expected_version: 2 };
+      const { op_id } = ok(await owner.client.POST(`${base}/tables/{name}/rows/delete`, { params, body }));
+      return { path: `${address}/ops/${op_id}/undo` };
+    }),
     'version-conflict': withTable(async ({ name, workbook: address, opId }, { owner, workbook }) => {
       await editRows(owner.client, workbook, name, [{ __svc_row_id: 1, 数: 7 }], 2);
       return { path: `${address}/ops/${opId}/undo` };

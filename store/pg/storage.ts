@@ -1,0 +1,27 @@
+import type { Plan } from '../../core/credits/priceList.ts';
+import type { StorageUse } from '../../core/storage/use.ts';
+import type { Database } from './database.ts';
+import type { Lookup } from './lookups.ts';
+
+type Stored = Omit<StorageUse, 'limit'> & { plan: Plan };
+
+const stored: Lookup<Stored> = {
+  name: 'stored_bytes',
+  text: `SELECT k.n, a.plan,
+           (SELECT coalesce(sum(t.file_bytes + t.tail_bytes), 0)::float8 FROM tables t JOIN workbooks w ON w.id = t.workbook_id
+            WHERE t.account_id = a.id AND t.deleted_at IS NULL AND w.deleted_at IS NULL) AS tables,
+           (SELECT coalesce(sum(s.size), 0)::float8 FROM sources s JOIN workbooks w ON w.id = s.workbook_id
+            WHERE s.account_id = a.id AND w.deleted_at IS NULL) AS sources,
+           kept.results, kept."resultCount"
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) JOIN accounts a ON a.id = k.id
+         CROSS JOIN LATERAL (
+           SELECT coalesce(sum(r.bytes), 0)::float8 AS results, count(*)::int AS "resultCount"
+           FROM results r WHERE r.account_id = a.id AND r.expires_at > now()) AS kept`,
+};
+
+/** Adds up the sizes that the catalog has of everything, so it is right whatever was deleted, compacted or interrupted before. */
+export async function findStored(db: Database, accountId: string): Promise<Stored> {
+  const found = await db.lookUp(stored, accountId);
+  if (!found) throw new Error(`no account ${accountId}`);
+  return found;
+}

@@ -1,0 +1,66 @@
+import type { StorageLimits } from '../core/storage/limits.ts';
+import { countRoom, type StorageUse } from '../core/storage/use.ts';
+import type { Database } from './pg/database.ts';
+import { findStored } from './pg/storage.ts';
+
+const freshMs = 5_000;
+const mostRemembered = 10_000;
+
+/**
+ * What accounts store. It is added up in the database at most every few seconds for each account; in between, what this
+ * process writes is added to what was found. Writes and deletions of other processes are seen late, so nothing may be refused
+ * before it was read again.
+ */
+export class StorageMeter {
+  private readonly known = new Map<string, { use: Promise<StorageUse>; until: number }>();
+  /** Bytes that are being written. */
+  private readonly held = new Map<string, number>();
+
+  constructor(
+    private readonly db: Database,
+    private readonly limits: StorageLimits,
+  ) {}
+
+  /** As found in the last seconds, with what was written since by this process. */
+  recall(accountId: string): Promise<StorageUse> {
+    const found = this.known.get(accountId);
+    return found && found.until > Date.now() ? found.use : this.read(accountId);
+  }
+
+  /** As it is now. */
+  read(accountId: string): Promise<StorageUse> {
+    if (this.known.size >= mostRemembered) this.known.clear();
+    const use = this.find(accountId);
+    this.known.set(accountId, { use, until: Date.now() + freshMs });
+    use.catch(() => this.known.delete(accountId));
+    return use;
+  }
+
+  /** Whether there is room for so many bytes, beside those that are being written. */
+  hasRoom(accountId: string, use: StorageUse, bytes: number): boolean {
+    return countRoom(use) - (this.held.get(accountId) ?? 0) >= bytes;
+  }
+
+  /** Counts bytes that are about to be written. Call what is returned when they are, or will not be. */
+  hold(accountId: string, bytes: number): () => void {
+    this.addHeld(accountId, bytes);
+    return () => {
+      this.addHeld(accountId, -bytes);
+      const count = (found: StorageUse) => {
+        found.tables += bytes;
+      };
+      this.known.get(accountId)?.use.then(count, () => {});
+    };
+  }
+
+  private addHeld(accountId: string, bytes: number): void {
+    const held = (this.held.get(accountId) ?? 0) + bytes;
+    if (held > 0) this.held.set(accountId, held);
+    else this.held.delete(accountId);
+  }
+
+  private async find(accountId: string): Promise<StorageUse> {
+    const { plan, ...stored } = await findStored(this.db, accountId);
+    return { ...stored, limit: this.limits[plan] };
+  }
+}
