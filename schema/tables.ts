@@ -244,7 +244,7 @@ export const results = pgTable(
     createdAt: at('created_at').notNull(),
     expiresAt: at('expires_at').notNull(),
   },
-  (t) => [index('results_expiry').on(t.expiresAt), index('results_account').on(t.accountId, t.createdAt)],
+  (t) => [index('results_expiry').on(t.expiresAt), index('results_account').on(t.accountId, t.expiresAt)],
 );
 
 /** Blobs that nothing referred to at the last check. They are deleted if that is still so a day later. */

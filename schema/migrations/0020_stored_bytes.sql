@@ -2,7 +2,7 @@ ALTER TABLE "results" ADD COLUMN "bytes" bigint DEFAULT 0 NOT NULL;--> statement
 ALTER TABLE "tables" ADD COLUMN "file_bytes" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "tables" ADD COLUMN "tail_bytes" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 CREATE INDEX "sources_account" ON "sources" USING btree ("account_id");--> statement-breakpoint
-CREATE INDEX "results_account" ON "results" USING btree ("account_id","created_at");--> statement-breakpoint
+CREATE INDEX "results_account" ON "results" USING btree ("account_id","expires_at");--> statement-breakpoint
 CREATE INDEX "tables_account" ON "tables" USING btree ("account_id");--> statement-breakpoint
 -- Results in files stay at 0: they are gone within a day.
 UPDATE results SET bytes = octet_length(content) WHERE content IS NOT NULL;--> statement-breakpoint

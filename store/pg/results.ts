@@ -27,7 +27,7 @@ export async function expireOldResults(pool: pg.Pool, accountId: string, most: {
   const { rows } = await pool.query<OldResults>(
     `WITH ranked AS MATERIALIZED (
        SELECT id, bytes, sum(bytes) OVER newest <= $2 AND row_number() OVER newest <= $3 AS fits FROM results
-       WHERE account_id = $1 AND expires_at > now() WINDOW newest AS (ORDER BY created_at DESC, id DESC)
+       WHERE account_id = $1 AND expires_at > now() WINDOW newest AS (ORDER BY expires_at DESC, id DESC)
      ), gone AS (
        UPDATE results r SET expires_at = now(), content = NULL FROM ranked WHERE r.id = ranked.id AND NOT ranked.fits RETURNING r.blob_key
      )

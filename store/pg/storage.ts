@@ -8,9 +8,9 @@ type Stored = Omit<StorageUse, 'limit'> & { plan: Plan };
 const stored: Lookup<Stored> = {
   name: 'stored_bytes',
   text: `SELECT k.n, a.plan,
-           (SELECT coalesce(sum(t.file_bytes + t.tail_bytes), 0)::float8 FROM tables t JOIN workbooks w ON w.id = t.workbook_id
+           (SELECT coalesce(sum(t.file_bytes + t.tail_bytes), 0)::float8 FROM tables t JOIN workbooks w ON w.id = t.workbook_id AND w.account_id = a.id
             WHERE t.account_id = a.id AND t.deleted_at IS NULL AND w.deleted_at IS NULL) AS tables,
-           (SELECT coalesce(sum(s.size), 0)::float8 FROM sources s JOIN workbooks w ON w.id = s.workbook_id
+           (SELECT coalesce(sum(s.size), 0)::float8 FROM sources s JOIN workbooks w ON w.id = s.workbook_id AND w.account_id = a.id
             WHERE s.account_id = a.id AND w.deleted_at IS NULL) AS sources,
            kept.results, kept."resultCount"
          FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) JOIN accounts a ON a.id = k.id
