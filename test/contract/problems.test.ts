@@ -43,8 +43,7 @@ afterAll(() => api.stop());
 
 function findCase(operation: Operation, slug: ProblemCode): Case | undefined {
   const special = specialCases[operation.id as ImplementedOperation]?.[slug];
-  if (slug === 'quota-exceeded')
-    return (seen, called) => (special ?? sendAsItIs)({ ...seen, api: { ...seen.api, fetch: full.fetch } }, called);
+  if (slug === 'quota-exceeded') return (seen, called) => sendToFull(seen, called, special);
   if (special) return special;
   if (slug === 'rate-limited')
     return (seen, called) => (operation.accepts.length > 0 ? exceedRate(seen, limited, called) : exceedTries(seen, limited, called));
@@ -52,7 +51,11 @@ function findCase(operation: Operation, slug: ProblemCode): Case | undefined {
   return genericCases[slug];
 }
 
-const sendAsItIs: Case = async (seen, operation) => sendSample(seen, operation, await makeSample(seen, operation));
+/** What a sample needs is made where there is room. */
+async function sendToFull(seen: World, operation: Operation, special?: Case): Promise<Response> {
+  const there = { ...seen, api: { ...seen.api, fetch: full.fetch } };
+  return special ? special(there, operation) : sendSample(there, operation, await makeSample(seen, operation));
+}
 
 /** What an installation can switch off. */
 async function sendToClosed(seen: World, operation: Operation): Promise<Response> {
