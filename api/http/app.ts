@@ -2,7 +2,7 @@ import Koa, { type Context } from 'koa';
 import { DomainError } from '../../core/errors.ts';
 import { describeAddress, describeErrorForLog } from '../../store/log.ts';
 import { makeId } from '../../store/services.ts';
-import { badEncoding, twoHosts } from './brokenRequests.ts';
+import { badEncoding, badHost } from './brokenRequests.ts';
 import type { AnyReply, Handlers } from './call.ts';
 import { drainBody } from './chunks.ts';
 import type { OperationId } from './contract.ts';
@@ -53,15 +53,17 @@ export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): 
 
 function refuseAmbiguous(parts: ApiParts, metrics: Metrics): Koa.Middleware {
   return async (ctx, next) => {
-    const problem = isDecodable(ctx) ? (countHosts(ctx) > 1 ? twoHosts() : null) : badEncoding();
+    const problem = isDecodable(ctx) ? findHostFault(ctx) : badEncoding();
     if (problem === null) return next();
     await refuse(parts, metrics, ctx, 'no-operation', problem);
   };
 }
 
-/** Node.js keeps the first and says nothing of the others. */
-function countHosts({ req }: Context): number {
-  return req.rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
+/** Which host is meant must not be read differently by a proxy before us. Node.js keeps the first and says nothing of others. */
+function findHostFault({ req }: Context): DomainError | null {
+  const hosts = req.rawHeaders.filter((_, i) => i % 2 === 1 && req.rawHeaders[i - 1]?.toLowerCase() === 'host');
+  if (hosts.length > 1 || hosts.some((host) => /[\s,]/.test(host))) return badHost('more than one Host header');
+  return hosts.length === 0 && req.httpVersion === '1.1' ? badHost('no Host header') : null;
 }
 
 function isDecodable(ctx: Context): boolean {

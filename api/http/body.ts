@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { mayRound, parseExactly } from '../../core/cells/jsonReader.ts';
-import { findValueEnd } from '../../core/cells/jsonText.ts';
+import { countParts, findValueEnd } from '../../core/cells/jsonText.ts';
 import { parseRowLines, parseRowsJson } from '../../core/cells/rowsJson.ts';
 import { DomainError } from '../../core/errors.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
@@ -12,10 +12,6 @@ import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.t
 import { refuseJson } from './jsonFault.ts';
 import { readQueryFields, refuseQueryFields, type SentQuery } from './queryFields.ts';
 import { bodyTooLarge, type ReceivedBody, receiveBody } from './receiveBody.ts';
-
-const jsonLimit = 32 * 1024 * 1024;
-/** Enough for any request without a credential. */
-const publicLimit = 64 * 1024;
 
 /** Fields whose numbers become cells or parameters, where no digit may be lost. */
 const exactFields = ['rows', 'row', 'values', 'default', 'params'];
@@ -69,6 +65,7 @@ export async function readBody(
 }
 
 const readOnly = new Set(['GET', 'HEAD']);
+const mostBlanks = 64 * 1024;
 
 /** Refuses a body for operations that take none, as it would be ignored. Some clients always send an empty one. */
 async function refuseAny(request: IncomingMessage, operation: Operation): Promise<void> {
@@ -77,10 +74,10 @@ async function refuseAny(request: IncomingMessage, operation: Operation): Promis
   for await (const part of readChunks(request, paceOf(operation))) {
     text = `${text}${part.toString()}`.trim();
     size += part.length;
-    if (text.length > 'null'.length || size > publicLimit) break;
+    if (text.length > 'null'.length || size > mostBlanks) break;
   }
   // Blanks without end are a body, too.
-  if (size > publicLimit) text = 'more';
+  if (size > mostBlanks) text = 'more';
   if (text === '' || text === '{}' || text === 'null') return;
   throw new DomainError('validation-failed', 'This operation takes no body.', 'Send the request without one; /docs shows what it takes.', {
     errors: [{ pointer: '', detail: 'is not known here' }],
@@ -127,7 +124,7 @@ async function readBytes(
   makeDraft: MakeDraft,
   takeRoom: (bytes: number) => Promise<void>,
 ): Promise<Buffer> {
-  const limit = operation.accepts.length === 0 ? publicLimit : jsonLimit;
+  const limit = operation.bodyLimitBytes;
   if (Number(request.headers['content-length'] ?? 0) > limit) throw bodyTooLarge(limit);
   const received = await receiveBody(readChunks(request, paceOf(operation)), limit, makeDraft);
   try {
@@ -160,6 +157,7 @@ function decodeText(bytes: Buffer): string {
 
 function parseBody(bytes: Buffer, operation: Operation): Pick<ReadBody, 'value' | 'exact'> {
   const text = decodeText(bytes);
+  refuseManyParts(text);
   const withRows = operation.givesRows ? parseRowsJson(text) : null;
   if (withRows) return { value: withRows };
   const value = parseJson(text);
@@ -188,7 +186,9 @@ function parseJson(text: string, line = 1, pointer = ''): unknown {
 
 /** The rows of lines of JSON. A line that is none is refused with its number. */
 function readLines(bytes: Buffer): object[] {
-  const lines = parseRowLines(decodeText(bytes));
+  const text = decodeText(bytes);
+  refuseManyParts(text);
+  const lines = parseRowLines(text);
   if (lines.kind === 'rows') return lines.rows;
   const pointer = `/rows/${lines.row}`;
   parseJson(lines.text, lines.line, pointer);
@@ -208,6 +208,14 @@ async function readArrow(bytes: Buffer, makeDraft: MakeDraft): Promise<object[]>
   } finally {
     await rm(path, { force: true });
   }
+}
+
+const mostParts = 500_000;
+
+/** Objects and lists take far longer to read than texts and numbers of the same length. 10,000 rows have few of them. */
+function refuseManyParts(text: string): void {
+  if (text.length <= mostParts || countParts(text, mostParts) <= mostParts) return;
+  throw new DomainError('too-large', `The body has more than ${mostParts} objects and lists.`, 'Send it in smaller parts.');
 }
 
 const deepest = 100;

@@ -56,9 +56,8 @@ export function badEncoding(): DomainError {
   return new DomainError('malformed-request', 'The address is not properly percent-encoded.', 'Encode names as UTF-8 with percent signs.');
 }
 
-/** Which of them is meant would be read differently by a proxy before us. */
-export function twoHosts(): DomainError {
-  return new DomainError('malformed-request', 'The request has more than one Host header.', 'Send it with one.');
+export function badHost(what: string): DomainError {
+  return new DomainError('malformed-request', `The request has ${what}.`, 'Send it with one.');
 }
 
 function explain(code: string | undefined): DomainError {

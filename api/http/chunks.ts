@@ -57,10 +57,10 @@ async function withinMs<T>(answer: Promise<T>, ms: number): Promise<T> {
   }
 }
 
-const patienceMs = 250;
-const mostBytes = 8 * 1024 * 1024;
+const patienceMs = 1_000;
+const mostBytes = 128 * 1024 * 1024;
 
-/** Clients that are still sending do not read the answer, so a small rest of a refused body is read first. */
+/** Clients that are still sending do not read the answer, so the rest of a refused body is read first, if it comes soon. */
 export async function drainBody(request: IncomingMessage): Promise<void> {
   let size = 0;
   try {

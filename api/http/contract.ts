@@ -28,6 +28,8 @@ export interface Operation {
   /** Media types of the request body; empty without a body. */
   bodyTypes: string[];
   bodyRequired: boolean;
+  /** Of a body that is no form. */
+  bodyLimitBytes: number;
   /** Whether any bytes are taken; the handler reads them. */
   takesAnyBytes: boolean;
   /** Whether the JSON body holds rows of a table, whose cells have that table's types. */
@@ -131,11 +133,12 @@ async function parseContract(text: string): Promise<Document> {
 
 function describeOperation(backend: BackendOperation): Operation {
   const operation = backend as unknown as ContractOperation;
+  const accepts = (operation.security ?? []).flatMap((scheme) => Object.keys(scheme)).flatMap((name) => kinds[name] ?? []);
   return {
     id: operation.operationId,
     method: backend.method,
     path: backend.path,
-    accepts: (operation.security ?? []).flatMap((scheme) => Object.keys(scheme)).flatMap((name) => kinds[name] ?? []),
+    accepts,
     scopes: operation['x-scopes'] ?? [],
     isSigned: (operation.security ?? []).some((scheme) => Object.hasOwn(scheme, 'uploadSignature')),
     idempotent: (operation.parameters ?? []).some(
@@ -143,6 +146,7 @@ function describeOperation(backend: BackendOperation): Operation {
     ),
     bodyTypes: Object.keys(operation.requestBody?.content ?? {}),
     bodyRequired: operation.requestBody?.required ?? false,
+    bodyLimitBytes: accepts.length === 0 ? publicLimit : limitBody(operation),
     takesAnyBytes: operation.requestBody?.['x-any-type'] ?? false,
     givesRows: describeFields(operation, 'application/json').rows?.items?.properties?.[rowIdColumn] !== undefined,
     queryFields: listQueryFields(operation),
@@ -158,6 +162,17 @@ function describeOperation(backend: BackendOperation): Operation {
     ),
     backend,
   };
+}
+
+/** Enough for any request without a credential. */
+const publicLimit = 64 * 1024;
+/** Fields that hold the content of tables, or one entry for each part of a sheet. */
+const largeFields = ['rows', 'row', 'values', 'regions'];
+
+/** Parsing a body holds up everybody else, so only those that may be long for a reason may be. */
+function limitBody(operation: ContractOperation): number {
+  const fields = describeFields(operation, 'application/json');
+  return (largeFields.some((name) => Object.hasOwn(fields, name)) ? 32 : 4) * 1024 * 1024;
 }
 
 function listQueryFields(operation: ContractOperation): Map<string, unknown[]> {

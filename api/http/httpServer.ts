@@ -11,6 +11,8 @@ export const usualLimits = {
   connectionsCheckingInterval: 10_000,
   /** Room for an address of 64 KiB, which is what the contract's parameters may come to, and for the headers. */
   maxHeaderSize: 96 * 1024,
+  // The application refuses such a request, with a problem document.
+  requireHostHeader: false,
 } satisfies ServerOptions;
 
 /** A server that gives a connection only so much time, and an address, if limited, only so many connections. */
@@ -19,9 +21,14 @@ export function makeHttpServer(
   log: pino.Logger,
   { limitsAddresses, ...limits }: { limitsAddresses: boolean } & ServerOptions,
 ): Server {
-  const server = createServer(limits, (request, response) => {
+  const handleWanted: RequestListener = (request, response) => {
     if (!isRefused(request.socket)) handle(request, response);
-  });
+  };
+  const server = createServer(limits, handleWanted);
+  // Otherwise those behind the 2,000th would be left out, and nobody told: If-Match, or a second Host.
+  server.maxHeadersCount = 0;
+  // An expectation that is not known may be passed over.
+  server.on('checkExpectation', handleWanted);
   refuseBrokenRequests(server, log);
   if (limitsAddresses) limitConnections(server);
   return server;

@@ -41,6 +41,7 @@ import {
 import { chooseType } from './negotiate.ts';
 import { applyIfMatch } from './preconditions.ts';
 import type { TakeRequest } from './rateLimit.ts';
+import { readQuery } from './readQuery.ts';
 import { type NamedThings, requireReplayable } from './replayRights.ts';
 import type { RequestCounter } from './requestCounts.ts';
 import { spoolAnswer } from './spoolAnswer.ts';
@@ -131,7 +132,7 @@ async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, {
   return readBody(
     ctx.req,
     operation,
-    ctx.query,
+    readQuery(ctx.querystring),
     () => parts.services.blobs.draft(),
     (bytes) => work.take(bytes),
   );
@@ -149,7 +150,7 @@ async function answerRequest<Id extends OperationId>(
   const { 'if-match': ifMatch } = ctx.headers;
   const { params, query } = validateRequest(parts.contract, operation, {
     params: ctx.params as Record<string, string>,
-    query: applyIfMatch(operation, ifMatch, { query: ctx.query, body: body?.value }) as Record<string, string>,
+    query: applyIfMatch(operation, ifMatch, { query: readQuery(ctx.querystring), body: body?.value }) as Record<string, string>,
     querystring: ctx.querystring,
     headers: ctx.headers as Record<string, string>,
     body: body?.value,

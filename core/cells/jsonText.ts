@@ -52,6 +52,17 @@ export function findValueEnd(text: string, start: number, deepest: number): numb
   return text.length;
 }
 
+/** How many objects and lists a JSON text has; does not count on beyond `most`. */
+export function countParts(text: string, most: number): number {
+  let count = 0;
+  for (let at = 0; at < text.length && count <= most; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === sign.quote) at = findQuote(text, at + 1);
+    else if (code === sign.brace || code === sign.bracket) count += 1;
+  }
+  return count;
+}
+
 /** The position of the closing quote, starting inside the string. */
 function findQuote(text: string, start: number): number {
   let at = start;

@@ -3,9 +3,10 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import pino from 'pino';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Pace, readChunks } from '../../api/http/chunks.ts';
 import { makeHttpServer, usualLimits } from '../../api/http/httpServer.ts';
+import { readQuery } from '../../api/http/readQuery.ts';
 import { DomainError } from '../../core/errors.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
@@ -78,6 +79,57 @@ describe('a packed body', () => {
     const path = `/api/v1/workbooks/${workbookId}/sources`;
     const answer = await sendPacked(gzipSync(form), 'gzip', path, 'multipart/form-data; boundary=x');
     expect([answer.status, await answer.text()]).toEqual([202, expect.any(String)]);
+  });
+});
+
+describe('a body that would take long to read', () => {
+  const post = (path: string, body: string) =>
+    api.fetch(path, { method: 'POST', token: person.session, headers: { 'Content-Type': 'application/json' }, body });
+
+  it('is refused where nothing long is expected', async () => {
+    const answer = await post('/api/v1/workbooks', JSON.stringify({ title: 'x'.repeat(5 * mib) }));
+    expect([answer.status, await answer.json()]).toMatchObject([413, { detail: 'The body is larger than 4096 KiB.' }]);
+  });
+
+  it('is refused for its many parts, wherever they stand', async () => {
+    const workbookId = await makeWorkbook(person.client, '表');
+    const path = `/api/v1/workbooks/${workbookId}/tables/t/rows`;
+    for (const body of [`{"rows":[${'{},'.repeat(600_000)}{}]}`, `{"x":[${'[[1]],'.repeat(300_000)}1],"rows":[]}`]) {
+      const answer = await post(path, body);
+      expect([answer.status, await answer.json()]).toMatchObject([413, { detail: expect.stringContaining('500000 objects and lists') }]);
+    }
+  });
+
+  it('is not one with brackets in its texts', async () => {
+    const answer = await post('/api/v1/workbooks', JSON.stringify({ title: '[{"'.repeat(600_000) }));
+    expect(answer.status).toBe(422);
+  });
+});
+
+describe('an address with thousands of parameters', () => {
+  it('is read once, not once for each', async () => {
+    const looks = vi.spyOn(URLSearchParams.prototype, 'getAll');
+    try {
+      const answer = await api.fetch(`/healthz?${'limit=1&'.repeat(5000)}`);
+      expect([answer.status, looks.mock.calls.length]).toEqual([422, 0]);
+    } finally {
+      looks.mockRestore();
+    }
+  });
+
+  it.each([
+    ['a=1&b=2&a=3', { a: ['1', '3'], b: '2' }],
+    ['a=%E8%A1%A8&a&', { a: ['表', ''] }],
+    ['', {}],
+  ])('gives the values of each: %s', (text, values) => {
+    expect(readQuery(text)).toEqual(values);
+  });
+
+  it('gives a name that every object has as its own', () => {
+    expect(Object.entries(readQuery('__proto__=1&constructor=2'))).toEqual([
+      ['__proto__', '1'],
+      ['constructor', '2'],
+    ]);
   });
 });
 
@@ -166,12 +218,26 @@ describe('a connection that holds on', () => {
 });
 
 describe('connections', () => {
-  it('with two Host headers are refused', async () => {
+  const send = (headers: string) => {
     const socket = openSocket();
-    socket.end('GET /healthz HTTP/1.1\r\nHost: a\r\nhost: b\r\nConnection: close\r\n\r\n');
-    const text = await readToEnd(socket);
+    socket.end(`GET /healthz HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`);
+    return readToEnd(socket);
+  };
+
+  it.each([
+    ['two Host headers', 'Host: a\r\nhost: b\r\n', 'more than one Host header'],
+    ['two hosts in one', 'Host: a, b\r\n', 'more than one Host header'],
+    ['a second one behind thousands of others', `Host: a\r\n${'X: y\r\n'.repeat(3000)}Host: b\r\n`, 'more than one Host header'],
+    ['none', '', 'no Host header'],
+  ])('with %s are refused', async (_, headers, why) => {
+    const text = await send(headers);
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
-    expect(text).toContain('more than one Host header');
+    expect(text).toContain(why);
+    expect(text).toContain('X-Content-Type-Options: nosniff');
+  });
+
+  it('with an expectation that is not known are answered', async () => {
+    expect(await send('Host: a\r\nExpect: nothing\r\n')).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   it('of one address are limited until they show a credential', async () => {

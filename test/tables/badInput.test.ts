@@ -25,7 +25,6 @@ const oddNames = [
   'c1',
   'a,b:desc',
   'ünï côdé ﷽',
-  'line\nbreak\ttab',
   '~1~0',
   'id',
   'rowid',
