@@ -1,6 +1,7 @@
 import { runAttack } from './attack.ts';
 import { attacks } from './attacks.ts';
 import { describeReport } from './describe.ts';
+import { memoryAttacks } from './memory.ts';
 import { openWorld } from './world.ts';
 
 /**
@@ -8,8 +9,9 @@ import { openWorld } from './world.ts';
  * on with their work. Fails where a process died, somebody else was refused, or the API took more memory than it may.
  */
 const wanted = process.argv.slice(2);
-const chosen = attacks.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
-if (chosen.length === 0) throw new Error(`There is no such attack; there are ${attacks.map(({ name }) => `"${name}"`).join(', ')}.`);
+const all = [...attacks, ...memoryAttacks];
+const chosen = all.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+if (chosen.length === 0) throw new Error(`There is no such attack; there are ${all.map(({ name }) => `"${name}"`).join(', ')}.`);
 let failed = 0;
 for (const attack of chosen) {
   const world = await openWorld({ env: attack.env });

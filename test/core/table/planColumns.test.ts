@@ -38,8 +38,10 @@ describe('adding a column', () => {
     expect(add(wanted)).toEqual(refusal);
   });
 
-  it('refuses a default of another type, and one column more than a sheet has', () => {
+  it('refuses a default of another type or a very long one, and one column more than a sheet has', () => {
     expect(add('tax', 'x')).toEqual({ kind: 'bad-default', why: 'must be a whole number' });
+    const long = { name: 'note', type: { kind: 'VARCHAR' } as const, default: 'x'.repeat(32_768) };
+    expect(planAddColumn(makeAt({}), long)).toEqual({ kind: 'bad-default', why: 'has more than 32767 characters' });
     const full: ColumnRecord[] = Array.from({ length: 16_384 }, (_, i) => makeColumn(i + 1));
     expect(add('tax', null, makeAt({ columns: full }))).toEqual({ kind: 'too-many', most: 16_384 });
   });
