@@ -4,7 +4,7 @@ import LongestFirst from './test/setup/longestFirst.ts';
 /** Pure functions: they share the modules that were loaded, and need neither files nor services. */
 const core = ['test/{core,corpus,structuring}/**/*.test.ts'];
 /** They read and write files, but need no PostgreSQL and no Temporal. */
-const files = ['test/docs.test.ts', 'test/{builds,formats,lineage,measured,parquet,xlsx}/**/*.test.ts'];
+const files = ['test/docs.test.ts', 'test/{builds,formats,lineage,measured,parquet,python,xlsx}/**/*.test.ts'];
 /** The same, but the servers that stand in for S3 do not share a process with others. */
 const blobs = ['test/blobs/**/*.test.ts'];
 /** They start API and worker inside the test process, over a database of their own, and stop them: what they loaded serves the next file too. */

@@ -10,6 +10,7 @@ import { ensureBubblewrap } from './embedded/bubblewrap.ts';
 import { startNodePart } from './embedded/nodePart.ts';
 import { startPostgres } from './embedded/postgres.ts';
 import type { ProcessRegistry } from './embedded/processRegistry.ts';
+import { setUpPython } from './embedded/python.ts';
 import type { Output } from './embedded/report.ts';
 import { writeRuntime } from './embedded/runtime.ts';
 import { ensureSecrets } from './embedded/secrets.ts';
@@ -35,6 +36,8 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
   if (config.blobs.kind === 'file') mkdirSync(config.blobs.dir, { recursive: true, mode: 0o700 });
   await supervisor.start({ name: 'reaper', needs: [], start: () => registry.startReaper() });
 
+  // Nobody waits for it but the first Python transform.
+  void setUpPython({ config, report, registry, signal: supervisor.signal });
   const [databaseUrl, temporal] = await Promise.all([
     config.databaseUrl ?? superviseDatabase(options),
     config.temporal.address ? config.temporal : superviseTemporal(options),

@@ -76,6 +76,8 @@ export interface Config {
   jobsPerUser: number;
   /** Memory for large bodies and rows that are being worked on. */
   work: { processBytes: number; callerBytes: number };
+  /** What one run of a Python transform may take. */
+  python: { memoryBytes: number; timeMs: number };
   /** Whether work is refused for lack of credits. null: nothing was said, so it depends on how the service is started. */
   credits: CreditMode | null;
   /** Bytes that an account may store, by plan. */
@@ -135,6 +137,10 @@ export function loadConfig(env: Env = process.env): Config {
     work: {
       processBytes: read.count('SVC_WORK_BYTES', 256 * 1024 * 1024),
       callerBytes: read.count('SVC_WORK_BYTES_PER_CALLER', 128 * 1024 * 1024),
+    },
+    python: {
+      memoryBytes: read.count('SVC_PYTHON_MEMORY_BYTES', 1024 * 1024 * 1024),
+      timeMs: read.count('SVC_PYTHON_TIME_MS', 60_000),
     },
     credits: read.choice('SVC_CREDITS', creditModes, null),
     storageLimits: read.storageLimits('SVC_STORAGE_LIMITS'),
@@ -199,6 +205,8 @@ export function configToEnv(config: Config): Env {
     SVC_JOBS_PER_USER: String(config.jobsPerUser),
     SVC_WORK_BYTES: String(config.work.processBytes),
     SVC_WORK_BYTES_PER_CALLER: String(config.work.callerBytes),
+    SVC_PYTHON_MEMORY_BYTES: String(config.python.memoryBytes),
+    SVC_PYTHON_TIME_MS: String(config.python.timeMs),
     SVC_CREDITS: config.credits ?? undefined,
     SVC_STORAGE_LIMITS: formatStorageLimits(config.storageLimits),
     SVC_RESULTS_LIMIT: formatLimit(config.resultsLimit),
@@ -304,6 +312,12 @@ function readOidc(read: Reader): Config['oidc'] {
   if (issuer === null) return null;
   return { issuer, audience: audience ?? read.refuse('OIDC_AUDIENCE', 'is not set') };
 }
+
+/** Where downloads are kept: the user's cache, or, for users without a home to write to, the data dir. */
+export const listCacheDirs = ({ machine, dataDir }: Pick<Config, 'machine' | 'dataDir'>): string[] => [
+  machine.cacheDir,
+  join(dataDir, 'cache'),
+];
 
 function readMachine(env: Env): Config['machine'] {
   const cacheHome = env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME) ? env.XDG_CACHE_HOME : join(env.HOME || homedir(), '.cache');

@@ -8,7 +8,7 @@ import { DomainError } from '../core/errors.ts';
 import type { IdPrefix } from '../core/ids/ids.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import { openBlobs } from './blobs/openBlobs.ts';
-import type { ServiceConfig } from './config.ts';
+import { listCacheDirs, type ServiceConfig } from './config.ts';
 import { type Engine, openEngine } from './duckdb/engine.ts';
 import { makeWorkDir } from './duckdb/sandbox/folders.ts';
 import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
@@ -22,6 +22,7 @@ import { type Database, openDatabase } from './pg/database.ts';
 import { JobWatch } from './pg/jobWatch.ts';
 import { isRowSecurityEnforced } from './pg/roleCheck.ts';
 import { openPolicies, type Policies } from './policies.ts';
+import { openPython, type Python } from './python/openPython.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
 import { StorageMeter } from './storageMeter.ts';
 import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
@@ -49,6 +50,8 @@ export interface Services extends Committer {
   readSandboxState(): Sandbox['state'] | null;
   /** Reads files of users in separate processes. Opened on first use. */
   fileProcesses(): Promise<FileProcesses>;
+  /** Runs Python templates of users in separate processes. Opened on first use; `not-configured` where that is not possible. */
+  python(): Promise<Python>;
   /** Connects on first use; a failed attempt is repeated on the next call. */
   temporal(): Promise<Temporal>;
   close(): Promise<void>;
@@ -120,6 +123,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
   let sandbox: Promise<Sandbox> | null = null;
   let opened: Sandbox | null = null;
   let fileProcesses: Promise<FileProcesses> | null = null;
+  let python: Promise<Python> | null = null;
   return {
     config,
     log,
@@ -167,6 +171,22 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       });
       return fileProcesses;
     },
+    python() {
+      const { memoryBytes, timeMs: timeoutMs } = config.python;
+      python ??= openPython({
+        dir: chooseQueryFolder(config),
+        searchPath: config.machine.searchPath,
+        cacheDirs: listCacheDirs(config),
+        processes: Math.min(4, availableParallelism()),
+        memoryBytes,
+        timeoutMs,
+        onTrouble: (error) => log.warn(describeErrorForLog(error), 'a process for Python failed'),
+      }).catch((error: unknown) => {
+        python = null;
+        throw error;
+      });
+      return python;
+    },
     readSandboxState: () => opened?.state ?? null,
     temporal() {
       temporal ??= connectTemporal(config.temporal, log).catch((error: unknown) => {
@@ -178,6 +198,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     async close() {
       await (await sandbox?.catch(() => null))?.close();
       await (await fileProcesses?.catch(() => null))?.close();
+      await (await python?.catch(() => null))?.close();
       await (await temporal?.catch(() => null))?.close();
       await tails.close();
       await engine.close();

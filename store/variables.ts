@@ -97,6 +97,16 @@ export const variables = {
     default: '30000',
     meaning: 'how long a client may take nothing of an answer before its connection is ended, in milliseconds',
   },
+  SVC_PYTHON_MEMORY_BYTES: {
+    topic: 'Service',
+    default: '1073741824',
+    meaning: 'memory that one run of a Python transform may take, beside its tables; a run that needs more is refused',
+  },
+  SVC_PYTHON_TIME_MS: {
+    topic: 'Service',
+    default: '60000',
+    meaning: 'time that one run of a Python transform may take, in milliseconds; a run that needs longer is refused',
+  },
   SVC_CREDITS: {
     topic: 'Service',
     default: 'unlimited for `npm start`, metered for parts run on their own',

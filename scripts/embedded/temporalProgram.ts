@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, stat
 import { mkdtemp, rename } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
-import { inheritEnv, projectDir } from '../../store/config.ts';
+import { inheritEnv, listCacheDirs, projectDir } from '../../store/config.ts';
 import { runCommand } from './command.ts';
 import { showProgress } from './report.ts';
 import { buildTemporal } from './temporalBuild.ts';
@@ -91,8 +91,8 @@ async function keepProgram(made: string, cached: string): Promise<string> {
   return cached;
 }
 
-function openCache({ machine, dataDir }: FindOptions['config']): string {
-  for (const base of [machine.cacheDir, join(dataDir, 'cache')]) {
+function openCache(config: FindOptions['config']): string {
+  for (const base of listCacheDirs(config)) {
     const dir = join(base, 'temporal');
     try {
       mkdirSync(dir, { recursive: true });
@@ -103,7 +103,7 @@ function openCache({ machine, dataDir }: FindOptions['config']): string {
       // A service user often has no home to write to.
     }
   }
-  throw new Error(`Neither ${machine.cacheDir} nor ${dataDir} can be written to.`);
+  throw new Error(`Neither ${config.machine.cacheDir} nor ${config.dataDir} can be written to.`);
 }
 
 /** Work folders of runs that were killed; a day is longer than any build. */

@@ -6,6 +6,7 @@ import type { TestProject } from 'vitest/node';
 import { ensureBubblewrap } from '../../scripts/embedded/bubblewrap.ts';
 import { startPostgres } from '../../scripts/embedded/postgres.ts';
 import { createProcessRegistry } from '../../scripts/embedded/processRegistry.ts';
+import { setUpPython } from '../../scripts/embedded/python.ts';
 import { createReport } from '../../scripts/embedded/report.ts';
 import { findTemporal, startTemporal } from '../../scripts/embedded/temporal.ts';
 import { prepareProgram } from '../../store/builds/programs.mjs';
@@ -97,6 +98,7 @@ async function startServices(): Promise<StartedServices> {
     prepareChildBundle(),
     prepareFileBundle(),
     prepareProgram('api'),
+    setUpPython({ config, report, registry }),
   ]);
   return {
     postgresUrl: postgres.url,

@@ -26,7 +26,7 @@ export interface Isolation {
 const fileLimitBlocks = 4_194_304;
 
 /** Shell code that sets limits for what it starts. When memory is short, the kernel kills such processes first. */
-const setLimits = ({ memoryBytes }: ProgramLimits) => `{ echo 800 > /proc/self/oom_score_adj; } 2>/dev/null
+const setLimits = (memoryBytes: number) => `{ echo 800 > /proc/self/oom_score_adj; } 2>/dev/null
 ulimit -c 0; ulimit -f ${fileLimitBlocks}; ulimit -d ${Math.ceil(memoryBytes / 1024)} || exit 71
 exec "$@"`;
 
@@ -41,37 +41,58 @@ const nodeFlags = ({ heapMb, threads }: ProgramLimits) => [
 const listVariables = ({ threads }: ProgramLimits) => ({ UV_THREADPOOL_SIZE: String(threads), MALLOC_ARENA_MAX: '2' });
 
 function run(limits: ProgramLimits, command: string[], owner: FileOwner | null) {
-  return spawn('/bin/sh', ['-c', setLimits(limits), 'sh', ...command], {
+  return spawnLimited({ memoryBytes: limits.memoryBytes, env: listVariables(limits), command, owner });
+}
+
+interface LimitedCommand {
+  memoryBytes: number;
+  /** The whole environment. */
+  env: Record<string, string>;
+  command: string[];
+  owner?: FileOwner | null;
+  /** An open file, as file descriptor 4. */
+  file?: number;
+}
+
+export function spawnLimited({ memoryBytes, env, command, owner, file }: LimitedCommand): ReturnType<typeof spawn> {
+  return spawn('/bin/sh', ['-c', setLimits(memoryBytes), 'sh', ...command], {
     cwd: '/',
-    env: listVariables(limits),
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe'],
+    env,
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
     ...owner,
   });
 }
 
 export const findBubblewrap = (searchPath: string[]): string | null => findProgram('bwrap', searchPath);
 
+/** The options of bubblewrap by which a process has nothing of the machine: no files, no network, no other processes. */
+export const shutIn = (bwrap: string): string[] => [
+  '--unshare-user',
+  '--unshare-pid',
+  '--unshare-net',
+  '--unshare-ipc',
+  '--unshare-uts',
+  '--unshare-cgroup-try',
+  '--die-with-parent',
+  '--new-session',
+  '--cap-drop',
+  'ALL',
+  '--uid',
+  '65534',
+  '--gid',
+  '65534',
+  '--hostname',
+  'query',
+  ...(hasOption(bwrap, '--disable-userns') ? ['--disable-userns'] : []),
+];
+
+/** Lets a process read a file or folder. */
+export const bind = (from: string, to = from): string[] => ['--ro-bind', from, to];
+
 /** The process sees only the listed files, can write to one folder, and has no network and no view of other processes. */
 export function bubblewrapIsolation(bwrap: string, program: ChildProgram): Isolation {
-  const bind = (from: string, to = from) => ['--ro-bind', from, to];
   const fixed = [
-    '--unshare-user',
-    '--unshare-pid',
-    '--unshare-net',
-    '--unshare-ipc',
-    '--unshare-uts',
-    '--unshare-cgroup-try',
-    '--die-with-parent',
-    '--new-session',
-    '--cap-drop',
-    'ALL',
-    '--uid',
-    '65534',
-    '--gid',
-    '65534',
-    '--hostname',
-    'query',
-    ...(hasOption(bwrap, '--disable-userns') ? ['--disable-userns'] : []),
+    ...shutIn(bwrap),
     ...program.libraries.flatMap((path) => bind(path)),
     ...program.extraDirs.flatMap((dir) => ['--ro-bind-try', dir, dir]),
     ...bind(program.nativeDir, '/app/native'),

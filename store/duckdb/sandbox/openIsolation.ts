@@ -72,7 +72,8 @@ async function copyBundle({ bundle }: ChildProgram, workDir: string): Promise<st
   return copy;
 }
 
-async function tryIsolation(parent: string, mode: number, make: MakeIsolation): Promise<OpenedIsolation> {
+/** An isolation that was tested with a real process. */
+export async function tryIsolation(parent: string, mode: number, make: MakeIsolation): Promise<OpenedIsolation> {
   const places = keepPlaces(parent, mode, make);
   const start = async () => {
     const { isolation, workDir } = await places.current();

@@ -12,11 +12,12 @@ import type { Isolation } from './isolation.ts';
 import { type IsolationChoice, openIsolation } from './openIsolation.ts';
 import { childProblem, goneProblem, requireOk } from './outcomes.ts';
 import { findParamProblems, type GivenParams, matchParams, readParams } from './params.ts';
-import { givenUp, ProcessPool } from './pool.ts';
+import { ProcessPool } from './pool.ts';
 import type { QueryProcess } from './process.ts';
 import type { Replies, ResultColumn } from './protocol.ts';
 import { type ForeignFile, readForeignFile } from './readForeignFile.ts';
 import { graceMs, runInProcess, type SandboxResult } from './runInProcess.ts';
+import { untilAborted } from './untilAborted.ts';
 
 /** Runs SQL of users behind three walls: the syntax tree (core/sql), the instance (child/session.ts), the process (isolation.ts). */
 export interface Sandbox {
@@ -229,20 +230,6 @@ const describeColumns = (relations: Pick<Relation, 'name' | 'columns'>[]) =>
 
 const describeInputs = (relations: Pick<Relation, 'name' | 'columns'>[], used: string[]) =>
   relations.filter(({ name }) => used.includes(name)).map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
-
-/** On abort kills the process, because a query may not react to an interrupt. */
-async function untilAborted<T>(signal: AbortSignal | undefined, process: QueryProcess, work: () => Promise<T>): Promise<T> {
-  if (signal?.aborted) throw givenUp();
-  const stop = () => process.kill();
-  signal?.addEventListener('abort', stop, { once: true });
-  try {
-    return await work();
-  } catch (error) {
-    throw signal?.aborted ? givenUp() : error;
-  } finally {
-    signal?.removeEventListener('abort', stop);
-  }
-}
 
 /** With the columns of the relations, which are needed to tell words such as `user` from columns. */
 function describeKnown(known: KnownTable[] | undefined, relations: Relation[]): KnownTable[] {
