@@ -2,6 +2,7 @@ import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLoad } from './load.ts';
 import { benchMe } from './me.ts';
+import { benchPython } from './python.ts';
 import { benchSandbox } from './sandbox.ts';
 import { type BenchRig, withRig } from './services.ts';
 import { benchTables } from './tables.ts';
@@ -19,7 +20,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
 const withWorkflows = new Set(['ingest']);
 
 /** Benchmarks that start all that they need. */
-const alone: Record<string, () => Promise<void>> = { load: benchLoad };
+const alone: Record<string, () => Promise<void>> = { load: benchLoad, python: benchPython };
 
 const wanted = process.argv.slice(2);
 const names = [...Object.keys(benches), ...Object.keys(alone)];

@@ -48,6 +48,8 @@ export interface PythonOptions extends RunLimits {
   cacheDirs: string[];
   /** Templates that run at the same time. */
   processes: number;
+  /** How long the first run waits for a set-up that is under way. */
+  setUpWaitMs?: number;
   /** For the log: a process could not be started. */
   onTrouble?(error: Error): void;
 }
@@ -57,8 +59,7 @@ const maxWaitMs = 300_000;
 /** Runs after which a process is replaced. */
 const maxServed = 500;
 const checkTimeoutMs = 5_000;
-/** How long the first run waits for a set-up that is under way. */
-const setUpWaitMs = 25_000;
+const usualSetUpWaitMs = 25_000;
 const lookEveryMs = 500;
 
 /** Throws `not-configured`, with what to install, where templates cannot be run. */
@@ -73,7 +74,7 @@ export async function openPython(options: PythonOptions): Promise<Python> {
       'there is no python3 of version 3.9 to 3.14',
       'Install python3 (Debian, Ubuntu: apt-get install python3 python3-venv), and start the service again.',
     );
-  const packagesDir = await waitForPackages(place);
+  const packagesDir = await waitForPackages(place, options.setUpWaitMs ?? usualSetUpWaitMs);
   const isolation = await describePython(place.python, place.version, packagesDir)
     .then((program) => tryIsolation(dir, 0o700, (workDir) => pythonIsolation(bwrap, program, memoryBytes, workDir)))
     .catch((error: Error) => {
@@ -124,8 +125,8 @@ export async function openPython(options: PythonOptions): Promise<Python> {
   };
 }
 
-async function waitForPackages(place: PythonPlace): Promise<string> {
-  for (const untilMs = Date.now() + setUpWaitMs; ; await delay(lookEveryMs)) {
+async function waitForPackages(place: PythonPlace, waitMs: number): Promise<string> {
+  for (const untilMs = Date.now() + waitMs; ; await delay(lookEveryMs)) {
     const found = findPackages(place);
     if (found) return found;
     const state = readSetUp(place);
