@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { estimateRowBytes } from '../../core/table/rowBytes.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
+import { limitConcurrency } from '../blobs/limitConcurrency.ts';
 import { openFrom, withRelation } from '../duckdb/engine.ts';
 import { streamParts } from '../duckdb/formats/streamParts.ts';
 import type { DataFormat } from '../duckdb/formats/streamRows.ts';
@@ -89,9 +90,13 @@ export async function readSortedRows(storage: TableStorage, projection: Projecti
   return rows;
 }
 
+/** The engine holds as many keys as a page has rows, so those of long rows are sorted one page at a time. */
+const sortAlone = limitConcurrency(1);
+
 /** The ids of a sorted page; reads only what it is sorted by. */
 export async function listSortedIds(storage: TableStorage, projection: Projection, order: OrderTerm[], place: Place): Promise<number[]> {
-  return selectIds(storage, await openSorted(storage, { ...projection, columns: [] }, order), sortedPage(order, place));
+  const sort = async () => selectIds(storage, await openSorted(storage, { ...projection, columns: [] }, order), sortedPage(order, place));
+  return estimateRowBytes(projection.visible.at, []) * place.count > windowBytes ? sortAlone(sort) : sort();
 }
 
 /** Streams the rows of a page by their ids, in the order of these. */

@@ -15,7 +15,7 @@ import { eachColumn, withStoredColumns } from './storedColumns.ts';
 import type { TableStorage } from './tableStorage.ts';
 
 /** What edited rows may take in memory. */
-const mostBytes = 384 * 1024 * 1024;
+const mostBytes = 224 * 1024 * 1024;
 
 /** With more files than this, one statement over all of them is faster. */
 const fewFiles = 4;
