@@ -2,6 +2,7 @@
 
 import { castValue } from '../cells/castValue.ts';
 import type { ColumnType } from '../cells/columnTypes.ts';
+import { findValueEnd } from '../cells/jsonText.ts';
 import { type CellValue, convertValue, type Reading, type StoredValue, showValue } from './infer.ts';
 import { isNullMark, parseNumberText } from './number.ts';
 
@@ -73,13 +74,16 @@ function asTime(value: CellValue): string | undefined {
   return value.kind === 'text' ? castText({ kind: 'TIME' }, value.text.replace(/^(\d):/, '0$1:')) : undefined;
 }
 
+/** Most readers of JSON are recursive. Requests and results are no deeper either. */
+const deepestJson = 100;
+
 function asJson(value: CellValue): string | undefined {
   if (value.kind === 'number') return String(value.number);
   if (value.kind === 'boolean') return String(value.boolean);
   if (value.kind !== 'text') return JSON.stringify(showValue(value));
   try {
     JSON.parse(value.text);
-    return value.text;
+    return findValueEnd(value.text, 0, deepestJson) === null ? undefined : value.text;
   } catch {
     return undefined;
   }
