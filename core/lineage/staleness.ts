@@ -42,7 +42,7 @@ export function findStale(derivations: readonly Derivation[], table: string, cha
 
 /** What changes in the output when this changes in the input. */
 function passOn(flows: Flows | null, changed: Changed): Changed {
-  if (flows === null) return 'all';
+  if (flows === null) return sizeOf(changed) > 0 ? 'all' : nothing;
   const reaches: Reach[] =
     changed === 'all' ? [flows.rows, ...Object.values(flows.columns)] : [...changed].map((id) => flows.columns[id] ?? []);
   const ids = new Set<number>();
