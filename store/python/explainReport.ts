@@ -44,10 +44,10 @@ function parse(body: Buffer): Report | null {
 const isType = /^(?:VARCHAR|BIGINT|DOUBLE|BOOLEAN|DATE|TIMESTAMP|TIME|JSON|DECIMAL\((?:[1-9]|[12]\d|3[0-8]),(?:\d|[12]\d|3[0-8])\))$/;
 
 function readDone({ columns, rowCount }: Report): Done {
-  const listed = Array.isArray(columns) ? (columns as Partial<PythonColumn>[]) : [];
   const isColumn = (column: Partial<PythonColumn> | null) => typeof column?.name === 'string' && isType.test(String(column.type));
-  if (!(listed.every(isColumn) && Number.isSafeInteger(rowCount ?? 0))) throw endedItself();
-  return { columns: listed.map(({ name = '', type = '' }) => ({ name, type })), rowCount: Number(rowCount ?? 0) };
+  const isRight = Array.isArray(columns) && columns.every(isColumn) && Number.isSafeInteger(rowCount) && Number(rowCount) >= 0;
+  if (!isRight) throw endedItself();
+  return { columns: (columns as PythonColumn[]).map(({ name, type }) => ({ name, type })), rowCount: Number(rowCount) };
 }
 
 function explainRefusal(report: Report, limits: RunLimits): PythonFault {

@@ -19,6 +19,7 @@ const variables = {
   OMP_NUM_THREADS: '1',
   // Arrow's own allocators set address space aside, of which a template has little.
   ARROW_DEFAULT_MEMORY_POOL: 'system',
+  JE_ARROW_MALLOC_CONF: 'background_thread:false',
   MALLOC_ARENA_MAX: '1',
 };
 

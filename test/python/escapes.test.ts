@@ -22,7 +22,7 @@ describe.skipIf(!world)('escapes', () => {
     ['the home', "os.listdir('/root') + os.listdir('/home')", /FileNotFoundError/],
     ['devices', "open('/dev/mem', 'rb')", /FileNotFoundError/],
     ['all folders', "sorted(os.listdir('/'))", /^\['app', 'in'(, 'lib')?(, 'lib64')?, 'usr'\]$/],
-    ['its tables', "glob.glob('/in/**', recursive=True)", /^\['\/in\/', '\/in\/governed', '\/in\/open'\]$/],
+    ['its tables', "sorted(glob.glob('/in/**', recursive=True))", /^\['\/in\/', '\/in\/governed', '\/in\/open'\]$/],
     ['the environment', 'dict(os.environ)', /^\{\}$/],
     ['the environment, by libc', "ctypes.CDLL(None).getenv(b'SVC_TEST_SECRET')", /^0$/],
     ['writing to the root', "open('/x', 'w')", /Read-only file system/],
@@ -59,15 +59,17 @@ describe.skipIf(!world)('escapes', () => {
     ['ends it with a code', 'os._exit(7)', /ended its process without returning/],
     ['kills itself', 'os.kill(os.getpid(), 9)', /needs more than/],
     ['crashes', 'ctypes.string_at(0)', /Python crashed \(signal 11\)/],
-    [
-      'answers by itself',
-      '[os.write(fd, b\'{"kind": "done", "columns": 5}\') for fd in (5, 6, 7) if fd > 4 and safe(fd)] and os._exit(0)',
-      /ended its process/,
-    ],
-    ['answers too much', '[spill(fd) for fd in (5, 6, 7)]', /took longer|ended its process/],
+    ['answers by itself', '[answer(fd) for fd in (3, 5, 6, 7)]', /ended its process/],
+    ['answers too much', '[spill(fd) for fd in (3, 5, 6, 7)]', /took longer|ended its process/],
   ])('a template that %s is refused', async (_, expression, said) => {
-    const helpers =
-      "def safe(fd):\n    try:\n        os.fstat(fd)\n        return True\n    except OSError:\n        return False\ndef spill(fd):\n    try:\n        while True: os.write(fd, b'{' * 10**6)\n    except OSError: pass\n";
+    const helpers = `def answer(fd, text=b'{"kind": "done", "columns": 5}'):
+    try: os.write(fd, text)
+    except OSError: pass
+def spill(fd):
+    try:
+        while True: os.write(fd, b'{' * 10**6)
+    except OSError: pass
+`;
     const fault = await refuse(
       `import os, ctypes\n${helpers}def transform():\n    ${expression}\n    os._exit(0)`,
       {},
@@ -75,6 +77,12 @@ describe.skipIf(!world)('escapes', () => {
     );
     expect(fault.detail).toMatch(said);
     expect(await look('1 + 1')).toBe('2');
+  });
+
+  it('an answer of its own is no more than that: what is read is the file', async () => {
+    const forged = `b'{"kind": "done", "rowCount": 5, "columns": [{"name": "x", "type": "BIGINT"}]}'`;
+    const template = `import os\ndef transform():\n    os.write(4, b'ARROW1' * 100)\n    for fd in range(5, 20):\n        try: os.write(fd, ${forged})\n        except OSError: pass\n    os._exit(0)`;
+    expect((await refuse(template)).detail).toMatch(/^The Arrow file is damaged/);
   });
 
   it('what a template changes is not there in the next run', async () => {

@@ -102,7 +102,9 @@ describe.skipIf(!world)('types', () => {
     ['categories', 'pd.Series(["b", None, "a"], dtype="category")', 'VARCHAR', ['b', null, 'a']],
     ['categories of numbers', 'pd.Series([2, None, 1], dtype="category")', 'BIGINT', ['2', null, '1']],
     ['sparse values', 'pd.Series(pd.arrays.SparseArray([0, 1]))', 'BIGINT', ['0', '1']],
-    ['strings of Arrow', 'pd.Series(["a"], dtype="string[pyarrow]")', 'VARCHAR', ['a']],
+    ['strings of pandas', 'pd.Series(["a"], dtype="string[python]")', 'VARCHAR', ['a']],
+    ['strings of Arrow', 'pd.Series(["a"], dtype=pd.ArrowDtype(pa.large_string()))', 'VARCHAR', ['a']],
+    ['categories of strings of Arrow', 'pd.Series(["a"], dtype=pd.ArrowDtype(pa.string())).astype("category")', 'VARCHAR', ['a']],
     ['dictionaries of Arrow', 'pd.Series(["a"], dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string())))', 'VARCHAR', ['a']],
   ];
 

@@ -105,7 +105,8 @@ def to_column(name, series):
     if dtype == object:
         return from_objects(name, series)
     values = dtype.categories.dtype if isinstance(dtype, pandas.CategoricalDtype) else dtype
-    if values.kind in ("c", "m", "S", "U", "V") or isinstance(values, (pandas.PeriodDtype, pandas.IntervalDtype)):
+    unfit = values.kind in "cmSUV" if isinstance(values, numpy.dtype) else isinstance(values, (pandas.PeriodDtype, pandas.IntervalDtype))
+    if unfit:
         raise refuse_type(name, values)
     try:
         array = pyarrow.array(series, from_pandas=True)

@@ -46,7 +46,7 @@ def attempt(request, result_fd):
     names = [argument["name"] for argument in request["args"]]
     if request["op"] == "check":
         check_parameters_as_written(code, names)
-        return {}
+        return {"columns": [], "rowCount": 0}
     code = compile(code, FILE_NAME, "exec")
     tables = {argument["name"]: frames.read(argument["path"]) for argument in request["args"]}
     frame = call(code, tables)
