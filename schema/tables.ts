@@ -252,3 +252,45 @@ export const garbageBlobs = pgTable('garbage_blobs', {
   key: text('key').primaryKey(),
   seenAt: at('seen_at').notNull(),
 });
+
+/** A column of a branch, as it stands in the file. */
+export interface BranchColumn {
+  id: number;
+  name: string;
+  /** It was exported without its values. */
+  masked: boolean;
+}
+
+/** Exports whose rows are the base of later merges: a row for each table of the file, all under one id. They stay open. */
+export const branches = pgTable(
+  'branches',
+  {
+    id: text('id').notNull(),
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    workbookId: text('workbook_id')
+      .notNull()
+      .references(() => workbooks.id),
+    accountId: text('account_id').notNull(),
+    /** The place of the table in the file. */
+    position: integer('position').notNull(),
+    baseVersion: count('base_version').notNull(),
+    baseUid: text('base_uid').notNull(),
+    /** In the order of the file, without the row id. */
+    columns: jsonb('columns').$type<BranchColumn[]>().notNull(),
+    rowCount: count('row_count').notNull(),
+    format: text('format', { enum: ['xlsx', 'csv'] }).notNull(),
+    filename: text('filename').notNull(),
+    actor: text('actor').notNull(),
+    userId: text('user_id'),
+    createdAt: at('created_at').notNull(),
+    lastMergedAt: at('last_merged_at'),
+  },
+  (t) => [
+    primaryKey({ columns: [t.id, t.tableId] }),
+    index('branches_workbook').on(t.workbookId, t.id),
+    // For finding the versions that must be kept.
+    index('branches_version').on(t.tableId, t.baseVersion),
+  ],
+);

@@ -11,6 +11,7 @@ import { makeAuthHandlers } from './auth.ts';
 import { makeColumnHandlers } from './columns.ts';
 import { makeCredentialHandlers } from './credentials.ts';
 import { makeDiscoveryHandlers } from './discovery.ts';
+import { makeExportHandlers } from './export.ts';
 import { makeHistoryHandlers } from './history.ts';
 import { makeJobHandlers } from './jobs.ts';
 import { makeMeHandlers } from './me.ts';
@@ -61,6 +62,7 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeOpHandlers(parts),
     ...makeHistoryHandlers(parts),
     ...makeSnapshotHandlers(parts),
+    ...makeExportHandlers(parts),
     ...makeSourceHandlers(parts),
     ...makeStagedHandlers(parts),
     ...makeUploadHandlers(parts),

@@ -33,8 +33,6 @@ export const pendingOperations = [
   'renderSheet',
   'listCharts',
   'renderChart',
-  'exportTables',
-  'listBranches',
   'mergeTable',
   'syncFile',
   'listConflicts',

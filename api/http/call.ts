@@ -54,6 +54,11 @@ export interface Call<Id extends OperationId> {
   /** Makes a reading's answer, unless the caller has it already by its validator: then 304, and nothing is read. */
   unlessSeen(validator: Validator, make: () => Promise<Reply<Id>>): Promise<Reply<Id>>;
   header(name: string): string | null;
+  /**
+   * The headers of the answer that the same request, known by its Idempotency-Key, was given before. Only for operations that
+   * answer with files: these are not kept, but made again.
+   */
+  answered: Record<string, string> | null;
   /** The media type to answer with, as the caller wants it. */
   type: string;
   /** The caller's network address. */

@@ -162,21 +162,33 @@ async function answerRequest<Id extends OperationId>(
   const repeatable =
     key === '' ? null : describeRepeatable(key, trace.principal, { method: ctx.method, url: ctx.url, ifMatch, print: body?.print });
   const replay = () => replayReadable(parts, trace.principal, repeatable, { params, body: body?.value });
+  const call = async (answered: AnyReply | null) =>
+    (await handler(makeCall<Id>(parts, ctx, trace, { params, query, type, body, sent, repeatable, answered }))) as AnyReply;
+  // A file that was sent is not kept, but made again under the same headers.
+  const repeat = async (before: AnyReply) =>
+    isFile(operation) ? withHeaders(await call(before), { 'Idempotency-Replayed': 'true' }) : before;
   try {
     const before = await replay();
-    if (before) return before;
-    return (await handler(makeCall<Id>(parts, ctx, trace, { params, query, type, body, sent, repeatable }))) as AnyReply;
+    return before ? await repeat(before) : await call(null);
   } catch (error) {
-    if (error instanceof AnsweredBefore) return error.answer;
+    if (error instanceof AnsweredBefore) return repeat(error.answer);
     if (error instanceof DomainError && error.code !== 'unavailable') {
       // It may be caused by the same request, sent twice at once: the other one changed the version or deleted the table.
       const since = await replay().catch((failure: unknown) => {
         throw explainDatabaseError(failure);
       });
-      if (since) return since;
+      if (since && !isFile(operation)) return since;
     }
     throw explainMemoryError(explainDatabaseError(error));
   }
+}
+
+function isFile({ idempotent, answerTypes }: Operation): boolean {
+  return idempotent && answerTypes.length > 0 && !answerTypes.includes('application/json');
+}
+
+function withHeaders(reply: AnyReply, headers: Record<string, string>): AnyReply {
+  return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
 /** The stored answer to the same request. Null: there is none, or a job will give it. */
@@ -234,6 +246,8 @@ interface Input {
   /** Files that came with the request. */
   sent: SentFile[];
   repeatable: Repeatable | null;
+  /** What the same request was answered before. */
+  answered: AnyReply | null;
 }
 
 function watchCaller(response: ServerResponse): AbortSignal {
@@ -306,6 +320,7 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: 
       return { data, size };
     },
     header: (name: string) => ctx.get(name) || null,
+    answered: input.answered?.headers ?? null,
     type: input.type,
     idempotencyScope(scope: string) {
       if (repeatable) repeatable.scope = scope;

@@ -2,7 +2,7 @@ import type { RowsPage } from '../../activities/rows/rowsQuery.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { components } from '../../schema/contract.ts';
 import type { DataFormat } from '../../store/duckdb/formats/streamRows.ts';
-import { encodeNames } from './formats.ts';
+import { encodeNames, presentAttachment } from './formats.ts';
 import { writeObject } from './writeObject.ts';
 
 /** What is said of rows, beside the rows. */
@@ -42,8 +42,7 @@ function maskedNames(columns: ShownRows['columns']): string[] {
 
 const extensions: Record<DataFormat, string> = { json: 'json', ndjson: 'ndjson', arrow: 'arrows', csv: 'csv', parquet: 'parquet' };
 
-/** The name to save a table under; RFC 8187 leaves fewer characters as they are than addresses do. */
+/** The name to save a table under. */
 export function presentFileName(tableName: string, format: DataFormat): string {
-  const name = encodeURIComponent(`${tableName}.${extensions[format]}`);
-  return `attachment; filename*=UTF-8''${name.replace(/['()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16)}`)}`;
+  return presentAttachment(`${tableName}.${extensions[format]}`);
 }

@@ -16,3 +16,13 @@ export function writeCsvLine(cells: (string | null)[]): string {
 function quoteCsv(text: string): string {
   return text === '' || /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+/** Programs for spreadsheets run a text that begins so. */
+export function isFormulaLike(text: string): boolean {
+  return /^[=+\-@\t\r\n]/.test(text);
+}
+
+/** A text that no program for spreadsheets runs. */
+export function guardText(text: string): string {
+  return isFormulaLike(text) ? `'${text}` : text;
+}

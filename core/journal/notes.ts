@@ -28,6 +28,7 @@ export type AuditAction =
   | 'token.revoked'
   | 'upload.open'
   | 'user.created'
+  | 'version.branch'
   | 'workbook.configured'
   | 'workbook.created'
   | 'workbook.deleted'

@@ -86,3 +86,15 @@ export function tableAnnotated(table: NotedTable, count: number): Notes {
 export function tableUnannotated(table: NotedTable, count: number): Notes {
   return { ...audited('table.unannotate', table.name, { count }), usage: oneOp };
 }
+
+/** Tables that went out in a file whose changes can be merged later. */
+export function tablesBranched(branchId: string, tables: (NotedTable & { editVersion: number })[]): Notes {
+  return {
+    ...audited('version.branch', branchId, { tables: tables.map(({ name, editVersion }) => ({ name, edit_version: editVersion })) }),
+    events: tables.map(({ id, name, editVersion }) => ({
+      type: 'version.branched',
+      data: { branch_id: branchId, artifact_id: id, name, edit_version: editVersion },
+    })),
+    usage: oneOp,
+  };
+}

@@ -7,11 +7,13 @@ const batchRows = 1000;
 const keptFor = "interval '30 days'";
 
 /**
- * Versions of tables that must be kept. Code that refers to versions from a new place (a branch, a conflict) must add a
+ * Versions of tables that must be kept. Code that refers to versions from a new place (a conflict) must add a
  * SELECT here.
  */
 const pinnedVersions = `
   SELECT table_id, edit_version FROM snapshot_tables
+  UNION ALL
+  SELECT table_id, base_version FROM branches
   UNION ALL
   SELECT entry->>'id', (entry->>'edit_version')::bigint FROM results, jsonb_array_elements(tables) AS part(entry) WHERE expires_at > now()`;
 

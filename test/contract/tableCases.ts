@@ -139,6 +139,12 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
       return { path: `/api/v1/workbooks/${workbook}/snapshots/${snapshots.find(({ state }) => state === 'editing')?.id}/restore` };
     }),
   },
+  exportTables: {
+    'derived-cannot-branch': changed(async (sample, { api }) => {
+      await api.sql.query("UPDATE tables SET layer = 'derived' WHERE name = $1", [(sample.body as { tables: string[] }).tables[0]]);
+      return {};
+    }),
+  },
   createVersion: { 'name-taken': changed(async (_, world) => ({ body: { label: await makeLabel(world) } })) },
 };
 

@@ -69,6 +69,11 @@ export const tableSamples = {
   profileTable: onTable(({ table }) => ({ path: `${table}/profile` })),
   getTableLineage: onTable(({ table }) => ({ path: `${table}/lineage` })),
 
+  exportTables: onTable(({ workbook, name }) => ({
+    path: `${workbook}/export`,
+    body: { tables: [name], format: 'xlsx', record_branch: true, formula_mode: 'preserve', filename: '売上.xlsx' },
+  })),
+  listBranches: onWorkbook('/branches'),
   listColumns: onTable(({ table }) => ({ path: `${table}/columns` })),
   addColumn: onTable(({ artifact }) => ({ path: `${artifact}/columns`, body: { column: '備考', expected_version: 2 } })),
   alterColumn: onTable(({ artifact }) => ({ path: `${artifact}/columns/${column}`, body: { new_name: '数量', expected_version: 2 } })),

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
-import { chooseSheetNames } from '../../store/xlsx/write/sheetNames.ts';
+import { chooseSheetNames } from '../../store/xlsx/write/chooseNames.ts';
 import type { BatchExtras, CellExtra, SheetColumn } from '../../store/xlsx/write/sheetWriter.ts';
 import { WorkbookWriter } from '../../store/xlsx/write/workbookWriter.ts';
 import { ZipWriter } from '../../store/xlsx/write/zipWriter.ts';

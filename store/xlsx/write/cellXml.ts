@@ -1,4 +1,5 @@
 import type { ColumnType } from '../../../core/cells/columnTypes.ts';
+import { isFormulaLike } from '../../../core/cells/csvText.ts';
 import type { CellStyles } from './cellLooks.ts';
 import { dateSerial, timeSerial, timestampSerial } from './serials.ts';
 import { escapeXml, textElement } from './xmlText.ts';
@@ -49,11 +50,6 @@ export function formulaXml(kind: ColumnType['kind'], ref: string, text: string |
 export function textCell(ref: string, style: number, text: string): string {
   if (text.length > longestText) throw new TextTooLong(ref);
   return `<c r="${ref}" s="${style}" t="inlineStr"><is>${textElement(text)}</is></c>`;
-}
-
-/** Programs take texts that begin so for formulas. */
-export function isFormulaLike(text: string): boolean {
-  return /^[=+\-@\t\r]/.test(text);
 }
 
 function numberCell(ref: string, style: number, text: string): string {

@@ -1,8 +1,9 @@
 import { nameColumn } from '../../../core/a1/address.ts';
 import type { ColumnType } from '../../../core/cells/columnTypes.ts';
+import { isFormulaLike } from '../../../core/cells/csvText.ts';
 import type { TextBatch } from '../../../core/table/textBatch.ts';
 import { type CellStyles, chooseStyles } from './cellLooks.ts';
-import { cellXml, formulaXml, isFormulaLike, textCell } from './cellXml.ts';
+import { cellXml, formulaXml, textCell } from './cellXml.ts';
 import { fitWidths } from './columnWidths.ts';
 import type { CellLook, StyleTable } from './styleTable.ts';
 

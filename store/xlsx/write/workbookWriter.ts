@@ -1,8 +1,9 @@
 import type { TextBatch } from '../../../core/table/textBatch.ts';
+import type { Sink } from '../../blobs/spool.ts';
 import { type BatchExtras, type SheetColumn, SheetWriter } from './sheetWriter.ts';
 import { StyleTable } from './styleTable.ts';
 import { escapeXml } from './xmlText.ts';
-import { type Sink, type ZipEntryWriter, ZipWriter } from './zipWriter.ts';
+import { type ZipEntryWriter, ZipWriter } from './zipWriter.ts';
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const office = 'http://schemas.openxmlformats.org/officeDocument/2006';

@@ -1,8 +1,6 @@
 import { once } from 'node:events';
 import { crc32, createDeflateRaw, type DeflateRaw } from 'node:zlib';
-
-/** Where the bytes of a file go; the next piece is given when the one before was taken. */
-export type Sink = (bytes: Uint8Array) => Promise<void>;
+import type { Sink } from '../../blobs/spool.ts';
 
 export interface ZipEntryWriter {
   write(content: string | Uint8Array): Promise<void>;

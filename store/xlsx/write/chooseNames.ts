@@ -1,18 +1,38 @@
 /** Excel's limit, in UTF-16 units. */
-const longest = 31;
-const forbidden = /[[\]:*?/\\\p{Cc}]/gu;
+const longestSheet = 31;
+const notInSheets = /[[\]:*?/\\\p{Cc}]/gu;
 /** Excel keeps these names for itself, by its language. */
 const reserved = new Set(['history', '履歴']);
 
 /** A name for the sheet of each table: as the table's, as far as Excel allows it, and unique in the way that Excel compares names. */
 export function chooseSheetNames(tableNames: string[]): string[] {
+  const names = tableNames.map((tableName) => {
+    const cleaned = tableName.replace(notInSheets, '_').replace(/^'|'$/g, '_').trim();
+    return cleaned === '' || reserved.has(cleaned.toLowerCase()) ? `${cleaned}_` : cleaned;
+  });
+  return makeUnique(names, longestSheet).map((name) => name.replace(/'$/, '_'));
+}
+
+const longestFile = 120;
+const notInFiles = /[\\/:*?"<>|\p{Cc}]/gu;
+
+/** A name for the file of each table, without its ending; unique also where case does not count. */
+export function chooseFileNames(tableNames: string[]): string[] {
+  return makeUnique(tableNames.map(cleanFileName), longestFile);
+}
+
+/** A name that every system takes for a file. */
+export function cleanFileName(name: string): string {
+  const cleaned = name.replace(notInFiles, '_').trim();
+  return /^\.*$/.test(cleaned) ? `_${cleaned.replaceAll('.', '_')}` : cleaned;
+}
+
+function makeUnique(wanted: string[], longest: number): string[] {
   const taken = new Set<string>();
-  return tableNames.map((tableName) => {
-    const cleaned = tableName.replace(forbidden, '_').replace(/^'|'$/g, '_').trim();
-    const wanted = cleaned === '' || reserved.has(cleaned.toLowerCase()) ? `${cleaned}_` : cleaned;
+  return wanted.map((each) => {
     for (let n = 1; ; n += 1) {
       const suffix = n === 1 ? '' : ` (${n})`;
-      const name = cutText(wanted, longest - suffix.length).replace(/'$/, '_') + suffix;
+      const name = cutText(each, longest - suffix.length) + suffix;
       const key = comparisonKey(name);
       if (taken.has(key)) continue;
       taken.add(key);
@@ -26,6 +46,7 @@ function comparisonKey(name: string): string {
   return name
     .normalize('NFKC')
     .toLowerCase()
+    .replace(/'$/, '_')
     .replace(/[ぁ-ゖ]/g, (kana) => String.fromCharCode(kana.charCodeAt(0) + 0x60));
 }
 

@@ -1,0 +1,68 @@
+import type { VisibleColumn, VisibleTable } from '../../core/table/visibleTable.ts';
+import { type AnnotationKey, type AnnotationRecord, listAnnotations } from '../../store/pg/annotations.ts';
+import type { Services } from '../../store/services.ts';
+import type { BatchExtras, CellExtra } from '../../store/xlsx/write/sheetWriter.ts';
+import type { CellLook } from '../../store/xlsx/write/styleTable.ts';
+
+const pageSize = 1000;
+
+/** The looks that annotations give to a table's cells. */
+export interface TableLooks {
+  /** Of all cells of a column: from annotations of the table and of the column. */
+  lookOf(column: VisibleColumn): CellLook;
+  /** Of single rows and cells, for the next rows in order. Null: there are none. */
+  next(rowIds: number[]): Promise<BatchExtras | null>;
+}
+
+/** Annotations are read in the order of rows, together with them; cells win over rows, rows over columns, columns over the table. */
+export async function openAnnotations(
+  services: Services,
+  { at, columns: shown }: VisibleTable,
+  columns: VisibleColumn[],
+): Promise<TableLooks> {
+  const shownColumns = shown.map(({ id }) => id);
+  const placeOf = new Map(columns.map(({ id }, place) => [id, place]));
+  let page: AnnotationRecord[] = [];
+  let taken = 0;
+  let after: AnnotationKey | null = null;
+  let isLast = false;
+  /** The next annotation of a row up to `rowId`. */
+  const take = async (rowId: number): Promise<AnnotationRecord | null> => {
+    if (taken === page.length && !isLast) {
+      taken = 0;
+      page = await listAnnotations(services.db.orm, at.table.id, { after, limit: pageSize, shownColumns });
+      isLast = page.length < pageSize;
+      after = page.at(-1) ?? after;
+    }
+    const next = page[taken];
+    if (!next || next.rowId > rowId) return null;
+    taken += 1;
+    return next;
+  };
+  const ofColumns = new Map<number, CellLook>();
+  for (let each = await take(0); each; each = await take(0)) ofColumns.set(each.columnId, readLook(each));
+  return {
+    lookOf: ({ id }) => ({ ...ofColumns.get(0), ...ofColumns.get(id) }),
+    async next(rowIds) {
+      const places = new Map(rowIds.map((id, place) => [id, place]));
+      const extras = new Map<number, Map<number, CellExtra>>();
+      const last = rowIds.at(-1) ?? 0;
+      for (let each = await take(last); each; each = await take(last)) {
+        const place = places.get(each.rowId);
+        if (place === undefined) continue;
+        const look = readLook(each);
+        const row = extras.get(place) ?? new Map<number, CellExtra>();
+        extras.set(place, row);
+        // That of the row comes first, as it has column 0.
+        const cells = each.columnId === 0 ? columns.keys() : [placeOf.get(each.columnId) ?? -1];
+        for (const i of cells) row.set(i, { look: { ...row.get(i)?.look, ...look } });
+      }
+      return extras.size > 0 ? extras : null;
+    },
+  };
+}
+
+function readLook({ style }: AnnotationRecord): CellLook {
+  const { number_format: numberFormat, ...look } = (style ?? {}) as CellLook & { number_format?: string };
+  return { ...look, ...(numberFormat === undefined ? {} : { numberFormat }) };
+}
