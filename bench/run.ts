@@ -1,3 +1,4 @@
+import { benchExport } from './export.ts';
 import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLoad } from './load.ts';
@@ -10,6 +11,7 @@ import { benchTables } from './tables.ts';
 /** `npm run bench [name…]`: each benchmark prints its figures beside a baseline measured in the same run. */
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   me: benchMe,
+  export: benchExport,
   formats: benchFormats,
   ingest: benchIngest,
   sandbox: benchSandbox,

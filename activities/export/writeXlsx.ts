@@ -6,11 +6,14 @@ import type { Sink } from '../../store/blobs/spool.ts';
 import type { Services } from '../../store/services.ts';
 import type { Projection } from '../../store/tables/projection.ts';
 import { eachTextBatch } from '../../store/tables/readTextBatches.ts';
+import { branchProperty, nameSheetMark } from '../../store/xlsx/branchMarks.ts';
 import { TextTooLong } from '../../store/xlsx/write/cellXml.ts';
 import { chooseSheetNames } from '../../store/xlsx/write/chooseNames.ts';
+import type { BatchExtras } from '../../store/xlsx/write/sheetWriter.ts';
 import { WorkbookWriter } from '../../store/xlsx/write/workbookWriter.ts';
 import { mayBeHuge } from './mayBeHuge.ts';
 import { openAnnotations } from './openAnnotations.ts';
+import { openFormulas, type RowFormulas, type TableFormulas } from './openFormulas.ts';
 
 const otherFormat = 'Export it as csv or parquet.';
 
@@ -18,35 +21,59 @@ const otherFormat = 'Export it as csv or parquet.';
 export async function writeXlsx(
   services: Services,
   projections: Projection[],
-  { branchId }: { branchId: string | null },
+  { branchId, keepFormulas }: { branchId: string | null; keepFormulas: boolean },
   sink: Sink,
 ): Promise<{ formulas: number }> {
   for (const projection of projections) requireFits(projection);
   const names = chooseSheetNames(projections.map(({ visible }) => visible.at.table.name));
+  const kept = keepFormulas ? await openFormulas(services, projections, names) : [];
   const writer = new WorkbookWriter(sink);
-  for (const [i, projection] of projections.entries()) await writeSheet(services, writer, names[i] as string, projection);
-  await writer.finish(branchId === null ? [] : [{ name: 'svc_branch_id', value: branchId }]);
-  return { formulas: 0 };
+  let formulas = 0;
+  for (const [i, projection] of projections.entries())
+    formulas += await writeSheet(services, writer, { name: names[i] as string, projection, kept: kept[i] ?? null });
+  const sheetMarks = names.map((sheet, i) => ({
+    sheet,
+    name: nameSheetMark(branchId ?? '', (projections[i] as Projection).visible.at.table.id),
+  }));
+  await writer.finish({
+    ...(branchId === null ? {} : { properties: [{ name: branchProperty, value: branchId }], sheetMarks }),
+    hasFormulas: formulas > 0,
+  });
+  return { formulas };
 }
 
-async function writeSheet(services: Services, writer: WorkbookWriter, name: string, projection: Projection): Promise<void> {
+interface WantedSheet {
+  name: string;
+  projection: Projection;
+  kept: TableFormulas | null;
+}
+
+/** Returns how many formulas it has. */
+async function writeSheet(services: Services, writer: WorkbookWriter, { name, projection, kept }: WantedSheet): Promise<number> {
   const { visible, columns } = projection;
   const annotations = await openAnnotations(services, visible, columns);
+  const isRaw = kept?.isRaw ?? false;
   const sheet = await writer.openSheet({
     name,
     columns: columns.map((column) => ({
       name: column.name,
       type: parseColumnType(column.type) as ColumnType,
-      look: annotations.lookOf(column),
+      look: { ...(isRaw ? { numberFormat: 'General' } : {}), ...annotations.lookOf(column) },
+      isRaw,
     })),
     isHuge: mayBeHuge(projection),
   });
-  // Annotations are found by row id, which comes last and is not written unless it is wanted.
+  // Annotations and formulas are found by row id, which comes last and is not written unless it is wanted.
   const hasIds = columns.at(-1)?.id === rowIdField.id;
   const read = hasIds ? projection : { visible, columns: [...columns, rowIdField] };
+  let count = 0;
   try {
     await eachTextBatch(services, read, async (batch) => {
-      await sheet.write(batch, await annotations.next((batch.texts.at(-1) ?? []).map(Number)));
+      const rowIds = (batch.texts.at(-1) ?? []).map(Number);
+      const looks = await annotations.next(rowIds);
+      const formulas = (await kept?.read(rowIds)) ?? new Map();
+      for (const row of formulas.values()) count += row.size;
+      await sheet.write(batch, formulas.size > 0 ? addFormulas(looks, rowIds, formulas) : looks);
     });
   } catch (error) {
     if (!(error instanceof TextTooLong)) throw error;
@@ -57,6 +84,19 @@ async function writeSheet(services: Services, writer: WorkbookWriter, name: stri
     );
   }
   await sheet.end();
+  return count;
+}
+
+function addFormulas(looks: BatchExtras | null, rowIds: number[], formulas: RowFormulas): BatchExtras {
+  const extras = new Map(looks);
+  for (const [row, rowId] of rowIds.entries()) {
+    const own = formulas.get(rowId);
+    if (!own) continue;
+    const cells = new Map(extras.get(row));
+    for (const [place, formula] of own) cells.set(place, { ...cells.get(place), formula });
+    extras.set(row, cells);
+  }
+  return extras;
 }
 
 function requireFits({ visible: { at }, columns }: Projection): void {

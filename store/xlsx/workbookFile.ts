@@ -2,11 +2,14 @@
 
 import type { RowBatch } from '../../core/grid/batch.ts';
 import type { CellStyle, Grid } from '../../core/grid/grid.ts';
+import { isId } from '../../core/ids/ids.ts';
 import { BlankRuns } from './blankRuns.ts';
+import { branchProperty, findSheetMark } from './branchMarks.ts';
 import type { FormatLocale } from './builtinFormats.ts';
 import { type ByteSource, openSource } from './byteSource.ts';
 import { ByteWindow } from './byteWindow.ts';
 import type { CellContext } from './cellScan.ts';
+import { readCustomProperties } from './customProperties.ts';
 import { refuseDamaged, refuseTooLarge } from './fileRefusals.ts';
 import { FormulaBudget } from './formulaBudget.ts';
 import { checkClaimedSizes, UnpackBudget, unpackEntry } from './inflate.ts';
@@ -34,6 +37,8 @@ export interface SheetInfo {
   state: NonNullable<Grid['state']>;
   /** Size of the sheet's XML as the file claims: an estimate of how large the sheet is. */
   bytes: number;
+  /** Defined names that point into it. */
+  names: Grid['names'];
 }
 
 export interface ScanOptions {
@@ -46,7 +51,6 @@ export interface ScanOptions {
 interface Sheet extends SheetInfo {
   path: string;
   entry: ZipEntry;
-  names: Grid['names'];
 }
 
 const BATCH_ROWS = 8192;
@@ -145,7 +149,18 @@ export class WorkbookFile {
   }
 
   get sheets(): SheetInfo[] {
-    return this.list.map(({ name, state, bytes }) => ({ name, state, bytes }));
+    return this.list.map(({ name, state, bytes, names }) => ({ name, state, bytes, names }));
+  }
+
+  /** The branch that the file was exported for, if it was; programs that drop properties may keep names. */
+  async findBranch(): Promise<string | null> {
+    const stated = (await readCustomProperties(this.pack)).get(branchProperty)?.trim() ?? '';
+    if (isId(stated, 'brn')) return stated;
+    for (const { names } of this.list) {
+      const mark = findSheetMark(names);
+      if (mark) return mark.branchId;
+    }
+    return null;
   }
 
   /** What `styleIds` of grids and batches point into. */

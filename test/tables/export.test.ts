@@ -5,7 +5,8 @@ import ExcelJS from 'exceljs';
 import { type asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
 import { afterAll, describe, expect, it } from 'vitest';
 import { collectVersions } from '../../activities/maintenance/collectGarbage.ts';
-import { readWorkbook } from '../../store/xlsx/index.ts';
+import { findSheetMark } from '../../store/xlsx/branchMarks.ts';
+import { readWorkbook, WorkbookFile } from '../../store/xlsx/index.ts';
 import { parseCsv } from '../formats/readBack.ts';
 import { ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
@@ -211,12 +212,16 @@ describe('export', () => {
 
   it.skipIf(!python)('survives an edit by openpyxl', async () => {
     const path = join(folder, 'edited.xlsx');
-    writeFileSync(path, (await take({ tables: ['売上明細'], format: 'xlsx', record_branch: true })).bytes);
+    const { bytes, header } = await take({ tables: ['売上明細'], format: 'xlsx', record_branch: true });
+    writeFileSync(path, bytes);
     runPython(
       python ?? '',
-      "import sys, openpyxl\nbook = openpyxl.load_workbook(sys.argv[1])\nbook.active['C2'] = 7\nbook.save(sys.argv[1])",
+      "import sys, openpyxl\nbook = openpyxl.load_workbook(sys.argv[1])\nbook.active['C2'] = 7\nbook.active.title = '改名'\nbook.save(sys.argv[1])",
       path,
     );
+    const file = await WorkbookFile.open(path);
+    expect(await file.findBranch()).toBe(header('x-svc-branch-id'));
+    await file.close();
     const [sheet] = await readSheets(path);
     expect(sheet?.cells).toMatchObject({ A2: { date: '2024-04-01T00:00:00' }, B3: '007', C2: 7, F2: '=HYPERLINK("http://x")', G2: 1 });
   });
@@ -260,6 +265,10 @@ describe('record_branch', () => {
     const before = (await listBranches()).branches.length;
     const { bytes, header } = await take(body);
     const id = header('x-svc-branch-id') ?? '';
+    const file = await WorkbookFile.open(bytes);
+    expect(await file.findBranch()).toBe(id);
+    expect(file.sheets.map(({ names }) => findSheetMark(names)?.branchId)).toEqual([id, id]);
+    await file.close();
     const sheets = await readSheets(bytes);
     expect(sheets.map(({ cells }) => [cells.G1, cells.B1])).toEqual([
       ['__svc_row_id', '得意先'],

@@ -158,7 +158,7 @@ async function ask({ path, method = 'GET', body, accept = 'application/json' }: 
   // In a workbook nothing can be found as it is.
   const text =
     bytes.subarray(0, 2).toString() === 'PK' ? JSON.stringify((await readWorkbook(bytes)).sheets.map(cellsOf)) : bytes.toString();
-  return { status: answer.status, text: text + answer.headers.get('x-svc-masked-columns') };
+  return { status: answer.status, text };
 }
 
 beforeAll(async () => {

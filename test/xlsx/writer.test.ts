@@ -37,7 +37,7 @@ async function writeBook(sheets: Wanted[], properties: { name: string; value: st
     if (rows.length > 0) await sheet.write({ rowCount: rows.length, texts }, extras);
     await sheet.end();
   }
-  await writer.finish(properties);
+  await writer.finish({ properties });
   return Buffer.concat(pieces);
 }
 

@@ -16,8 +16,14 @@ export class TextTooLong extends Error {
   }
 }
 
+/** The types of cells. `RAW`: texts as a sheet showed them, among them numbers. */
+export type CellKind = ColumnType['kind'] | 'RAW';
+
+/** As a sheet shows a number that it does not format. */
+const plainNumber = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,14})?$/;
+
 /** A cell with a value, given as canonical text. What Excel's numbers and dates cannot hold exactly becomes a text. */
-export function cellXml(kind: ColumnType['kind'], ref: string, text: string, styles: CellStyles): string {
+export function cellXml(kind: CellKind, ref: string, text: string, styles: CellStyles): string {
   switch (kind) {
     case 'BIGINT':
     case 'DECIMAL':
@@ -33,13 +39,16 @@ export function cellXml(kind: ColumnType['kind'], ref: string, text: string, sty
       return serialCell(ref, styles, text, timestampSerial(text));
     case 'TIME':
       return serialCell(ref, styles, text, timeSerial(text));
+    case 'RAW':
+      if (plainNumber.test(text) && isExact(text)) return numberCell(ref, styles.plain, text);
+      return textCell(ref, isFormulaLike(text) ? styles.quoted : styles.plain, text);
     default:
       return textCell(ref, isFormulaLike(text) ? styles.quoted : styles.plain, text);
   }
 }
 
 /** The same with the formula that gave the value. */
-export function formulaXml(kind: ColumnType['kind'], ref: string, text: string | null, formula: string, styles: CellStyles): string {
+export function formulaXml(kind: CellKind, ref: string, text: string | null, formula: string, styles: CellStyles): string {
   const cell = text === null ? '' : cellXml(kind, ref, text, styles);
   const written = `<f>${escapeXml(formula)}</f>`;
   if (cell === '') return `<c r="${ref}" s="${styles.plain}">${written}</c>`;

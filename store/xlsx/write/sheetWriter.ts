@@ -3,7 +3,7 @@ import type { ColumnType } from '../../../core/cells/columnTypes.ts';
 import { isFormulaLike } from '../../../core/cells/csvText.ts';
 import type { TextBatch } from '../../../core/table/textBatch.ts';
 import { type CellStyles, chooseStyles } from './cellLooks.ts';
-import { cellXml, formulaXml, textCell } from './cellXml.ts';
+import { type CellKind, cellXml, formulaXml, textCell } from './cellXml.ts';
 import { fitWidths } from './columnWidths.ts';
 import type { CellLook, StyleTable } from './styleTable.ts';
 
@@ -12,6 +12,8 @@ export interface SheetColumn {
   type: ColumnType;
   /** Wished for all cells of the column, but not its header. */
   look?: CellLook;
+  /** Texts as a sheet showed them, among them numbers, which shall be numbers. */
+  isRaw?: boolean;
 }
 
 /** What is special about a cell. */
@@ -29,6 +31,7 @@ const headerLook: CellLook = { bold: true, background: '#DDE6F0', numberFormat: 
 /** The XML of a sheet: a header that stays in view, then rows as they come. */
 export class SheetWriter {
   private readonly letters: string[];
+  private readonly kinds: CellKind[];
   private readonly columnStyles: CellStyles[];
   /** The number of the last row that was written; the first is 1. */
   private rowNumber = 1;
@@ -38,6 +41,7 @@ export class SheetWriter {
     private readonly styles: StyleTable,
   ) {
     this.letters = columns.map((_, i) => nameColumn(i + 1));
+    this.kinds = columns.map(({ type, isRaw }) => (isRaw && type.kind === 'VARCHAR' ? 'RAW' : type.kind));
     this.columnStyles = columns.map(({ type, look }) => chooseStyles(styles, type, look ?? {}));
   }
 
@@ -54,7 +58,7 @@ export class SheetWriter {
   }
 
   rows({ rowCount, texts }: TextBatch, extras: BatchExtras | null = null): string {
-    const { columns, letters, columnStyles } = this;
+    const { columns, letters, kinds, columnStyles } = this;
     let xml = '';
     for (let row = 0; row < rowCount; row += 1) {
       this.rowNumber += 1;
@@ -65,7 +69,7 @@ export class SheetWriter {
         const extra = rowExtras?.get(i);
         const ref = (letters[i] as string) + this.rowNumber;
         if (extra) xml += this.specialCell(i, ref, text, extra);
-        else if (text !== null) xml += cellXml((columns[i] as SheetColumn).type.kind, ref, text, columnStyles[i] as CellStyles);
+        else if (text !== null) xml += cellXml(kinds[i] as CellKind, ref, text, columnStyles[i] as CellStyles);
       }
       xml += '</row>';
     }
@@ -92,8 +96,9 @@ export class SheetWriter {
   private specialCell(i: number, ref: string, text: string | null, { look, formula }: CellExtra): string {
     const { type, look: columnLook } = this.columns[i] as SheetColumn;
     const styles = look ? chooseStyles(this.styles, type, { ...columnLook, ...look }) : (this.columnStyles[i] as CellStyles);
-    if (formula !== undefined) return formulaXml(type.kind, ref, text, formula, styles);
-    const cell = text === null ? '' : cellXml(type.kind, ref, text, styles);
+    const kind = this.kinds[i] as CellKind;
+    if (formula !== undefined) return formulaXml(kind, ref, text, formula, styles);
+    const cell = text === null ? '' : cellXml(kind, ref, text, styles);
     return cell === '' ? `<c r="${ref}" s="${styles.plain}"/>` : cell;
   }
 }

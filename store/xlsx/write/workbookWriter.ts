@@ -24,10 +24,18 @@ export interface SheetRows {
   end(): Promise<void>;
 }
 
-/** Text that stands in the file without being shown. */
+/** A text that stands in the file without being shown. */
 export interface HiddenText {
   name: string;
   value: string;
+}
+
+interface WorkbookEnd {
+  properties?: HiddenText[];
+  /** Names for the first cells of sheets, not shown either. They stay with their sheet when it is renamed. */
+  sheetMarks?: { sheet: string; name: string }[];
+  /** Programs compute the formulas anew when they open the file. */
+  hasFormulas?: boolean;
 }
 
 /** Writes a workbook sheet by sheet, row by row, as it is given; nothing of a sheet is held but the current rows. */
@@ -48,9 +56,9 @@ export class WorkbookWriter {
   }
 
   /** At least one sheet must have been written. */
-  async finish(properties: HiddenText[] = []): Promise<void> {
+  async finish({ properties = [], sheetMarks = [], hasFormulas = false }: WorkbookEnd = {}): Promise<void> {
     await this.zip.addEntry('xl/styles.xml', this.styles.xml());
-    await this.zip.addEntry('xl/workbook.xml', this.workbookXml());
+    await this.zip.addEntry('xl/workbook.xml', this.workbookXml(sheetMarks, hasFormulas));
     await this.zip.addEntry('xl/_rels/workbook.xml.rels', this.relationsXml());
     if (properties.length > 0) await this.zip.addEntry('docProps/custom.xml', propertiesXml(properties));
     await this.zip.addEntry('_rels/.rels', rootXml(properties.length > 0));
@@ -58,9 +66,14 @@ export class WorkbookWriter {
     await this.zip.finish();
   }
 
-  private workbookXml(): string {
+  private workbookXml(marks: NonNullable<WorkbookEnd['sheetMarks']>, hasFormulas: boolean): string {
+    const names = marks.map(
+      ({ sheet, name }) =>
+        `<definedName name="${escapeXml(name)}" hidden="1">${escapeXml(`'${sheet.replaceAll("'", "''")}'!$A$1`)}</definedName>`,
+    );
+    const defined = names.length > 0 ? `<definedNames>${names.join('')}</definedNames>` : '';
     const sheets = this.sheetNames.map((name, i) => `<sheet name="${escapeXml(name)}" sheetId="${i + 1}" r:id="rId${i + 1}"/>`);
-    return `${head}<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${office}/relationships"><workbookPr/><bookViews><workbookView/></bookViews><sheets>${sheets.join('')}</sheets></workbook>`;
+    return `${head}<workbook xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="${office}/relationships"><workbookPr/><bookViews><workbookView/></bookViews><sheets>${sheets.join('')}</sheets>${defined}${hasFormulas ? '<calcPr fullCalcOnLoad="1"/>' : ''}</workbook>`;
   }
 
   private relationsXml(): string {
