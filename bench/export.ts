@@ -9,6 +9,7 @@ import { nodeFlags } from '../scripts/embedded/nodePart.ts';
 import { findFreePort } from '../scripts/embedded/ports.ts';
 import { prepareProgram } from '../store/builds/programs.mjs';
 import { configToEnv, inheritEnv } from '../store/config.ts';
+import { acrossAccounts } from '../store/pg/accountScope.ts';
 import { compareInTurn, report } from './measure.ts';
 import type { BenchRig } from './services.ts';
 import { TableRig } from './tableRig.ts';
@@ -79,6 +80,11 @@ async function readPeakMb(pid: number): Promise<number> {
 
 /** 200,000 rows × 12 as a workbook over HTTP, beside the streaming writer of exceljs in the same run. */
 export async function benchExport(rig: BenchRig): Promise<void> {
+  // The table is made below the requests, which would set the account.
+  await acrossAccounts(() => measureExports(rig));
+}
+
+async function measureExports(rig: BenchRig): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-bench-export-'));
   const tables = await TableRig.open(rig);
   await tables.makeTable('large', rows);

@@ -6,5 +6,5 @@ const [aroundCell, growth] = [64, 8];
 
 /** Whether a table, written out, may be longer than the 4 GiB that a plain zip entry holds. Rather yes than no. */
 export function mayBeHuge({ visible: { at }, columns }: Projection): boolean {
-  return at.rowCount * (columns.length * aroundCell + estimateRowBytes(at) * growth) >= 2 ** 32 - 1;
+  return at.rowCount * (columns.length * aroundCell + estimateRowBytes(at, columns) * growth) >= 2 ** 32 - 1;
 }

@@ -1,45 +1,72 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { rowIdColumn } from '../../core/table/table.ts';
 import type { TextBatch } from '../../core/table/textBatch.ts';
 import { cellText } from '../duckdb/cellText.ts';
 import { openFrom } from '../duckdb/engine.ts';
 import { ChunkReader } from '../duckdb/formats/chunkReader.ts';
 import { readTexts } from '../duckdb/formats/rawTexts.ts';
+import { PartOpener } from '../duckdb/formats/rowParts.ts';
+import { usePart } from '../duckdb/formats/streamParts.ts';
 import { quoteName } from '../duckdb/relation.ts';
 import { isWide } from '../duckdb/wide.ts';
 import { openProjection } from './fetchRows.ts';
 import type { Projection } from './projection.ts';
+import { describeRows } from './rowSources.ts';
 import { cutWindows, listInTurn } from './streamTable.ts';
 import type { TableStorage } from './tableStorage.ts';
 import { readWideTexts } from './wideRows.ts';
 
-/** Gives the rows of a version to `take`, in row order, some at a time; the next ones are read when it is done. */
+/** How long the rows are that are held as texts at a time. */
+const partBytes = 2 * 1024 * 1024;
+
+/** Gives the rows of a version to `take`, in row order, some at a time. While it takes them, the next ones are read. */
 export async function eachTextBatch(
   storage: TableStorage,
   projection: Projection,
   take: (batch: TextBatch) => Promise<void>,
 ): Promise<void> {
-  if (isWide(projection.columns)) return eachWideBatch(storage, projection, take);
-  const list = projection.columns.map(({ name, type }) => cellText(quoteName(name), type)).join(', ');
-  const select = (from: string) => `SELECT ${list} FROM ${from} ORDER BY ${rowIdColumn}`;
-  await storage.engine.useForStream(async (connection) => {
-    for (const window of cutWindows(projection)) {
-      const { from, release } = await openFrom(connection, storage.blobs, await openProjection(storage, projection, window));
-      try {
-        const reader = await ChunkReader.open(connection, () => connection.stream(select(from)));
-        try {
-          for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next())
-            await take(readTexts(chunk, projection.columns.length));
-        } finally {
-          await reader.close();
-        }
-      } finally {
-        await release();
-      }
+  const readNext = isWide(projection.columns) ? readWide(storage, projection) : readNarrow(storage, projection);
+  let coming = readNext();
+  try {
+    for (let batches = await coming; batches !== null; batches = await coming) {
+      coming = readNext();
+      // A failure is reported when these batches are asked for; until then it must not count as an unhandled rejection.
+      coming.catch(() => null);
+      for (const batch of batches) await take(batch);
     }
-  });
+  } finally {
+    await coming.catch(() => null);
+  }
 }
 
-async function eachWideBatch(storage: TableStorage, projection: Projection, take: (batch: TextBatch) => Promise<void>): Promise<void> {
+function readNarrow(storage: TableStorage, projection: Projection): () => Promise<TextBatch[] | null> {
+  const { columns } = projection;
+  const list = columns.map(({ name, type }) => cellText(quoteName(name), type)).join(', ');
+  const source = {
+    ...describeRows(projection),
+    spans: cutWindows(projection),
+    open: async (connection: DuckDBConnection, window: { min: number; max: number }) =>
+      openFrom(connection, storage.blobs, await openProjection(storage, projection, window)),
+    select: (from: string) => `SELECT ${list} FROM ${from} ORDER BY ${rowIdColumn}`,
+  };
+  const parts = new PartOpener(source, partBytes);
+  return () =>
+    usePart(storage, parts, async (connection, { sql }) => {
+      const reader = await ChunkReader.open(connection, () => connection.stream(sql));
+      const batches: TextBatch[] = [];
+      try {
+        for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next()) batches.push(readTexts(chunk, columns.length));
+        return batches;
+      } finally {
+        await reader.close();
+      }
+    });
+}
+
+function readWide(storage: TableStorage, projection: Projection): () => Promise<TextBatch[] | null> {
   const nextIds = listInTurn(storage, projection);
-  for (let ids = await nextIds(); ids.length > 0; ids = await nextIds()) await take(await readWideTexts(storage, projection, ids));
+  return async () => {
+    const ids = await nextIds();
+    return ids.length === 0 ? null : [await readWideTexts(storage, projection, ids)];
+  };
 }

@@ -50,7 +50,7 @@ export async function streamParts<Span>(
   }
 }
 
-async function usePart<Span, T>(
+export async function usePart<Span, T>(
   { engine }: PartStorage,
   parts: PartOpener<Span>,
   make: (connection: DuckDBConnection, part: RowPart) => Promise<T>,
