@@ -218,8 +218,8 @@ book.save(sys.argv[1])`;
       fc.asyncProperty(
         fc.array(fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }), { minLength: 1, maxLength: 20 }),
         async (texts) => {
-          // Cells with nothing but blanks are no cells to our reader.
-          const rows = texts.map((text) => [`x${text}`]);
+          // Cells with nothing but blanks are no cells to our reader, and it drops U+0000, which no table has.
+          const rows = texts.map((text) => [`x${text.replaceAll('\0', '')}`]);
           const cells = cellsOf(await readFirst(await writeBook([{ name: 's', columns: [columnOf('t', 'VARCHAR')], rows }])));
           expect(texts.map((_, i) => cells[`A${i + 2}`])).toEqual(rows.flat());
         },
