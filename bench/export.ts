@@ -63,7 +63,6 @@ async function startApi({ config }: BenchRig): Promise<{ url: string; child: Chi
   const ended = once(child, 'exit');
   await Promise.race([once(child, 'message'), ended]);
   const url = `http://127.0.0.1:${port}`;
-  while ((await fetch(`${url}/readyz`)).status !== 200);
   return {
     url,
     child,
