@@ -6,11 +6,13 @@ import type { CellLook } from '../../store/xlsx/write/styleTable.ts';
 
 const pageSize = 1000;
 
-/** The looks that annotations give to a table's cells. */
-export interface TableLooks {
-  /** Of all cells of a column: from annotations of the table and of the column. */
+/** What annotations say of a table's cells. */
+export interface TableAnnotations {
+  /** The look of all cells of a column: from annotations of the table and of the column. */
   lookOf(column: VisibleColumn): CellLook;
-  /** Of single rows and cells, for the next rows in order. Null: there are none. */
+  /** The note on a column; that on the table stands on the first one. */
+  noteOf(column: VisibleColumn): string | undefined;
+  /** Looks and notes of single rows and cells, for the next rows in order. Null: there are none. */
   next(rowIds: number[]): Promise<BatchExtras | null>;
 }
 
@@ -19,7 +21,7 @@ export async function openAnnotations(
   services: Services,
   { at, columns: shown }: VisibleTable,
   columns: VisibleColumn[],
-): Promise<TableLooks> {
+): Promise<TableAnnotations> {
   const shownColumns = shown.map(({ id }) => id);
   const placeOf = new Map(columns.map(({ id }, place) => [id, place]));
   let page: AnnotationRecord[] = [];
@@ -40,8 +42,16 @@ export async function openAnnotations(
     return next;
   };
   const ofColumns = new Map<number, CellLook>();
-  for (let each = await take(0); each; each = await take(0)) ofColumns.set(each.columnId, readLook(each));
+  const notes = new Map<number, string>();
+  for (let each = await take(0); each; each = await take(0)) {
+    ofColumns.set(each.columnId, readLook(each));
+    if (each.note !== null) notes.set(each.columnId, each.note);
+  }
   return {
+    noteOf(column) {
+      const found = [...(column === columns[0] ? [notes.get(0)] : []), notes.get(column.id)].filter((note) => note !== undefined);
+      return found.length > 0 ? found.join('\n\n') : undefined;
+    },
     lookOf: ({ id }) => ({ ...ofColumns.get(0), ...ofColumns.get(id) }),
     async next(rowIds) {
       const places = new Map(rowIds.map((id, place) => [id, place]));
@@ -55,7 +65,11 @@ export async function openAnnotations(
         extras.set(place, row);
         // That of the row comes first, as it has column 0.
         const cells = each.columnId === 0 ? columns.keys() : [placeOf.get(each.columnId) ?? -1];
-        for (const i of cells) row.set(i, { look: { ...row.get(i)?.look, ...look } });
+        for (const i of cells) row.set(i, { ...row.get(i), look: { ...row.get(i)?.look, ...look } });
+        // A note on a row stands on its first cell.
+        const noted = each.columnId === 0 ? 0 : (placeOf.get(each.columnId) ?? -1);
+        const text = [row.get(noted)?.note, each.note ?? undefined].filter((note) => note !== undefined).join('\n\n');
+        if (text !== '') row.set(noted, { ...row.get(noted), note: text });
       }
       return extras.size > 0 ? extras : null;
     },

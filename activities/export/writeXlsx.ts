@@ -58,6 +58,7 @@ async function writeSheet(services: Services, writer: WorkbookWriter, { name, pr
     columns: columns.map((column) => ({
       name: column.name,
       type: parseColumnType(column.type) as ColumnType,
+      note: annotations.noteOf(column),
       look: { ...(isRaw ? { numberFormat: 'General' } : {}), ...annotations.lookOf(column) },
       isRaw,
     })),

@@ -160,9 +160,18 @@ describe('export', () => {
     ok(await annotate({ column: 'n' }, { number_format: '#,##0.00', align: 'right' }));
     ok(await annotate({ row_id: 2 }, { background: '#FFF2CC', italic: false }));
     ok(await annotate({ row_id: 3, column: 'n' }, { bold: true, color: '#ff0000', number_format: '0%' }));
+    const note = (target: object, text: string) => table.annotate([{ target, note: text }]);
+    ok(await note({ column: 'a' }, '列の <注>'));
+    ok(await note({ row_id: 3 }, '行の注'));
+    ok(await note({ row_id: 3, column: 'a' }, 'セルの注\n二行目'));
     ok(await table.remove([1]));
     const book = new ExcelJS.Workbook();
     await book.xlsx.load((await take({ tables: ['飾り'], format: 'xlsx' })).bytes.buffer as ArrayBuffer);
+    const noteOf = (cell: string) => {
+      const found = book.getWorksheet('飾り')?.getCell(cell).note;
+      return typeof found === 'string' ? found : found?.texts?.map(({ text }) => text).join('');
+    };
+    expect([noteOf('A1'), noteOf('A2'), noteOf('A3')]).toEqual(['列の <注>', undefined, '行の注\n\nセルの注\n二行目']);
     const styleOf = (cell: string) => book.getWorksheet('飾り')?.getCell(cell).style;
     expect(styleOf('A2')).toMatchObject({ fill: { fgColor: { argb: 'FFFFF2CC' } } });
     expect(styleOf('A2')?.font?.italic).toBeUndefined();

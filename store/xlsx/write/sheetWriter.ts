@@ -5,6 +5,7 @@ import type { TextBatch } from '../../../core/table/textBatch.ts';
 import { type CellStyles, chooseStyles } from './cellLooks.ts';
 import { type CellKind, cellXml, formulaXml, textCell } from './cellXml.ts';
 import { fitWidths } from './columnWidths.ts';
+import { type CellNote, mostNotes } from './notes.ts';
 import type { CellLook, StyleTable } from './styleTable.ts';
 
 export interface SheetColumn {
@@ -14,6 +15,8 @@ export interface SheetColumn {
   look?: CellLook;
   /** Texts as a sheet showed them, among them numbers, which shall be numbers. */
   isRaw?: boolean;
+  /** On its header. */
+  note?: string;
 }
 
 /** What is special about a cell. */
@@ -21,6 +24,7 @@ export interface CellExtra {
   /** On top of the column's. */
   look?: CellLook;
   formula?: string;
+  note?: string;
 }
 
 /** Of some cells of a batch: by row and position of the column, both counted from 0. */
@@ -35,6 +39,7 @@ export class SheetWriter {
   private readonly columnStyles: CellStyles[];
   /** The number of the last row that was written; the first is 1. */
   private rowNumber = 1;
+  readonly notes: CellNote[] = [];
 
   constructor(
     private readonly columns: SheetColumn[],
@@ -89,11 +94,19 @@ export class SheetWriter {
   private headerXml(): string {
     const plain = this.styles.number(headerLook);
     const quoted = this.styles.number({ ...headerLook, isQuoted: true });
+    for (const [i, { note }] of this.columns.entries()) this.addNote(i, note);
     const cells = this.columns.map(({ name }, i) => textCell(`${this.letters[i]}1`, isFormulaLike(name) ? quoted : plain, name));
     return `<row r="1">${cells.join('')}</row>`;
   }
 
-  private specialCell(i: number, ref: string, text: string | null, { look, formula }: CellExtra): string {
+  /** On a cell of the last row that was begun. */
+  private addNote(column: number, text: string | undefined): void {
+    if (text === undefined || this.notes.length >= mostNotes) return;
+    this.notes.push({ ref: `${this.letters[column]}${this.rowNumber}`, row: this.rowNumber - 1, column, text });
+  }
+
+  private specialCell(i: number, ref: string, text: string | null, { look, formula, note }: CellExtra): string {
+    this.addNote(i, note);
     const { type, look: columnLook } = this.columns[i] as SheetColumn;
     const styles = look ? chooseStyles(this.styles, type, { ...columnLook, ...look }) : (this.columnStyles[i] as CellStyles);
     const kind = this.kinds[i] as CellKind;

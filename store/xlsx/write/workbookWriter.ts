@@ -1,5 +1,6 @@
 import type { TextBatch } from '../../../core/table/textBatch.ts';
 import type { Sink } from '../../blobs/spool.ts';
+import { type CellNote, noteBoxesXml, notesXml } from './notes.ts';
 import { type BatchExtras, type SheetColumn, SheetWriter } from './sheetWriter.ts';
 import { StyleTable } from './styleTable.ts';
 import { escapeXml } from './xmlText.ts';
@@ -43,6 +44,8 @@ export class WorkbookWriter {
   private readonly zip: ZipWriter;
   private readonly styles = new StyleTable();
   private readonly sheetNames: string[] = [];
+  /** By number. */
+  private readonly notedSheets: number[] = [];
 
   constructor(sink: Sink) {
     this.zip = new ZipWriter(sink);
@@ -52,7 +55,26 @@ export class WorkbookWriter {
     this.sheetNames.push(name);
     const number = this.sheetNames.length;
     const entry = await this.zip.openEntry(`xl/worksheets/sheet${number}.xml`, { long: isHuge });
-    return new OpenSheet(entry, new SheetWriter(columns, this.styles), number === 1);
+    const sheet = new SheetWriter(columns, this.styles);
+    const open = new OpenSheet(entry, sheet, number === 1);
+    return {
+      write: (batch, extras) => open.write(batch, extras),
+      end: async () => {
+        await open.end();
+        if (sheet.notes.length > 0) await this.addNotes(number, sheet.notes);
+      },
+    };
+  }
+
+  private async addNotes(number: number, notes: CellNote[]): Promise<void> {
+    this.notedSheets.push(number);
+    await this.zip.addEntry(`xl/comments${number}.xml`, notesXml(notes));
+    await this.zip.addEntry(`xl/drawings/vmlDrawing${number}.vml`, noteBoxesXml(notes));
+    const relations = [
+      relation('rIdNotes', 'comments', `../comments${number}.xml`),
+      relation(noteBoxesId, 'vmlDrawing', `../drawings/vmlDrawing${number}.vml`),
+    ];
+    await this.zip.addEntry(`xl/worksheets/_rels/sheet${number}.xml.rels`, relationsXml(relations));
   }
 
   /** At least one sheet must have been written. */
@@ -86,11 +108,14 @@ export class WorkbookWriter {
       override('/xl/workbook.xml', 'spreadsheetml.sheet.main'),
       ...this.sheetNames.map((_, i) => override(`/xl/worksheets/sheet${i + 1}.xml`, 'spreadsheetml.worksheet')),
       override('/xl/styles.xml', 'spreadsheetml.styles'),
+      ...this.notedSheets.map((number) => override(`/xl/comments${number}.xml`, 'spreadsheetml.comments')),
       ...(hasProperties ? [override('/docProps/custom.xml', 'custom-properties')] : []),
     ];
-    return `${head}<Types xmlns="${pack}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>${overrides.join('')}</Types>`;
+    return `${head}<Types xmlns="${pack}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Default Extension="vml" ContentType="application/vnd.openxmlformats-officedocument.vmlDrawing"/>${overrides.join('')}</Types>`;
   }
 }
+
+const noteBoxesId = 'rIdNoteBoxes';
 
 /** How much XML is given to the compressor at a time. */
 const pieceLength = 256 * 1024;
@@ -115,7 +140,7 @@ class OpenSheet implements SheetRows {
 
   async end(): Promise<void> {
     this.begin({ rowCount: 0, texts: [] });
-    this.waiting += this.sheet.end();
+    this.waiting += this.sheet.end(this.sheet.notes.length > 0 ? `<legacyDrawing r:id="${noteBoxesId}"/>` : '');
     await this.handOn();
     await this.entry.end();
   }
