@@ -177,7 +177,8 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
         dir: chooseQueryFolder(config),
         searchPath: config.machine.searchPath,
         cacheDirs: listCacheDirs(config),
-        processes: Math.min(4, availableParallelism()),
+        // One more than one user gets.
+        processes: Math.min(4, availableParallelism()) + 1,
         memoryBytes,
         timeoutMs,
         onTrouble: (error) => log.warn(describeErrorForLog(error), 'a process for Python failed'),

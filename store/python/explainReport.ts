@@ -21,7 +21,7 @@ export interface Done {
 /** How the process of a template ended: its exit code, or its signal as a negative number. Null: it was ended, for it took too long. */
 export type Ended = number | null;
 
-/** Reads what the process of a template has left. The template could have written it: no member of it is trusted. */
+/** Reads what the process of a template has left. A template can write any refusal itself: no member of it is trusted. */
 export function readReport(ended: Ended, body: Buffer, limits: RunLimits): Done {
   if (ended === null) throw tookTooLong(limits);
   const report = ended === 0 ? parse(body) : null;
@@ -96,7 +96,8 @@ const [abort, bus, kill, outOfTime] = [-6, -7, -9, -24];
 
 function explainEnd(ended: number, limits: RunLimits): PythonFault {
   if (ended === outOfTime) return tookTooLong(limits);
-  if (ended === abort || ended === bus || ended === kill) return tookTooMuch(limits);
+  if (ended === bus || ended === kill) return tookTooMuch(limits);
+  if (ended === abort) return wasAborted(limits);
   if (ended >= 0) return endedItself();
   return new PythonFault(
     'query-failed',
@@ -104,6 +105,13 @@ function explainEnd(ended: number, limits: RunLimits): PythonFault {
     'Leave out what reaches around pandas, such as ctypes or very deep recursion.',
   );
 }
+
+function wasAborted({ memoryBytes }: RunLimits): PythonFault {
+  const detail = `Python was aborted by one of its libraries: it needs more than the ${showMemory(memoryBytes)} that a template may take, or a thread, of which it may start none.`;
+  return new PythonFault('query-failed', detail, 'Use the operations of pandas, or pass use_threads=False to those of pyarrow.');
+}
+
+const showMemory = (bytes: number) => `${Math.round(bytes / 1024 ** 2)} MiB of memory`;
 
 function endedItself(): PythonFault {
   return new PythonFault('query-failed', 'The template ended its process without returning a frame.', 'Return a DataFrame from transform.');
@@ -117,8 +125,8 @@ export function tookTooLong({ timeoutMs }: RunLimits, cause?: unknown): PythonFa
 }
 
 export function tookTooMuch({ memoryBytes }: RunLimits, cause?: unknown): PythonFault {
-  const detail = `The template needs more than the ${Math.round(memoryBytes / 1024 ** 2)} MiB of memory that it may take, or a thread or process of its own.`;
-  return new PythonFault('query-too-large', detail, 'Filter the tables first, drop columns that are not needed, and start no threads.', {
+  const detail = `The template needs more than the ${showMemory(memoryBytes)} that it may take.`;
+  return new PythonFault('query-too-large', detail, 'Filter the tables first, and drop columns that are not needed.', {
     cause,
   });
 }

@@ -34,10 +34,12 @@ export interface PythonRun extends Partial<RunLimits> {
   signal?: AbortSignal;
 }
 
-/** What the template says of its result. The file is that of a stranger: it is to be read where such files are read. */
 export interface PythonResult extends Done {
-  /** An Arrow stream; lists and dictionaries are texts in JSON. */
-  arrowPath: string;
+  /**
+   * A Parquet file with these columns in this order, written by our own code in an isolated process. Its reader casts them to their
+   * types: JSON is text there, and a TIME has the zone UTC.
+   */
+  resultPath: string;
 }
 
 export interface PythonOptions extends RunLimits {
@@ -75,7 +77,7 @@ export async function openPython(options: PythonOptions): Promise<Python> {
       'Install python3 (Debian, Ubuntu: apt-get install python3 python3-venv), and start the service again.',
     );
   const packagesDir = await waitForPackages(place, options.setUpWaitMs ?? usualSetUpWaitMs);
-  const isolation = await describePython(place.python, place.version, packagesDir)
+  const isolation = await describePython(place.python, packagesDir)
     .then((program) => tryIsolation(dir, 0o700, (workDir) => pythonIsolation(bwrap, program, memoryBytes, workDir)))
     .catch((error: Error) => {
       options.onTrouble?.(error);
@@ -88,6 +90,8 @@ export async function openPython(options: PythonOptions): Promise<Python> {
   const pool = new ProcessPool(
     {
       size: processes,
+      // They are not used up by a run.
+      spare: 0,
       maxQueue: 512,
       maxQueueOfOne: 256,
       maxWaitMs,
@@ -111,7 +115,7 @@ export async function openPython(options: PythonOptions): Promise<Python> {
         (process) => untilAborted(signal, process, () => runTemplate(process, { ...run, ...limits, op: 'run', resultPath, maxColumns })),
         signal,
       );
-      return { ...done, arrowPath: resultPath };
+      return { ...done, resultPath };
     },
     async check({ userId, template, argNames, signal }) {
       const args = Object.fromEntries(argNames.map((name) => [name, null]));

@@ -23,8 +23,12 @@ const variables = {
   MALLOC_ARENA_MAX: '1',
 };
 
-/** The name of the file for results in the folder of a process; it is given to the process open, without the folder. */
-export const resultName = 'result.arrow';
+/**
+ * Files in the folder of a process, which it is given open, without the folder: what a template writes (Arrow), and the table that
+ * is made of it (Parquet).
+ */
+const resultNames = ['result.arrow', 'result.parquet'] as const;
+export const tableName = resultNames[1];
 
 /** A process that forks one for each template: no network, no folder to write to, nothing to read but Python and its tables. */
 export async function pythonIsolation(bwrap: string, program: PythonProgram, memoryBytes: number, workDir: string): Promise<Isolation> {
@@ -39,16 +43,16 @@ export async function pythonIsolation(bwrap: string, program: PythonProgram, mem
     seen: () => ({ inDir: '/in', outDir: '/out' }),
     spawn({ inDir, outDir }) {
       const inside = [`${insideHome}/bin/python3`, '-S', '-s', '-B', '/app/child/main.py'];
-      const file = openSync(join(outDir, resultName), 'wx+', 0o600);
+      const files = resultNames.map((name) => openSync(join(outDir, name), 'wx+', 0o600));
       try {
         return spawnLimited({
           memoryBytes: memoryBytes + ownBytes,
           env: variables,
           command: [bwrap, ...fixed, ...bind(inDir, '/in'), '--remount-ro', '/', '--chdir', '/', ...inside],
-          file,
+          files,
         });
       } finally {
-        closeSync(file);
+        files.map(closeSync);
       }
     },
     // Nothing to do: bubblewrap ends everything inside.

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectDir } from '../config.ts';
 import { bind } from '../duckdb/sandbox/isolation.ts';
@@ -8,8 +8,6 @@ import { bind } from '../duckdb/sandbox/isolation.ts';
 /** A python3 of this machine, and its parts that an isolated process needs. */
 export interface PythonProgram {
   executable: string;
-  /** `3.11`. */
-  version: string;
   /** Its own modules, with the folder of those that are native. */
   stdlib: string;
   nativeModules: string;
@@ -50,11 +48,11 @@ print(json.dumps({
 `;
 
 /** Throws if its packages cannot be loaded. */
-export async function describePython(python: string, version: string, packagesDir: string): Promise<PythonProgram> {
+export async function describePython(python: string, packagesDir: string): Promise<PythonProgram> {
   const { stdout } = await run(python, ['-S', '-s', '-B', '-c', asks, packagesDir], { cwd: '/', env: {}, timeout: describeTimeoutMs });
   const said = JSON.parse(stdout) as Pick<PythonProgram, 'executable' | 'stdlib' | 'nativeModules' | 'libraries'>;
   const isOutside = (path: string) => path.startsWith('/') && !path.startsWith(`${packagesDir}/`) && !path.startsWith(`${said.stdlib}/`);
-  return { ...said, version, packagesDir, libraries: [...new Set(said.libraries.filter(isOutside))] };
+  return { ...said, packagesDir, libraries: [...new Set(said.libraries.filter(isOutside))] };
 }
 
 /** Where the parts are inside; paths of this machine are not seen there. */
@@ -63,8 +61,9 @@ const insideLibraries = '/app/lib';
 
 /** The options of bubblewrap that make the program visible. */
 export function bindPython(program: PythonProgram, childCopy: string): string[] {
-  const { executable, version, stdlib, nativeModules, libraries, packagesDir } = program;
-  const home = `${insideHome}/lib/python${version}`;
+  const { executable, stdlib, nativeModules, libraries, packagesDir } = program;
+  // Under the same names as on this machine, by which Python finds them: lib or lib64, and python3.11.
+  const home = join(insideHome, basename(dirname(stdlib)), basename(stdlib));
   const otherPackages = ['site-packages', 'dist-packages'].filter((name) => existsSync(join(stdlib, name)));
   const isInStdlib = nativeModules.startsWith(`${stdlib}/`);
   return [

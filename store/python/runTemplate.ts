@@ -5,7 +5,7 @@ import { DomainError } from '../../core/errors.ts';
 import { FoldersGone, hasFolders, shareFile } from '../duckdb/sandbox/folders.ts';
 import { ProcessGone, type QueryProcess } from '../duckdb/sandbox/process.ts';
 import { type Done, type Ended, type RunLimits, readReport, tookTooLong, tookTooMuch } from './explainReport.ts';
-import { resultName } from './pythonIsolation.ts';
+import { tableName } from './pythonIsolation.ts';
 
 export interface TemplateRun extends RunLimits {
   /** `check`: whether it can be run, as far as that can be told without running it. */
@@ -13,7 +13,7 @@ export interface TemplateRun extends RunLimits {
   template: string;
   /** Names of the function's parameters, and files with an Arrow stream each. */
   args: Record<string, string | null>;
-  /** Where the result goes, as an Arrow stream. Null: nowhere. */
+  /** Where the result goes, as a Parquet file. Null: nowhere. */
   resultPath: string | null;
   maxRows: number;
   maxColumns: number;
@@ -59,7 +59,7 @@ function readEnded(reply: unknown): Ended {
 
 /** A copy, because the process goes on using its file. */
 async function takeResult(process: QueryProcess, target: string, maxBytes: number): Promise<void> {
-  const path = join(process.folders.outDir, resultName);
+  const path = join(process.folders.outDir, tableName);
   if ((await stat(path)).size > maxBytes) throw new Error('a process for Python wrote more than it may');
   await copyFile(path, target, constants.COPYFILE_FICLONE);
 }

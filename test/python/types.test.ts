@@ -72,7 +72,7 @@ describe.skipIf(!world)('types', () => {
     ['plain booleans', 'pd.Series([True, False])', 'BOOLEAN', ['true', 'false']],
     ['objects: texts', 'pd.Series(["a", None, pd.NA, np.nan], dtype=object)', 'VARCHAR', ['a', null, null, null]],
     ['objects: integers', 'pd.Series([1, None], dtype=object)', 'BIGINT', ['1', null]],
-    ['objects: integers and floats', 'pd.Series([1, 2.5], dtype=object)', 'DOUBLE', ['1', '2.5']],
+    ['objects: integers and floats', 'pd.Series([1, 2.5], dtype=object)', 'DOUBLE', ['1.0', '2.5']],
     ['objects: booleans', 'pd.Series([True, None], dtype=object)', 'BOOLEAN', ['true', null]],
     ['objects: decimals', 'pd.Series([decimal.Decimal("1.5"), None, decimal.Decimal("10.25")])', 'DECIMAL(4,2)', ['1.50', null, '10.25']],
     ['objects: dates', 'pd.Series([datetime.date(2024, 1, 2), None])', 'DATE', ['2024-01-02', null]],

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DuckDBInstance } from '@duckdb/node-api';
+import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { afterAll } from 'vitest';
 import { DomainError } from '../../core/errors.ts';
 import { createProcessRegistry } from '../../scripts/embedded/processRegistry.ts';
@@ -9,10 +9,9 @@ import { setUpPython } from '../../scripts/embedded/python.ts';
 import { createReport } from '../../scripts/embedded/report.ts';
 import { listCacheDirs, loadConfig } from '../../store/config.ts';
 import { streamRows } from '../../store/duckdb/formats/streamRows.ts';
-import { openPython, type Python, type PythonOptions, type PythonRun } from '../../store/python/openPython.ts';
+import { quoteName, quoteText } from '../../store/duckdb/relation.ts';
+import { openPython, type Python, type PythonOptions, type PythonResult, type PythonRun } from '../../store/python/openPython.ts';
 import type { PythonFault } from '../../store/python/pythonFault.ts';
-import { openArrowRecords } from '../../store/records/arrowRecords.ts';
-import { recordLimits } from '../../store/records/recordFile.ts';
 import { collect } from '../formats/readBack.ts';
 
 const config = loadConfig();
@@ -30,7 +29,7 @@ export interface PythonWorld {
 export interface Answer {
   columns: [name: string, type: string][];
   rowCount: number;
-  /** By column, as the service reads them. */
+  /** By column, as DuckDB reads them. */
   values: (string | null)[][];
 }
 
@@ -74,10 +73,10 @@ async function openWorld(dir: string, options: Partial<PythonOptions>): Promise<
       await writeFile(args[name], await collect(streamRows(connection, sql, undefined, 'arrow')));
     }
     files += 1;
-    const resultPath = join(dir, `result${files}`);
+    const resultPath = join(dir, `result${files}.parquet`);
     const made = await python.run({ userId: 'a', template, args, resultPath, maxRows: 1_000_000, maxBytes: 100_000_000, ...more });
     const columns = made.columns.map(({ name, type }): [string, string] => [name, type]);
-    return { columns, rowCount: made.rowCount, values: await readResult(made.arrowPath) };
+    return { columns, rowCount: made.rowCount, values: await readResult(connection, made) };
   };
   return {
     dir,
@@ -91,10 +90,16 @@ async function openWorld(dir: string, options: Partial<PythonOptions>): Promise<
   };
 }
 
-async function readResult(path: string): Promise<(string | null)[][]> {
-  const file = await openArrowRecords(path, recordLimits);
-  const values: (string | null)[][] = file.columns.map(() => []);
-  for await (const batch of file.batches()) for (const [k, column] of batch.columns.entries()) values[k]?.push(...column);
-  await file.close();
-  return values;
+/** How types are read from the file, before they are cast. */
+const fileTypes: Record<string, string> = { JSON: 'VARCHAR', TIME: 'TIME WITH TIME ZONE' };
+
+/** Has the types that were told, as DuckDB reads them. */
+async function readResult(connection: DuckDBConnection, { resultPath, columns }: PythonResult): Promise<(string | null)[][]> {
+  const from = `FROM read_parquet(${quoteText(resultPath)})`;
+  const types = (await connection.runAndReadAll(`SELECT column_name, column_type FROM (DESCRIBE ${from})`)).getRows();
+  const told = columns.map(({ name, type }) => [name, fileTypes[type] ?? type]);
+  if (JSON.stringify(types) !== JSON.stringify(told)) throw new Error(`the file has ${JSON.stringify(types)}, not ${JSON.stringify(told)}`);
+  const texts = columns.map(({ name, type }) => `CAST(CAST(${quoteName(name)} AS ${type}) AS VARCHAR)`).join(', ');
+  const rows = (await connection.runAndReadAll(`SELECT ${texts} ${from}`)).getRows() as (string | null)[][];
+  return columns.map((_, k) => rows.map((row) => row[k] ?? null));
 }

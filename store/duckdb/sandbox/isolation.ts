@@ -50,15 +50,15 @@ interface LimitedCommand {
   env: Record<string, string>;
   command: string[];
   owner?: FileOwner | null;
-  /** An open file, as file descriptor 4. */
-  file?: number;
+  /** Open files, as file descriptors 4 and on. */
+  files?: number[];
 }
 
-export function spawnLimited({ memoryBytes, env, command, owner, file }: LimitedCommand): ReturnType<typeof spawn> {
+export function spawnLimited({ memoryBytes, env, command, owner, files = [] }: LimitedCommand): ReturnType<typeof spawn> {
   return spawn('/bin/sh', ['-c', setLimits(memoryBytes), 'sh', ...command], {
     cwd: '/',
     env,
-    stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
+    stdio: ['ignore', 'ignore', 'pipe', 'pipe', ...files],
     ...owner,
   });
 }

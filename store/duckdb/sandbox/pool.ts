@@ -4,8 +4,10 @@ import { FoldersGone } from './folders.ts';
 import { ProcessGone, type QueryProcess } from './process.ts';
 
 export interface PoolOptions {
-  /** Queries that run at the same time; one more process is kept ready. */
+  /** Queries that run at the same time. */
   size: number;
+  /** Further processes that are kept ready; one, unless another number is given. */
+  spare?: number;
   /** Queries that may wait, of all users and of one; further ones are refused. */
   maxQueue: number;
   maxQueueOfOne: number;
@@ -137,7 +139,7 @@ export class ProcessPool {
   }
 
   private refill(): void {
-    while (!this.closed && this.alive.size + this.starting < this.options.size + 1) {
+    while (!this.closed && this.alive.size + this.starting < this.options.size + (this.options.spare ?? 1)) {
       this.starting += 1;
       void this.startOne();
     }

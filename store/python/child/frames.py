@@ -61,7 +61,7 @@ def write(frame, result_fd, limits):
         raise TooLarge("The frame has %d rows; %d are allowed." % (len(frame), limits["maxRows"]))
     if len(frame.columns) > limits["maxColumns"]:
         raise TooLarge("The frame has %d columns; %d are allowed." % (len(frame.columns), limits["maxColumns"]))
-    table, columns = to_table(frame)
+    table = to_table(frame)
     # What is around the values takes a few bytes for each column of each batch.
     if table.nbytes > limits["maxBytes"]:
         raise TooLarge("The frame takes %d bytes; %d are allowed." % (table.nbytes, limits["maxBytes"]))
@@ -69,21 +69,38 @@ def write(frame, result_fd, limits):
         with open(result_fd, "wb", closefd=False) as file, pyarrow.ipc.new_stream(file, table.schema) as writer:
             writer.write_table(table, max_chunksize=ROWS_EACH)
     except OSError:
-        raise TooLarge("The frame takes more than the %d bytes that are allowed." % limits["maxBytes"])
-    return {"columns": columns, "rowCount": table.num_rows}
+        raise too_many_bytes(limits)
+
+
+def too_many_bytes(limits):
+    return TooLarge("The frame takes more than the %d bytes that are allowed." % limits["maxBytes"])
 
 
 def to_table(frame):
     check_names(frame.columns)
-    arrays, columns = [], []
-    for place, name in enumerate(frame.columns):
-        array, kind = to_column(str(name), frame.iloc[:, place])
-        arrays.append(array)
-        columns.append({"name": str(name), "type": kind})
-    if not columns:
+    if len(frame.columns) == 0:
         raise Unfit("", "The frame has no columns.", "Return a frame with at least one column.")
-    schema = pyarrow.schema([pyarrow.field(column["name"], array.type) for column, array in zip(columns, arrays)])
-    return pyarrow.Table.from_arrays(arrays, schema=schema), columns
+    arrays, fields = [], []
+    for place, name in enumerate(frame.columns):
+        array, metadata = to_column(str(name), frame.iloc[:, place]), None
+        if isinstance(array, JsonTexts):
+            array, metadata = array.array, JSON_METADATA
+        arrays.append(array)
+        fields.append(pyarrow.field(str(name), array.type, metadata=metadata))
+    return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
+
+
+# Arrow has no type for texts of JSON.
+JSON_METADATA = {b"type": b"JSON"}
+
+
+class JsonTexts:
+    def __init__(self, array):
+        self.array = array
+
+
+def is_json(field):
+    return (field.metadata or {}).get(b"type") == b"JSON" and pyarrow.types.is_string(field.type)
 
 
 def check_names(names):
@@ -98,7 +115,7 @@ def check_names(names):
 
 
 def to_column(name, series):
-    """An Arrow array and the type of the column."""
+    """An Arrow array of a type that tables have, or texts of JSON."""
     if isinstance(series.dtype, pandas.SparseDtype):
         series = series.sparse.to_dense()
     dtype = series.dtype
@@ -125,28 +142,28 @@ def fit(name, array):
     if types.is_dictionary(kind):
         return fit(name, array.dictionary_decode())
     if types.is_null(kind):
-        return array.cast(pyarrow.string()), "VARCHAR"
+        return array.cast(pyarrow.string())
     if types.is_nested(kind):
         return from_nested(name, array.to_pylist())
     if types.is_string(kind) or types.is_large_string(kind) or str(kind) == "string_view":
-        return check_text(name, cast(name, array, pyarrow.string())), "VARCHAR"
+        return cast(name, array, pyarrow.string())
     if types.is_boolean(kind):
-        return array, "BOOLEAN"
+        return array
     if types.is_uint64(kind):
-        return cast(name, array, pyarrow.decimal128(20, 0)), "DECIMAL(20,0)"
+        return cast(name, array, pyarrow.decimal128(20, 0))
     if types.is_integer(kind):
-        return cast(name, array, pyarrow.int64()), "BIGINT"
+        return cast(name, array, pyarrow.int64())
     if types.is_floating(kind):
-        return blank_nan(cast(name, array, pyarrow.float64())), "DOUBLE"
+        return blank_nan(cast(name, array, pyarrow.float64()))
     if types.is_decimal(kind):
         return from_decimals(name, array)
     if types.is_date(kind):
-        return check_years(name, cast(name, array, pyarrow.date32())), "DATE"
+        return cast(name, array, pyarrow.date32())
     if types.is_timestamp(kind):
         # Moments of a time zone are kept in UTC, in which they are already.
-        return check_years(name, cast(name, cast(name, array, pyarrow.timestamp("us", kind.tz)), pyarrow.timestamp("us"))), "TIMESTAMP"
+        return cast(name, cast(name, array, pyarrow.timestamp("us", kind.tz)), pyarrow.timestamp("us"))
     if types.is_time(kind):
-        return cast(name, array, pyarrow.time64("us")), "TIME"
+        return cast(name, array, pyarrow.time64("us"))
     raise refuse_type(name, kind)
 
 
@@ -162,35 +179,13 @@ def blank_nan(array):
     return pyarrow.compute.if_else(pyarrow.compute.is_nan(array), pyarrow.scalar(None, array.type), array)
 
 
-def check_text(name, array):
-    if pyarrow.compute.any(pyarrow.compute.match_substring(array, "\0")).as_py():
-        raise Unfit(name, "Column %s holds a text with U+0000." % name, "Remove that character: .str.replace('\\0', '')")
-    return array
-
-
-# Beyond them no reader of dates can tell them.
-FIRST_DAY, LAST_DAY = datetime.date(1, 1, 1), datetime.date(9999, 12, 31)
-
-
-def check_years(name, array):
-    if pyarrow.types.is_date(array.type):
-        first, last = pyarrow.scalar(FIRST_DAY, array.type), pyarrow.scalar(LAST_DAY, array.type)
-    else:
-        first = pyarrow.scalar(datetime.datetime.combine(FIRST_DAY, datetime.time.min), array.type)
-        last = pyarrow.scalar(datetime.datetime.combine(LAST_DAY, datetime.time.max), array.type)
-    compute = pyarrow.compute
-    if compute.any(compute.or_(compute.less(array, first), compute.greater(array, last))).as_py():
-        raise Unfit(name, "Column %s holds a date outside of the years 1 to 9999." % name, "Correct the dates, or leave them empty.")
-    return array
-
-
 def from_decimals(name, array):
     kind = array.type
     scale = max(kind.scale, 0)
     precision = max(kind.precision, kind.precision + scale - kind.scale, scale, 1)
     if (kind.precision, kind.scale) != (min(precision, 38), scale) or not pyarrow.types.is_decimal128(kind):
         array = cast(name, array, pyarrow.decimal128(min(precision, 38), scale))
-    return array, "DECIMAL(%d,%d)" % (array.type.precision, array.type.scale)
+    return array
 
 
 # By what pandas calls the values of a column of objects.
@@ -237,7 +232,7 @@ def from_nested(name, values):
     """Lists and dictionaries become JSON."""
     try:
         texts = [None if value is None else json.dumps(plain(value), ensure_ascii=False, allow_nan=False) for value in values]
-        return check_text(name, pyarrow.array(texts, pyarrow.string())), "JSON"
+        return JsonTexts(pyarrow.array(texts, pyarrow.string()))
     except (TypeError, ValueError, RecursionError) as error:
         raise refuse_values(name, error)
 

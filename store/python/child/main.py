@@ -3,7 +3,8 @@
 This process never runs code of strangers. It is process 1 of its namespace: what runs beside it can neither signal nor trace
 it, and whatever a template has started ends with the template.
 
-File descriptors: 3 is the socket to the service, 4 the file for results.
+File descriptors: 3 is the socket to the service, 4 the file that a template writes (Arrow), 5 the one that is made of it
+(Parquet), which a template does not have.
 """
 
 import ctypes
@@ -22,7 +23,9 @@ sys.path.append("/app/packages")
 import limits
 import template
 
-RESULT_FD = 4
+ARROW_FD, PARQUET_FD = 4, 5
+# How a report begins that says so.
+DONE = b'{"kind": "done"'
 MOST_REPORTED_BYTES = 8_000_000
 PR_SET_DUMPABLE = 4
 
@@ -114,25 +117,38 @@ def end_all_others():
 
 def run(request):
     deadline = time.monotonic() + request["timeoutMs"] / 1000
-    os.ftruncate(RESULT_FD, 0)
-    os.lseek(RESULT_FD, 0, os.SEEK_SET)
+    for fd in (ARROW_FD, PARQUET_FD):
+        os.ftruncate(fd, 0)
+        os.lseek(fd, 0, os.SEEK_SET)
 
-    def work():
+    def run_template():
+        os.close(PARQUET_FD)
+        return template.run(request, ARROW_FD)
+
+    ended, report = attempt(request, deadline, run_template)
+    if request["op"] == "run" and ended == 0 and report.startswith(DONE):
+        ended, report = attempt(request, deadline, lambda: template.rewrite(request, ARROW_FD, PARQUET_FD))
+    send({"ended": ended}, report)
+
+
+def attempt(request, deadline, work):
+    """Does it in a process of its own. How that ended (see explainReport.ts), and its report."""
+
+    def limited():
         limits.apply(request)
         try:
-            return template.run(request, RESULT_FD)
+            return work()
         except MemoryError:
             return b'{"kind": "memory"}'
 
-    pid, pipe = fork(work)
+    pid, pipe = fork(limited)
     report = read_report(pipe, deadline)
     os.close(pipe)
     status = None if report is None else wait_for(pid, deadline)
     end_all_others()
-    ended = None
-    if status is not None:
-        ended = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
-    send({"ended": ended}, report or b"")
+    if status is None:
+        return None, b""
+    return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status), report
 
 
 def try_limits():

@@ -10,6 +10,7 @@ import pandas
 import pyarrow
 
 import frames
+import result
 
 FILE_NAME = "<template>"
 MOST_TEXT = 2000
@@ -24,15 +25,26 @@ class Refusal(Exception):
 
 
 def run(request, result_fd):
-    """The report, as JSON."""
+    """Runs the template. The report, as JSON."""
+    return report_on(lambda: attempt(request, result_fd))
+
+
+def rewrite(request, arrow_fd, parquet_fd):
+    """Makes a table of what the template has written. The report, as JSON."""
+    return report_on(lambda: result.rewrite(request, arrow_fd, parquet_fd))
+
+
+def report_on(work):
     try:
-        report = {"kind": "done", **attempt(request, result_fd)}
+        report = {"kind": "done", **work()}
     except Refusal as refusal:
         report = refusal.report
     except frames.Unfit as unfit:
         report = {"kind": "unfit", "message": cut(str(unfit)), "fix": unfit.fix, "column": cut(unfit.column)}
     except frames.TooLarge as large:
         report = {"kind": "large", "message": str(large)}
+    except result.Damaged:
+        report = {"kind": "damaged"}
     except MemoryError:
         report = {"kind": "memory"}
     except BaseException as error:
@@ -49,8 +61,8 @@ def attempt(request, result_fd):
         return {"columns": [], "rowCount": 0}
     code = compile(code, FILE_NAME, "exec")
     tables = {argument["name"]: frames.read(argument["path"]) for argument in request["args"]}
-    frame = call(code, tables)
-    return frames.write(frame, result_fd, request)
+    frames.write(call(code, tables), result_fd, request)
+    return {}
 
 
 def parse(text):
