@@ -1360,7 +1360,9 @@ export interface paths {
         /**
          * Show where a table comes from and goes to
          * @description The graph up to the ranges of the source sheets, archived raw tables included, and down to derived tables, views,
-         *     sheets, charts and reports.
+         *     sheets, charts and reports. An edge out of a table says which of its columns matter and for what; columns that are
+         *     hidden from the caller are left out. `format=svg` draws it: boxes and arrows from left to right, stale ones marked. Of a
+         *     graph of more than 120 boxes the nearest are drawn.
          */
         get: operations["getTableLineage"];
         put?: never;
@@ -5155,13 +5157,29 @@ export interface components {
          * @enum {string}
          */
         Layer: "base" | "derived" | "view";
+        /** @description A column that was read, and what it matters for. */
+        LineageColumn: {
+            /** @description Column of the table that was read. */
+            column: string;
+            /** @description Columns of the result that depend on it. */
+            to: string[];
+            /** @description Whether it decides which rows the result has, or their order; then every column of the result depends on it and `to` is empty. */
+            decides_rows: boolean;
+        };
         /** @description An edge, from what was read to what was made. */
         LineageEdge: {
             /** @description Node id. */
             from: string;
             /** @description Node id. */
             to: string;
+            /** @description The columns of `from` that matter. Left out where that is not known, or not a question of columns: then all do. */
+            columns?: components["schemas"]["LineageColumn"][];
         };
+        /**
+         * @description Form of a graph.
+         * @enum {string}
+         */
+        LineageFormat: "json" | "svg";
         /** @description A node of the graph. */
         LineageNode: {
             /** @description Id within this answer. */
@@ -14237,7 +14255,10 @@ export interface operations {
     };
     getTableLineage: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Form of the answer: `json`, or `svg` for a picture. It says the same as `Accept`, and wins over it. */
+                format?: components["schemas"]["LineageFormat"];
+            };
             header?: never;
             path: {
                 /**
@@ -14312,7 +14333,21 @@ export interface operations {
                      *         },
                      *         {
                      *           "from": "n3",
-                     *           "to": "n4"
+                     *           "to": "n4",
+                     *           "columns": [
+                     *             {
+                     *               "column": "月",
+                     *               "to": [],
+                     *               "decides_rows": true
+                     *             },
+                     *             {
+                     *               "column": "金額",
+                     *               "to": [
+                     *                 "合計"
+                     *               ],
+                     *               "decides_rows": false
+                     *             }
+                     *           ]
                      *         },
                      *         {
                      *           "from": "n4",
@@ -14322,6 +14357,8 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["TableLineage"];
+                    /** @example <svg xmlns="http://www.w3.org/2000/svg" width="400" height="240"></svg> */
+                    "image/svg+xml": string;
                 };
             };
             401: components["responses"]["Unauthenticated"];

@@ -6,9 +6,11 @@ import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import { requireNamedTable } from '../../activities/tables/requireNamedTable.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Handlers } from '../http/call.ts';
+import { svgType } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentHit } from '../presenters/discovery.ts';
 import { presentLineage } from '../presenters/lineage.ts';
+import { drawLineage } from '../presenters/lineagePicture.ts';
 import { presentTableSummary } from '../presenters/tables.ts';
 
 type Schemas = components['schemas'];
@@ -37,9 +39,10 @@ export function makeDiscoveryHandlers({
       };
     },
 
-    async getTableLineage({ principal, params }) {
+    async getTableLineage({ principal, params, type }) {
       const { table } = await requireNamedTable(services, principal, params, 'viewer');
-      return { status: 200, body: presentLineage(table.name, await traceLineage(services, table)) };
+      const body = presentLineage(table.name, await traceLineage(services, table));
+      return { status: 200, ...(type === svgType ? { raw: { type, data: drawLineage(table.id, body) } } : { body }) };
     },
 
     async getRowLineage({ principal, params }) {

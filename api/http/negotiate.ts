@@ -14,9 +14,15 @@ export const rowTypes = {
 } as const satisfies Record<DataFormat, string>;
 
 export const schemaType = 'application/schema+json';
+export const svgType = 'image/svg+xml';
 
 /** What `format` says, in media types. */
-const namedTypes: Record<string, string | undefined> = { ...rowTypes, columns: 'application/json', 'json-schema': schemaType };
+const namedTypes: Record<string, string | undefined> = {
+  ...rowTypes,
+  columns: 'application/json',
+  'json-schema': schemaType,
+  svg: svgType,
+};
 
 export function formatOf(type: string): DataFormat {
   const found = (Object.keys(rowTypes) as DataFormat[]).find((format) => rowTypes[format] === type);

@@ -18,6 +18,13 @@ const preview = (name: string, query: { sheet?: string; range?: string } = {}, w
 const download = (name: string, workbookId = world.workbookId) =>
   world.api.fetch(`/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(name)}/download`, { token: world.owner.session });
 
+async function lineageOf(name: string, workbookId = world.workbookId): Promise<Schemas['TableLineage']> {
+  const params = { path: { workbook_id: workbookId, name } };
+  const graph = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/lineage', { params }));
+  if (typeof graph === 'string') throw new Error('not JSON');
+  return graph;
+}
+
 describe('previewSource: a preview', () => {
   it('shows the cells of the sheet', async () => {
     const shown = ok(await preview('損益.xlsx'));
@@ -150,7 +157,6 @@ describe('getRowLineage and getTableLineage: lineage', () => {
     ok(await client.POST('/api/v1/workbooks/{workbook_id}/sources/{source_name}/analyze', { params: { path } }));
     const columns = ['数', 'コード', '品名'].map((name) => ({ name, type: 'VARCHAR' }));
     await makeTable(client, workbookId, '台帳', columns, [{ コード: '手で' }]);
-    const params = { path: { workbook_id: workbookId, name: '台帳' } };
     const body = {
       target: { mode: 'append' as const, table: '台帳', expected_version: 2 },
       column_mapping: { 品番: 'コード', 数量: '数' },
@@ -160,7 +166,7 @@ describe('getRowLineage and getTableLineage: lineage', () => {
       { source: '在庫.xlsx', sheet: 'S', range: 'A3:C3', columns: ['コード', '品名', '数'] },
     ]);
     expect((await ofRow('台帳', 1, workbookId)).cells).toEqual([]);
-    const graph = ok(await client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/lineage', { params }));
+    const graph = await lineageOf('台帳', workbookId);
     expect(graph.nodes.map(({ kind, name }) => [kind, name])).toEqual([
       ['source', '在庫.xlsx'],
       ['region', 'A1:C4'],
@@ -169,8 +175,7 @@ describe('getRowLineage and getTableLineage: lineage', () => {
   });
 
   it('of a table goes back to the raw table, the regions and the source', async () => {
-    const params = { path: { workbook_id: world.workbookId, name: '損益計算書_階層2' } };
-    const graph = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/lineage', { params }));
+    const graph = await lineageOf('損益計算書_階層2');
     const nameOf = new Map(graph.nodes.map(({ id, name }) => [id, name]));
     const edges = graph.edges.map(({ from, to }) => `${nameOf.get(from)} → ${nameOf.get(to)}`);
     expect(edges).toContain('損益_原本 → 損益計算書_階層2');
@@ -180,9 +185,19 @@ describe('getRowLineage and getTableLineage: lineage', () => {
     expect(graph.nodes.find(({ name }) => name === '損益_原本')).toMatchObject({ kind: 'table', state: 'archived' });
   });
 
+  it.each([
+    ['by its name', '?format=svg', undefined],
+    ['by the media type', '', 'image/svg+xml'],
+  ])('of a table as a picture, asked for %s', async (_, query, accept) => {
+    const path = `/api/v1/workbooks/${world.workbookId}/tables/${encodeURIComponent('損益計算書_階層2')}/lineage${query}`;
+    const answer = await world.api.fetch(path, { token: world.owner.session, headers: accept ? { Accept: accept } : {} });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('image/svg+xml')]);
+    const picture = await answer.text();
+    for (const text of ['損益.xlsx', 'PL A3:C8', '損益_原本', '損益計算書_階層2', 'archived']) expect(picture).toContain(text);
+  });
+
   it('of the raw table goes on to what was made of it', async () => {
-    const params = { path: { workbook_id: world.workbookId, name: '損益_原本' } };
-    const graph = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/lineage', { params }));
+    const graph = await lineageOf('損益_原本');
     const tables = graph.nodes.filter(({ kind }) => kind === 'table').map(({ name }) => name);
     expect(tables.sort()).toEqual([
       'PL_補足情報',
