@@ -30,8 +30,12 @@ export function describeFlows(
   const reached = new Map<string | null, number[]>();
   for (const { name, computedFrom, decidedBy } of columns) {
     const id = outputIds.get(name);
-    for (const column of new Set(namesOf([...computedFrom, ...decidedBy], table)))
-      if (id !== undefined) reached.set(column, [...(reached.get(column) ?? []), id]);
+    if (id === undefined) continue;
+    for (const column of new Set(namesOf([...computedFrom, ...decidedBy], table))) {
+      const ids = reached.get(column);
+      if (ids) ids.push(id);
+      else reached.set(column, [id]);
+    }
   }
   const deciding = new Set(namesOf(rows, table));
   const reachOf = (column: string | null): Reach => (deciding.has(column) ? 'all' : (reached.get(column) ?? []));
