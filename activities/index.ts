@@ -18,6 +18,8 @@ import { sweepJobs } from './jobs/sweepJobs.ts';
 import { thenStartNext } from './jobs/thenStartNext.ts';
 import { collectBlobs, collectVersions, sweepDrafts } from './maintenance/collectGarbage.ts';
 import { expireThings } from './maintenance/expireThings.ts';
+import { failTransformJob, finishTransformJob } from './transforms/endTransformJob.ts';
+import { rerunTransform, runTransform } from './transforms/runTransform.ts';
 
 /** The activities that workflows call, with the services of this process. */
 export function makeActivities(services: Services) {
@@ -34,6 +36,11 @@ export function makeActivities(services: Services) {
         abandonIngest: (jobId: string) => abandonIngest(services, jobId, 'cancelled'),
         analyzeSource: (jobId: string) => withHeartbeat((activity) => analyzeSource(services, jobId, activity)),
         materializeSource: (jobId: string) => withHeartbeat((activity) => materializeSource(services, jobId, activity)),
+        runTransform: (jobId: string) => withHeartbeat((activity) => runTransform(services, jobId, activity)),
+        rerunTransform: (jobId: string, transformId: string) =>
+          withHeartbeat((activity) => rerunTransform(services, jobId, transformId, activity)),
+        finishTransformJob: (jobId: string) => finishTransformJob(services, jobId),
+        failTransformJob: (jobId: string, reason: 'failed' | 'cancelled') => failTransformJob(services, jobId, reason),
         failSourceJob: (jobId: string, reason: 'failed' | 'cancelled') => failSourceJob(services, jobId, reason),
       }),
     ),

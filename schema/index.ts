@@ -4,4 +4,5 @@ export * from './journal.ts';
 export * from './requests.ts';
 export * from './sources.ts';
 export * from './tables.ts';
+export * from './transforms.ts';
 export * from './workbooks.ts';

@@ -1,4 +1,5 @@
 import { index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import type { Flows } from '../core/lineage/flows.ts';
 import { recordFormats } from '../core/records/records.ts';
 import type { ParseSpec } from '../core/structuring/spec.ts';
 import { at, count } from './columnTypes.ts';
@@ -111,6 +112,14 @@ export const tableInputs = pgTable(
       .notNull()
       .references(() => tables.id),
     kind: text('kind', { enum: ['structuring', 'transform'] }).notNull(),
+    /** The version that the last run read; null for what was structured. */
+    inputVersion: count('input_version'),
+    /** What a change of the input changes in the table, by column ids. Null: everything changes everything. */
+    flows: jsonb('flows').$type<Flows>(),
+    /** Since when the input has moved on in something that the table uses. */
+    staleSince: at('stale_since'),
+    /** The columns of the input that changed since; null: rows came or went, or all may have changed. */
+    staleColumns: integer('stale_columns').array(),
   },
   (t) => [primaryKey({ columns: [t.tableId, t.inputId] }), index('table_inputs_input').on(t.inputId)],
 );

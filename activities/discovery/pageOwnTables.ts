@@ -1,7 +1,9 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { decodeCursor, type Page, type PageQuery, pageOf, usualLimit } from '../../core/paging.ts';
+import { fresh } from '../../core/transforms/transform.ts';
 import { findTables } from '../../store/pg/discovery.ts';
 import type { Services } from '../../store/services.ts';
+import { findTransformsOf } from '../tables/findTransformsOf.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import type { SeenTable } from '../tables/seeTables.ts';
 
@@ -14,8 +16,10 @@ export async function pageOwnTables(services: Services, principal: Principal, qu
     (limit) => findTables(services.db.pool, { userId, accountIds, reach, terms: [], after, limit }),
     (table) => [table.workbookId, table.name, table.id],
   );
+  const transforms = await findTransformsOf(services, page.items);
   const items = page.items.map(async (table) => ({
     table,
+    freshness: transforms.get(table.id)?.freshness ?? fresh,
     seen: await openVisibleColumns(services, principal, { table, columns: table.columns }),
   }));
   return { ...page, items: await Promise.all(items) };

@@ -3,6 +3,7 @@ import type { TableRecord } from '../../core/table/table.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { listSourcesById } from '../../store/pg/sources.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
+import { listTransformsById, type TransformRecord } from '../../store/pg/transforms.ts';
 import type { Services } from '../../store/services.ts';
 import { type DescribedSource, describeSources } from '../sources/describeSources.ts';
 
@@ -10,6 +11,7 @@ import { type DescribedSource, describeSources } from '../sources/describeSource
 export interface ResultParts {
   sources: Map<string, DescribedSource>;
   tables: Map<string, TableRecord>;
+  transforms: TransformRecord[];
 }
 
 interface Mentions {
@@ -17,6 +19,7 @@ interface Mentions {
   /** Look up the tables of the source too. */
   withSourceTables?: boolean;
   tableIds?: string[];
+  transformId?: string;
 }
 
 /** What the result of each kind of job refers to, so that a whole page is looked up at once. */
@@ -24,8 +27,8 @@ const mentions: { [Kind in JobKind]: (job: JobRecord<Kind>) => Mentions } = {
   ingest: ({ input }) => ({ sourceId: input.sourceId, withSourceTables: true }),
   analyze: ({ input }) => ({ sourceId: input.sourceId }),
   materialize: ({ input, result }) => ({ sourceId: input.sourceId, tableIds: result?.tableIds ?? [] }),
+  transform: ({ result }) => ({ transformId: result?.transformId ?? '' }),
   recompute: () => ({}),
-  transform: () => ({}),
   review: () => ({}),
   restore: () => ({}),
   file_link: () => ({}),
@@ -46,7 +49,11 @@ export async function describeResults(services: Services, jobs: JobRecord[]): Pr
     withSourceTables && sourceId !== undefined ? (sources.get(sourceId)?.tables ?? []) : [],
   );
   const tables = new Map([...made.map(({ table }) => table), ...ofSources].map((table) => [table.id, table]));
-  return { sources, tables };
+  const transforms = await listTransformsById(
+    orm,
+    mentioned.flatMap(({ transformId }) => transformId ?? []),
+  );
+  return { sources, tables, transforms };
 }
 
 function hasResult(job: JobRecord): boolean {

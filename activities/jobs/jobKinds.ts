@@ -5,6 +5,7 @@ import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { abandonIngest } from '../ingest/endIngest.ts';
 import { failSourceJob } from '../ingest/failSourceJob.ts';
+import { failTransformJob } from '../transforms/endTransformJob.ts';
 
 interface KindOfJob {
   /** The workflow that does the work; its argument is the job's id. Null: nothing starts this kind yet. */
@@ -23,8 +24,8 @@ export const jobKinds: Record<JobKind, KindOfJob> = {
   ingest: { workflow: 'ingest', uncancellable: null, abandon: abandonIngest },
   analyze: { workflow: 'analyze', uncancellable: null, abandon: failSourceJob },
   materialize: { workflow: 'materialize', uncancellable: null, abandon: failSourceJob },
+  transform: { workflow: 'transform', uncancellable: null, abandon: failTransformJob },
   recompute: planned,
-  transform: planned,
   review: planned,
   restore: planned,
   file_link: planned,

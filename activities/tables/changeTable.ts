@@ -1,16 +1,25 @@
-import { notFound } from '../../core/errors.ts';
+import { DomainError, notFound } from '../../core/errors.ts';
 import { columnDescribed, tableDeleted, tableDescribed, tableStateSet } from '../../core/journal/tableNotes.ts';
 import type { ColumnRecord, TableAt, TableRecord } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { describeColumn, updateTable, VersionMoved } from '../../store/pg/tables.ts';
+import { listReaders } from '../../store/pg/transforms.ts';
 import { nameTaken } from './createTable.ts';
 
-/** Removes the table from the workbook; snapshots and versions keep it. */
+/** Removes the table from the workbook; snapshots and versions keep it. Refused while something is derived from it. */
 export async function deleteTable(tx: Tx, at: TableAt): Promise<void> {
   const { table } = at;
   const gone = await updateTable(tx, table.id, { deletedAt: tx.at }, at.editVersion);
   if (!gone) throw new VersionMoved();
+  // After the update: a run that reads the table now waits for it, and finds it deleted.
+  const readers = await listReaders(tx.orm, table.workbookId, table.id);
+  if (readers.length > 0)
+    throw new DomainError(
+      'in-use',
+      `${readers.slice(0, 5).join(', ')}${readers.length > 5 ? ` and ${readers.length - 5} more` : ''} ${readers.length > 1 ? 'are' : 'is'} derived from the table.`,
+      'Delete the transforms that read it first.',
+    );
   tx.note(table.workbookId, tableDeleted(table, at.editVersion));
 }
 

@@ -1,4 +1,5 @@
 import type { Principal } from '../../core/access/principal.ts';
+import { DomainError } from '../../core/errors.ts';
 import type { WriteAnswer } from '../../store/pg/commit.ts';
 import type { Services } from '../../store/services.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
@@ -17,6 +18,8 @@ export function removeTable<Answer>(
 ): Promise<Answer> {
   return retryOnMove(async () => {
     const at = await requireTable(services, request.workbookId, request.name);
+    if (at.table.layer !== 'base')
+      throw new DomainError('in-use', 'The table is the output of a transform.', 'Delete the transform, and the table goes with it.');
     const { columns } = await openVisibleTable(services, principal, at);
     await checkVersion(services, at, request.expectedVersion, columns, null);
     return write((tx) => deleteTable(tx, at), answer);

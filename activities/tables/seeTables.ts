@@ -2,25 +2,29 @@ import type { Principal } from '../../core/access/principal.ts';
 import { type Page, type PageQuery, pageById } from '../../core/paging.ts';
 import type { TableAt, TableRecord } from '../../core/table/table.ts';
 import type { VisibleColumns, VisibleTable } from '../../core/table/visibleTable.ts';
+import { type Freshness, fresh } from '../../core/transforms/transform.ts';
 import { listColumnsAt } from '../../store/pg/columns.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
 import { listTables } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { findTransformsOf, type TransformOfTable } from './findTransformsOf.ts';
 import { openVisibleColumns, openVisibleTable } from './openVisibleTable.ts';
 
 /** A table's record and the columns that the principal may see. */
 export interface SeenTable {
   table: TableRecord;
   seen: VisibleColumns;
+  freshness: Freshness;
 }
 
 export async function seeTables(services: Services, principal: Principal, orm: Orm, tables: TableRecord[]): Promise<SeenTable[]> {
   const versions = new Map(tables.map((table) => [table.id, table.editVersion]));
-  const columns = await listColumnsAt(orm, versions);
+  const [columns, transforms] = await Promise.all([listColumnsAt(orm, versions), findTransformsOf(services, tables)]);
   return Promise.all(
     tables.map(async (table) => ({
       table,
+      freshness: transforms.get(table.id)?.freshness ?? fresh,
       seen: await openVisibleColumns(services, principal, { table, columns: columns.get(table.id) ?? [] }),
     })),
   );
@@ -49,9 +53,14 @@ export interface DescribedTable {
   visible: VisibleTable;
   /** Where its first rows came from; later rows may come from elsewhere. */
   origin: (LandingRecord & { source: SourceRecord }) | null;
+  transform: TransformOfTable | null;
 }
 
 export async function describeTable(services: Services, principal: Principal, at: TableAt): Promise<DescribedTable> {
-  const [landings, visible] = await Promise.all([listLandings(services.db.orm, [at.table.id]), openVisibleTable(services, principal, at)]);
-  return { visible, origin: landings.at(-1) ?? null };
+  const [landings, visible, transforms] = await Promise.all([
+    listLandings(services.db.orm, [at.table.id]),
+    openVisibleTable(services, principal, at),
+    findTransformsOf(services, [at.table]),
+  ]);
+  return { visible, origin: landings.at(-1) ?? null, transform: transforms.get(at.table.id) ?? null };
 }

@@ -1,6 +1,7 @@
 import { describeResults } from '../../activities/jobs/describeResults.ts';
 import { type DescribedSource, describeLanded, describeSource } from '../../activities/sources/describeSources.ts';
 import { seeTables } from '../../activities/tables/seeTables.ts';
+import { describeTransforms } from '../../activities/transforms/describeTransforms.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { notFound } from '../../core/errors.ts';
 import type { components } from '../../schema/contract.ts';
@@ -11,20 +12,26 @@ import type { Services } from '../../store/services.ts';
 import { presentJobResult, type ShownParts } from '../presenters/jobs.ts';
 import { presentUpload } from '../presenters/sources.ts';
 import { presentTableSummary } from '../presenters/tables.ts';
+import { presentTransform } from '../presenters/transforms.ts';
 
 type Schemas = components['schemas'];
 
 /** What the jobs made, looked up per request, so that callers see only what they may. */
 export async function showParts(services: Services, principal: Principal, jobs: JobRecord[]): Promise<ShownParts> {
-  const { sources, tables } = await describeResults(services, jobs);
+  const { sources, tables, transforms } = await describeResults(services, jobs);
+  const described = await describeTransforms(services, principal, transforms);
   const seen = await seeTables(services, principal, services.db.orm, [...tables.values()]);
-  return { sources, tables: new Map(seen.map((each) => [each.table.id, presentTableSummary(each)])) };
+  return {
+    sources,
+    tables: new Map(seen.map((each) => [each.table.id, presentTableSummary(each)])),
+    transforms: new Map(described.map((each) => [each.transform.id, presentTransform(each)])),
+  };
 }
 
 /** The body for those who wait for the job. */
 export async function answerJob<Body>(services: Services, principal: Principal, job: JobRecord): Promise<Body> {
   const result = presentJobResult(job, await showParts(services, principal, [job]));
-  if (!result) throw notFound('source in this workbook');
+  if (!result) throw notFound(job.kind === 'transform' ? 'transform in this workbook' : 'source in this workbook');
   return result as Body;
 }
 

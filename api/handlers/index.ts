@@ -27,6 +27,7 @@ import { makeStagedHandlers } from './staged.ts';
 import { makeSystemHandlers } from './system.ts';
 import { makeTableDataHandlers } from './tableData.ts';
 import { makeTableHandlers } from './tables.ts';
+import { makeTransformHandlers } from './transforms.ts';
 import { makeUploadHandlers } from './uploads.ts';
 import { makeWorkbookHandlers } from './workbooks.ts';
 import { makeWorkspaceHandlers } from './workspaces.ts';
@@ -48,6 +49,7 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeAuditHandlers(parts),
     ...makeDiscoveryHandlers(parts),
     ...tables,
+    ...makeTransformHandlers(parts),
     ...makeRowHandlers(parts),
     ...makeTableDataHandlers(parts),
     ...makeQueryHandlers(parts),

@@ -20,11 +20,6 @@ export const pendingOperations = [
   'importCloudFile',
   'ingestUrl',
 
-  'listTransforms',
-  'createTransform',
-  'getTransform',
-  'deleteTransform',
-  'runTransform',
   'recomputeWorkbook',
   'listSheets',
   'getSheet',

@@ -3,12 +3,14 @@ import type { JobKind } from '../../core/jobs/kinds.ts';
 import type { components } from '../../schema/contract.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { presentSource, presentSpec, presentUpload } from './sources.ts';
+import { presentOutput, presentRecompute } from './transforms.ts';
 
 type Schemas = components['schemas'];
 
 /** What jobs made, as the caller may see it. */
 export interface ShownParts extends Pick<ResultParts, 'sources'> {
   tables: Map<string, Schemas['TableSummary']>;
+  transforms: Map<string, Schemas['Transform']>;
 }
 
 type Done<Kind extends JobKind> = JobRecord<Kind> & { result: NonNullable<JobRecord<Kind>['result']> };
@@ -39,8 +41,11 @@ const presentResult: { [Kind in Schemas['Job']['kind']]: (job: Done<Kind>, parts
       stale: result.stale ?? [],
     };
   },
-  recompute: presentAsKept,
-  transform: presentAsKept,
+  transform({ result }, { transforms }): Schemas['TransformResult'] | null {
+    const transform = transforms.get(result.transformId);
+    return transform ? { transform, output: presentOutput(result.output), op_id: result.opId, ...presentRecompute(result) } : null;
+  },
+  recompute: ({ result }): Schemas['RecomputeResponse'] => ({ ...presentRecompute(result), skipped_reports: [] }),
   review: presentAsKept,
   restore: presentAsKept,
   file_link: presentAsKept,

@@ -2,12 +2,14 @@ import type { ReadRow } from '../../activities/rows/readRow.ts';
 import type { DescribedTable, SeenTable } from '../../activities/tables/seeTables.ts';
 import { rowIdColumn, type TableAt, type TableRecord } from '../../core/table/table.ts';
 import { rowIdField, type VisibleColumns } from '../../core/table/visibleTable.ts';
+import { fresh } from '../../core/transforms/transform.ts';
 import type { components } from '../../schema/contract.ts';
+import { presentFreshness } from './transforms.ts';
 import { writeObject } from './writeObject.ts';
 
 type Schemas = components['schemas'];
 
-export function presentTableSummary({ table, seen }: SeenTable): Schemas['TableSummary'] {
+export function presentTableSummary({ table, seen, freshness }: SeenTable): Schemas['TableSummary'] {
   return {
     name: table.name,
     type: table.type,
@@ -20,13 +22,13 @@ export function presentTableSummary({ table, seen }: SeenTable): Schemas['TableS
     updated_at: table.updatedAt.toISOString(),
     workbook_id: table.workbookId,
     edit_version: table.editVersion,
-    freshness: { stale: false, stale_since: null },
+    freshness: presentFreshness(freshness),
   };
 }
 
-export function presentTable({ visible, origin }: DescribedTable): Schemas['Table'] {
+export function presentTable({ visible, origin, transform }: DescribedTable): Schemas['Table'] {
   return {
-    ...presentTableSummary({ table: visible.at.table, seen: visible }),
+    ...presentTableSummary({ table: visible.at.table, seen: visible, freshness: transform?.freshness ?? fresh }),
     layer: visible.at.table.layer,
     masked_columns: maskedNames(visible),
     columns: presentColumns(visible),
@@ -36,7 +38,7 @@ export function presentTable({ visible, origin }: DescribedTable): Schemas['Tabl
       sheet: origin.source.format === 'xlsx' ? origin.sheet : null,
       range: origin.range,
     },
-    transform: null,
+    transform: transform && { name: transform.name, language: transform.language, inputs: transform.inputs, key: transform.key },
   };
 }
 

@@ -20,6 +20,7 @@ export const idPrefixes = [
   'evt',
   'req',
   'tbl',
+  'trf',
   'ver',
   'mft',
 ] as const;

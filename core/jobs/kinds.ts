@@ -1,4 +1,5 @@
 import type { AnalyzeInput, AnalyzeResult, IngestInput, IngestResult, MaterializeInput, MaterializeResult } from './sourceJobs.ts';
+import type { RecomputeResult, TransformInput, TransformResult } from './transformJobs.ts';
 
 /**
  * Input and result of each job kind, stored with the job: ids and choices, never content, and never what somebody may do. A new
@@ -8,9 +9,9 @@ export interface JobTypes {
   ingest: { input: IngestInput; result: IngestResult };
   analyze: { input: AnalyzeInput; result: AnalyzeResult };
   materialize: { input: MaterializeInput; result: MaterializeResult };
+  transform: { input: TransformInput; result: TransformResult };
+  recompute: { input: object; result: RecomputeResult };
   // In the contract, but nothing starts them yet.
-  recompute: Planned;
-  transform: Planned;
   review: Planned;
   restore: Planned;
   file_link: Planned;

@@ -26,6 +26,8 @@ export type AuditAction =
   | 'table.unannotate'
   | 'token.minted'
   | 'token.revoked'
+  | 'transform.define'
+  | 'transform.delete'
   | 'upload.open'
   | 'user.created'
   | 'version.branch'

@@ -43,4 +43,12 @@ export function describeFlows(
   return { rows: reachOf(null), columns: Object.fromEntries(used) };
 }
 
+/** The flows from a table that a query reads under two names. */
+export function joinFlows(a: Flows, b: Flows): Flows {
+  const join = (left: Reach, right: Reach): Reach => (left === 'all' || right === 'all' ? 'all' : [...new Set([...left, ...right])]);
+  const ids = new Set([...Object.keys(a.columns), ...Object.keys(b.columns)].map(Number));
+  const columns = [...ids].map((id) => [id, join(a.columns[id] ?? [], b.columns[id] ?? [])]);
+  return { rows: join(a.rows, b.rows), columns: Object.fromEntries(columns) };
+}
+
 const namesOf = (places: InputColumn[], table: string) => places.filter((place) => place.table === table).map(({ column }) => column);

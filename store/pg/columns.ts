@@ -103,6 +103,30 @@ export async function endColumnAt(tx: Tx, tableId: string, version: number, colu
   return row;
 }
 
+/** Gives a table other columns from this version on. Those that stay as they are keep their description. */
+export async function replaceColumnsAt(
+  tx: Tx,
+  table: { id: string; accountId: string },
+  version: number,
+  columns: { id: number; name: string; type: string }[],
+): Promise<void> {
+  const wanted = [columns.map(({ id }) => id), columns.map(({ name }) => name), columns.map(({ type }) => type)];
+  const list = 'unnest($3::integer[], $4::text[], $5::text[]) WITH ORDINALITY AS w(column_id, name, type, position)';
+  await tx.client.query(
+    `UPDATE table_columns c SET to_version = $2 WHERE c.table_id = $1 AND c.to_version IS NULL
+       AND NOT EXISTS (SELECT 1 FROM ${list} WHERE w.column_id = c.column_id AND w.name = c.name AND w.type = c.type AND w.position = c.position)`,
+    [table.id, version, ...wanted],
+  );
+  await tx.client.query(
+    `INSERT INTO table_columns (table_id, account_id, column_id, from_version, name, type, position, description)
+     SELECT $1, $6, w.column_id, $2, w.name, w.type, w.position,
+       (SELECT o.description FROM table_columns o WHERE o.table_id = $1 AND o.column_id = w.column_id AND o.to_version = $2)
+     FROM ${list}
+     WHERE NOT EXISTS (SELECT 1 FROM table_columns c WHERE c.table_id = $1 AND c.column_id = w.column_id AND c.to_version IS NULL)`,
+    [table.id, version, ...wanted, table.accountId],
+  );
+}
+
 async function startColumn(
   tx: Tx,
   tableId: string,

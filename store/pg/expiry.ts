@@ -85,6 +85,7 @@ async function purgeTables(db: Database, workbookId: string, onBatch: () => void
     ['annotations', ofTables],
     ['landings', ofTables],
     ['table_inputs', ofTables],
+    ['transforms', 'workbook_id = $1'],
     ['table_columns', ofTables],
     ['table_versions', ofTables],
     ['manifests', ofTables],

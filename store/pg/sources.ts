@@ -231,6 +231,11 @@ export async function findDraft<T>(orm: Orm, jobId: string, stage: string): Prom
   return (row?.draft as T | undefined) ?? null;
 }
 
+export async function listDrafts<T>(orm: Orm, jobId: string): Promise<{ stage: string; draft: T }[]> {
+  const rows = await orm.select().from(jobDrafts).where(eq(jobDrafts.jobId, jobId));
+  return rows.map(({ stage, draft }) => ({ stage, draft: draft as T }));
+}
+
 export async function deleteDrafts(tx: Tx, jobId: string): Promise<void> {
   await tx.orm.delete(jobDrafts).where(eq(jobDrafts.jobId, jobId));
 }

@@ -5,6 +5,7 @@ import { makeForm } from './forms.ts';
 import type { MakeSample, Sample } from './sample.ts';
 import { sourceSamples } from './sourceSamples.ts';
 import { tableSamples } from './tableSamples.ts';
+import { transformSamples } from './transformSamples.ts';
 import { type ImplementedOperation, type JobSeed, makeJob, type World } from './world.ts';
 
 const ws = (id: string) => `/api/control/workspaces/${id}`;
@@ -17,6 +18,7 @@ const endedJob = (world: World) => runningJob(world, { status: 'failed', finishe
 export const samples: Record<ImplementedOperation, MakeSample> = {
   ...tableSamples,
   ...sourceSamples,
+  ...transformSamples,
   signUp: () => ({
     path: '/api/auth/signup',
     body: { email: `${makeId('usr')}@example.com`, password: 'long enough to pass' },

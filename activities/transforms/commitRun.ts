@@ -1,0 +1,189 @@
+import type { RunOutcome } from '../../core/jobs/transformJobs.ts';
+import { transformRun } from '../../core/journal/transformNotes.ts';
+import { sumLayers } from '../../core/storage/use.ts';
+import { openLog } from '../../core/table/layers.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import type { TransformDefinition } from '../../core/transforms/transform.ts';
+import { replaceColumnsAt } from '../../store/pg/columns.ts';
+import { applyStatementChange, type Tx } from '../../store/pg/commit.ts';
+import { brokenConstraint } from '../../store/pg/database.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
+import { saveDraft } from '../../store/pg/sources.ts';
+import { editTable, insertTable, raiseCounters, updateTable, VersionMoved } from '../../store/pg/tables.ts';
+import {
+  findTransform,
+  holdInputs,
+  insertTransform,
+  lockGraph,
+  replaceInputs,
+  type TransformRecord,
+  updateTransform,
+} from '../../store/pg/transforms.ts';
+import { makeId, type Services } from '../../store/services.ts';
+import { commitForJob } from '../jobs/commitForJob.ts';
+import { withRoom } from '../storage/withRoom.ts';
+import { nameTaken } from '../tables/createTable.ts';
+import { refuseCycle } from './defineTransform.ts';
+import type { WrittenRows } from './executeRun.ts';
+import { inputGone, listFlows, type PlannedRun } from './planRun.ts';
+
+/** A run that is ready for its transaction. */
+export interface PreparedRun {
+  transformId: string;
+  definition: TransformDefinition;
+  /** The transform as it is stored. Null: the run creates it. */
+  stored: TransformRecord | null;
+  /** Whether the run stores a new definition. */
+  defines: boolean;
+  output: { id: string; workbookId: string; accountId: string; before: TableAt | null };
+  plan: PlannedRun;
+  rows: WrittenRows;
+  stage: string;
+}
+
+type RunJob = JobRecord<'transform' | 'recompute'>;
+
+/** The stage under which a job remembers what the run that it is about came to, and others that follow from it. */
+export const ownStage = 'own';
+export const runStage = (transformId: string) => `run ${transformId}`;
+
+/**
+ * One transaction: the new version of the output, what it was made from, the transform, and what the run came to. Throws
+ * `VersionMoved` if output or definition changed since they were read. Null: the job has ended meanwhile.
+ */
+export async function commitRun(services: Services, job: RunJob, run: PreparedRun): Promise<RunOutcome | null> {
+  const { rows, output } = run;
+  const bytes = rows.kind === 'written' ? sumLayers(rows.layers) : 0;
+  let outcome: RunOutcome | null = null;
+  await withRoom(services, output.accountId, bytes, () =>
+    commitForJob<Omit<RunOutcome, 'opId'>, 'transform' | 'recompute'>(
+      services,
+      job,
+      (tx) => applyRun(tx, run),
+      async (tx, done, numbers) => {
+        outcome = { ...done, opId: numbers.get(output.workbookId)?.firstOp ?? null } as RunOutcome;
+        await saveDraft(tx.orm, job.id, run.stage, outcome);
+      },
+    ),
+  );
+  return outcome;
+}
+
+async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opId'>> {
+  const { definition, stored, defines, plan, output, rows, transformId } = run;
+  if (defines) {
+    await lockGraph(tx, output.workbookId);
+    const now = await findTransform(tx.orm, output.workbookId, definition.name);
+    if (now?.id !== stored?.id || now?.revision !== stored?.revision) throw new VersionMoved();
+    await refuseCycle({ orm: tx.orm, pool: tx.client }, output.workbookId, definition, stored);
+  }
+  const inputIds = [...new Set(plan.inputs.map(({ at }) => at.table.id))];
+  const held = await holdInputs(tx, inputIds);
+  for (const { at } of plan.inputs) if (!held.get(at.table.id)?.isActive) throw inputGone(null, null);
+  const revision = (stored?.revision ?? 0) + (defines ? 1 : 0);
+  const inputs = plan.inputs.map(({ at }) => ({ name: at.table.name, editVersion: at.editVersion }));
+  const editVersion = output.before ? output.before.editVersion + (rows.kind === 'written' ? 1 : 0) : 1;
+  const rowCount = rows.kind === 'written' ? rows.rowCount : (output.before?.rowCount ?? 0);
+  const noted = { id: output.id, name: definition.output, editVersion, isNew: rows.kind === 'written', rows: rowCount };
+  const notes = transformRun({ id: transformId, name: definition.name, revision }, noted, inputs);
+  try {
+    if (rows.kind === 'written' && output.before) await writeVersion(tx, run, output.before, rows, notes);
+    else tx.note(output.workbookId, notes);
+    if (rows.kind === 'written' && !output.before) await insertOutput(tx, run, rows);
+    if (output.before && output.before.table.name !== definition.output) await updateTable(tx, output.id, { name: definition.output });
+  } catch (error) {
+    if (brokenConstraint(error) === 'tables_name') throw nameTaken(definition.output);
+    throw error;
+  }
+  const flows = listFlows(plan);
+  await replaceInputs(
+    tx,
+    output.id,
+    plan.inputs
+      .filter(({ at }, i) => plan.inputs.findIndex((other) => other.at.table.id === at.table.id) === i)
+      .map(({ at }) => ({ inputId: at.table.id, inputVersion: at.editVersion, flows: flows.get(at.table.id) ?? null })),
+  );
+  const ran = { outputId: output.id, runRevision: revision, revision, lastRunAt: tx.at, lastError: null };
+  await storeDefinition(tx, run, ran);
+  return {
+    transformId,
+    at: tx.at.toISOString(),
+    created: stored === null,
+    conflicts: [],
+    output: { tableId: output.id, name: definition.output, editVersion, rowCount },
+    failed: null,
+  };
+}
+
+async function writeVersion(
+  tx: Tx,
+  { output, plan }: PreparedRun,
+  before: TableAt,
+  rows: Extract<WrittenRows, { kind: 'written' }>,
+  notes: ReturnType<typeof transformRun>,
+): Promise<void> {
+  const { columns, nextColumnId } = plan.output;
+  const isSame =
+    before.columns.length === columns.length &&
+    before.columns.every(({ id, name }, i) => id === columns[i]?.id && name === columns[i]?.name);
+  const edit = {
+    tableId: output.id,
+    readVersion: before.editVersion,
+    versionUid: makeId('ver'),
+    inserted: rows.inserted,
+    deleted: rows.deleted,
+    entries: [],
+    manifest: { id: makeId('mft'), layers: [...rows.layers, openLog] },
+    schemaChanged: !isSame,
+  };
+  const { editVersion } = await applyStatementChange(tx, editTable(edit, output.workbookId, notes));
+  await raiseCounters(tx, output.id, { rowId: rows.nextRowId - 1, columnId: nextColumnId - 1 });
+  await updateTable(tx, output.id, { tailCount: 0, tailBytes: 0 });
+  if (!isSame) await replaceColumnsAt(tx, output, editVersion, columns);
+}
+
+async function insertOutput(
+  tx: Tx,
+  { definition, output, plan }: PreparedRun,
+  rows: Extract<WrittenRows, { kind: 'written' }>,
+): Promise<void> {
+  await insertTable(tx, {
+    id: output.id,
+    workbookId: output.workbookId,
+    accountId: output.accountId,
+    name: definition.output,
+    layer: 'derived',
+    versionUid: makeId('ver'),
+    manifestId: makeId('mft'),
+    columns: plan.output.columns.map(({ name, type }) => ({ name, type })),
+    layers: [...rows.layers, { kind: 'log', after: 1, upTo: null }],
+    rowCount: rows.rowCount,
+    nextRowId: rows.nextRowId,
+  });
+}
+
+/** Runs inside the transaction. */
+export async function storeDefinition(
+  tx: Tx,
+  {
+    transformId,
+    definition,
+    stored,
+    defines,
+    output,
+  }: Pick<PreparedRun, 'transformId' | 'definition' | 'stored' | 'defines'> & { output: { workbookId: string; accountId: string } },
+  ran: Partial<TransformRecord> & { revision: number },
+): Promise<void> {
+  if (stored) return updateTransform(tx.orm, transformId, { ...(defines ? { ...definition, updatedAt: tx.at } : {}), ...ran });
+  await insertTransform(tx, {
+    id: transformId,
+    workbookId: output.workbookId,
+    accountId: output.accountId,
+    ...definition,
+    ...ran,
+    actor: tx.actor.name,
+    userId: tx.actor.userId,
+    createdAt: tx.at,
+    updatedAt: tx.at,
+  });
+}

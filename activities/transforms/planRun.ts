@@ -1,0 +1,173 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { DomainError, describeFirst } from '../../core/errors.ts';
+import { describeFlows, type Flows, joinFlows } from '../../core/lineage/flows.ts';
+import type { QueryLineage } from '../../core/lineage/readPlan.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import { type ColumnEffect, rowIdField, seeEverything, type VisibleTable } from '../../core/table/visibleTable.ts';
+import { type OutputColumns, planOutputColumns } from '../../core/transforms/outputColumns.ts';
+import { bindTemplate, unbindText } from '../../core/transforms/template.ts';
+import type { TransformDefinition } from '../../core/transforms/transform.ts';
+import { isWide } from '../../store/duckdb/wide.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { narrowTables } from '../query/narrowTables.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
+
+/** An argument with its table, under the name that the SQL has for it. */
+export interface BoundInput {
+  at: TableAt;
+  /** The whole table, named as in the SQL: stored output must not depend on who runs it. */
+  visible: VisibleTable;
+}
+
+export interface PlannedRun {
+  sql: string;
+  names: ReadonlyMap<string, string>;
+  inputs: BoundInput[];
+  output: OutputColumns;
+  lineage: QueryLineage;
+  result: { name: string; type: string }[];
+}
+
+const planTimeoutMs = 10_000;
+
+/**
+ * Opens the inputs at one moment and binds the SQL to their columns. Nothing is run. `principal` is who asks for this transform;
+ * null where it is run because an input changed.
+ */
+export async function planRun(
+  services: Services,
+  { userId, principal, signal }: { userId: string; principal: Principal | null; signal?: AbortSignal },
+  definition: TransformDefinition,
+  before: TableAt | null,
+): Promise<PlannedRun> {
+  const { sql, names } = requireBound(definition);
+  const opened = await openInputs(services, definition, names);
+  const sandbox = await services.sandbox();
+  return inTheirWords(names, async () => {
+    const inputs = await narrowInputs(services, userId, sql, opened);
+    const effects = principal ? await readEffects(services, principal, inputs) : [];
+    const plan = (isShown: (input: number, columnId: number) => boolean) =>
+      sandbox.plan({
+        userId,
+        sql,
+        relations: inputs.map(({ visible }, i) => ({
+          name: visible.at.table.name,
+          columns: [...visible.columns.filter(({ id }) => isShown(i, id)), rowIdField],
+        })),
+        timeoutMs: planTimeoutMs,
+        ...(signal ? { signal } : {}),
+      });
+    // What is wrong with the SQL is said by names that the caller may see.
+    if (effects.some((each) => [...each.values()].includes('deny'))) await plan((i, id) => effects[i]?.get(id) !== 'deny');
+    const planned = await plan(() => true);
+    requireVisible(inputs, effects, planned.lineage);
+    const columns = planOutputColumns(
+      planned.columns,
+      definition.key,
+      before && { columns: before.columns, nextColumnId: before.table.nextColumnId },
+    );
+    if (columns.kind === 'faulty') throw faulty(columns.faults);
+    return { sql, names, inputs, output: columns.output, lineage: planned.lineage, result: planned.columns };
+  });
+}
+
+export function faulty(errors: { pointer: string; detail: string }[]): DomainError {
+  return new DomainError('validation-failed', describeFirst(errors), 'Correct what `errors` lists; nothing was changed.', { errors });
+}
+
+export function requireBound(definition: TransformDefinition): { sql: string; names: Map<string, string> } {
+  const bound = bindTemplate(definition.template, Object.keys(definition.args));
+  if (bound.kind === 'faulty') throw faulty(bound.faults);
+  return bound;
+}
+
+async function openInputs(services: Services, { args }: TransformDefinition, names: ReadonlyMap<string, string>): Promise<BoundInput[]> {
+  const found = new Map((await listTablesById(services.db.pool, [...new Set(Object.values(args))])).map((at) => [at.table.id, at]));
+  return Object.entries(args).map(([arg, id]) => {
+    const at = found.get(id);
+    if (!at || at.table.deletedAt !== null || at.table.state !== 'active') throw inputGone(arg, at ?? null);
+    return { at, visible: seeEverything({ ...at, table: { ...at.table, name: names.get(arg) as string } }) };
+  });
+}
+
+export function inputGone(arg: string | null, at: Pick<TableAt, 'table'> | null): DomainError {
+  const which = arg === null ? '' : `, {{ ${arg} }},`;
+  const state = at?.table.deletedAt === null ? 'is archived' : 'was deleted';
+  return new DomainError(
+    'in-use',
+    `An input of the transform${which} ${state}.`,
+    'Unarchive or restore it, or replace the transform by one that reads another table.',
+  );
+}
+
+/** Limits wide tables to the columns that the SQL names. */
+async function narrowInputs(services: Services, userId: string, sql: string, inputs: BoundInput[]): Promise<BoundInput[]> {
+  if (!inputs.some(({ visible }) => isWide(visible.columns))) return inputs;
+  const tables = inputs.map(({ visible }) => ({ name: visible.at.table.name }));
+  const plan = await (await services.sandbox()).analyze({ userId, sql, tables });
+  const narrow = narrowTables(
+    inputs.map(({ visible }) => visible),
+    plan,
+  );
+  return inputs.map(({ at }, i) => ({ at, visible: narrow[i] as VisibleTable }));
+}
+
+/** Refusals speak of the arguments, not of the names that the SQL has for them. */
+export async function inTheirWords<T>(names: ReadonlyMap<string, string>, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    const { errors, ...extras } = error.extras;
+    throw new DomainError(error.code, unbindText(error.detail, names), error.suggestedFix, {
+      ...extras,
+      ...(errors && {
+        errors: errors.map((each) => ({
+          ...each,
+          detail: unbindText(each.detail, names),
+          ...(each.pointer === '/sql' ? { pointer: '/template' } : {}),
+        })),
+      }),
+    });
+  }
+}
+
+type Effects = ReadonlyMap<number, ColumnEffect>;
+
+function readEffects(services: Services, principal: Principal, inputs: BoundInput[]): Promise<Effects[]> {
+  return Promise.all(inputs.map(async ({ at }) => (await openVisibleColumns(services, principal, at)).effects));
+}
+
+/** Refuses a principal from whom a column is hidden that the output depends on. Denied columns are not named. */
+function requireVisible(inputs: BoundInput[], effects: Effects[], lineage: QueryLineage): void {
+  const used = listUsed(lineage);
+  for (const [i, { at, visible }] of inputs.entries()) {
+    const hidden = at.columns.find(({ id, name }) => effects[i]?.has(id) && used.has(`${visible.at.table.name} ${name}`));
+    if (!hidden) continue;
+    const which = effects[i]?.get(hidden.id) === 'mask' ? `the column ${hidden.name}` : 'a column';
+    throw new DomainError(
+      'insufficient-role',
+      `The transform uses ${which} of ${at.table.name} that is hidden from you.`,
+      'Name only columns that you may see, or ask somebody with the right to see it.',
+    );
+  }
+}
+
+function listUsed({ columns, rows }: QueryLineage): Set<string> {
+  const places = [rows, ...columns.flatMap(({ computedFrom, decidedBy }) => [computedFrom, decidedBy])].flat();
+  return new Set(places.map(({ table, column }) => `${table} ${column}`));
+}
+
+/** What each input table changes in the output. A table that is bound twice is one input. */
+export function listFlows({ inputs, lineage, output }: PlannedRun): Map<string, Flows> {
+  const outputIds = new Map(output.columns.map(({ resultName, id }) => [resultName, id]));
+  const flows = new Map<string, Flows>();
+  for (const { at, visible } of inputs) {
+    const inputIds = new Map(at.columns.map(({ name, id }) => [name, id]));
+    const added = describeFlows(lineage, visible.at.table.name, inputIds, outputIds);
+    const before = flows.get(at.table.id);
+    flows.set(at.table.id, before ? joinFlows(before, added) : added);
+  }
+  return flows;
+}

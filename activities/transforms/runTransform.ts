@@ -1,0 +1,142 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { DomainError, notFound } from '../../core/errors.ts';
+import { isFinal, toProblem } from '../../core/jobs/endings.ts';
+import type { RunOutcome } from '../../core/jobs/transformJobs.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import type { TransformDefinition } from '../../core/transforms/transform.ts';
+import { tablePrefix } from '../../store/blobs/keys.ts';
+import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
+import { findDraft, saveDraft } from '../../store/pg/sources.ts';
+import { findCurrentTableById } from '../../store/pg/tables.ts';
+import { findTransform, listTransformsById, type TransformRecord, updateTransform } from '../../store/pg/transforms.ts';
+import { makeId, type Services } from '../../store/services.ts';
+import type { ActivityContext } from '../activityContext.ts';
+import { openJob } from '../jobs/commitForJob.ts';
+import { requireAsker } from '../jobs/requireAsker.ts';
+import { retryOnMove } from '../tables/editTable.ts';
+import { commitRun, ownStage, type PreparedRun, runStage } from './commitRun.ts';
+import { endTransformJob } from './endTransformJob.ts';
+import { executeRun } from './executeRun.ts';
+import { planRun } from './planRun.ts';
+
+/** Runs the transform that a job is about. `over`: the job has ended, also because the run was refused. */
+export async function runTransform(services: Services, jobId: string, activity: ActivityContext): Promise<'ran' | 'over'> {
+  const job = await openJob(services, jobId, 'transform');
+  if (!job) return 'over';
+  const { transformId, definition } = job.input;
+  if (await findDraft(services.db.orm, jobId, ownStage)) return 'ran';
+  await updateJob(services.db.orm, jobId, { status: 'running', stage: 'run' });
+  try {
+    const principal = await requireAsker(services, job, 'editor');
+    const outcome = await retryOnMove(async () => {
+      const stored = await findStored(services, job);
+      return runOnce(services, job, { transformId, stored, definition: definition ?? requireStored(stored), principal }, activity);
+    });
+    return outcome ? 'ran' : 'over';
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    if (!definition) await updateTransform(services.db.orm, transformId, { lastError: error.detail });
+    await endTransformJob(services, job, toProblem(error));
+    return 'over';
+  }
+}
+
+/** The stored transform, by name where one is to be replaced: it may have been made or deleted meanwhile. */
+async function findStored({ db }: Services, job: JobRecord<'transform'>): Promise<TransformRecord | null> {
+  const { transformId, definition } = job.input;
+  if (definition && job.workbookId !== null) return findTransform(db.orm, job.workbookId, definition.name);
+  return (await listTransformsById(db.orm, [transformId]))[0] ?? null;
+}
+
+function requireStored(stored: TransformRecord | null): TransformRecord {
+  if (!stored) throw notFound('transform in this workbook');
+  return stored;
+}
+
+/** Runs a transform again because an input changed. A refusal is remembered and does not end the job. */
+export async function rerunTransform(services: Services, jobId: string, transformId: string, activity: ActivityContext): Promise<void> {
+  const job = await openJob(services, jobId, 'transform', 'recompute');
+  if (!job || (await findDraft(services.db.orm, jobId, runStage(transformId)))) return;
+  try {
+    await requireAsker(services, job, 'editor');
+    await retryOnMove(async () => {
+      const [stored] = await listTransformsById(services.db.orm, [transformId]);
+      // Deleted meanwhile.
+      if (stored) await runOnce(services, job, { transformId, stored, definition: stored, principal: null }, activity);
+    });
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    await rememberFailure(services, job, transformId, error);
+  }
+}
+
+async function rememberFailure(
+  { db }: Services,
+  job: JobRecord<'transform' | 'recompute'>,
+  transformId: string,
+  error: DomainError,
+): Promise<void> {
+  const [stored] = await listTransformsById(db.orm, [transformId]);
+  if (!stored) return;
+  await updateTransform(db.orm, transformId, { lastError: error.detail });
+  const failed = { tableId: stored.outputId ?? '', name: stored.output, error: error.detail };
+  const outcome: RunOutcome = {
+    transformId,
+    opId: null,
+    created: false,
+    conflicts: [],
+    at: new Date().toISOString(),
+    output: null,
+    failed,
+  };
+  await saveDraft(db.orm, job.id, runStage(transformId), outcome);
+}
+
+interface WantedRun {
+  transformId: string;
+  definition: TransformDefinition;
+  stored: TransformRecord | null;
+  /** Who asked for this run; null where it follows from another. */
+  principal: Principal | null;
+}
+
+/** Null: the job has ended meanwhile. */
+async function runOnce(
+  services: Services,
+  job: JobRecord<'transform' | 'recompute'>,
+  { transformId, definition, stored, principal }: WantedRun,
+  activity: ActivityContext,
+): Promise<RunOutcome | null> {
+  const before = stored?.outputId ? await findCurrentTableById(services.db.pool, stored.outputId) : null;
+  refuseArchived(before);
+  const place = { workbookId: job.workbookId as string, accountId: job.accountId, id: before?.table.id ?? makeId('tbl') };
+  const { signal } = activity;
+  const plan = await planRun(services, { userId: job.userId, principal, ...(signal ? { signal } : {}) }, definition, before);
+  const rows = await executeRun(services, job.userId, plan, { before, prefix: tablePrefix(place) }, activity);
+  const run: PreparedRun = {
+    transformId: stored?.id ?? transformId,
+    definition: pickDefinition(definition),
+    stored,
+    defines: job.kind === 'transform' && job.input.definition !== null && principal !== null,
+    output: { ...place, before },
+    plan,
+    rows,
+    stage: principal ? ownStage : runStage(transformId),
+  };
+  return commitRun(services, job, run);
+}
+
+function refuseArchived(before: TableAt | null): void {
+  if (before?.table.state !== 'archived') return;
+  throw new DomainError('in-use', 'The output of the transform is archived.', 'Unarchive it first with POST …/artifacts/{name}/unarchive.');
+}
+
+const pickDefinition = ({ name, language, template, args, output, key, materialize }: TransformDefinition): TransformDefinition => ({
+  name,
+  language,
+  template,
+  args,
+  output,
+  key,
+  materialize,
+});

@@ -1,0 +1,34 @@
+import type { Principal } from '../../core/access/principal.ts';
+import { transformDefined } from '../../core/journal/transformNotes.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { VersionMoved } from '../../store/pg/tables.ts';
+import { findTransform, holdInputs, lockGraph, type TransformRecord } from '../../store/pg/transforms.ts';
+import { makeId, type Services } from '../../store/services.ts';
+import { storeDefinition } from './commitRun.ts';
+import { type CheckedTransform, refuseCycle } from './defineTransform.ts';
+import { inputGone, planRun } from './planRun.ts';
+
+/** Checks that the transform binds, for one that is not run yet. */
+export async function bindTransform(services: Services, principal: Principal, { definition }: CheckedTransform): Promise<void> {
+  await planRun(services, { userId: principal.userId, principal }, definition, null);
+}
+
+/** Runs inside the transaction: stores a transform without running it. An output that was made before is stale then. */
+export async function saveTransform(
+  tx: Tx,
+  workbook: { id: string; accountId: string },
+  { definition, replaced }: CheckedTransform,
+): Promise<TransformRecord> {
+  await lockGraph(tx, workbook.id);
+  const stored = await findTransform(tx.orm, workbook.id, definition.name);
+  if (stored?.id !== replaced?.id || stored?.revision !== replaced?.revision) throw new VersionMoved();
+  await refuseCycle({ orm: tx.orm, pool: tx.client }, workbook.id, definition, stored);
+  const held = await holdInputs(tx, Object.values(definition.args));
+  for (const id of Object.values(definition.args)) if (!held.get(id)?.isActive) throw inputGone(null, null);
+  const transformId = stored?.id ?? makeId('trf');
+  const revision = (stored?.revision ?? 0) + 1;
+  const output = { workbookId: workbook.id, accountId: workbook.accountId };
+  await storeDefinition(tx, { transformId, definition, stored, defines: true, output }, { revision });
+  tx.note(workbook.id, transformDefined({ id: transformId, name: definition.name, revision }));
+  return (await findTransform(tx.orm, workbook.id, definition.name)) as TransformRecord;
+}

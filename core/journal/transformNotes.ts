@@ -1,0 +1,36 @@
+import { audited, type Notes, oneOp } from './notes.ts';
+import { artifactUpdated, type NotedTable, opOn } from './tableNotes.ts';
+
+interface NotedTransform {
+  id: string;
+  name: string;
+  revision: number;
+}
+
+/** `isNew`: the run made a version; otherwise the table held the same content already. */
+export function transformRun(
+  transform: NotedTransform,
+  output: NotedTable & { editVersion: number; isNew: boolean; rows: number },
+  inputs: { name: string; editVersion: number }[],
+): Notes {
+  return {
+    ops: [opOn('transform.run', output, output.editVersion, `${transform.id}@${transform.revision}`)],
+    ...audited('transform.run', transform.name, {
+      output: output.name,
+      edit_version: output.editVersion,
+      rows: output.rows,
+      inputs: inputs.map(({ name, editVersion }) => ({ name, edit_version: editVersion })),
+    }),
+    events: output.isNew ? [artifactUpdated(output, output.editVersion)] : [],
+    usage: oneOp,
+  };
+}
+
+/** Created or replaced. */
+export function transformDefined({ name, revision }: NotedTransform): Notes {
+  return { ...audited('transform.define', name, { revision }), usage: oneOp };
+}
+
+export function transformDeleted({ name, revision }: NotedTransform): Notes {
+  return audited('transform.delete', name, { revision });
+}

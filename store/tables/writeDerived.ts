@@ -1,0 +1,223 @@
+import { stat } from 'node:fs/promises';
+import type { DuckDBConnection } from '@duckdb/node-api';
+import type { Change } from '../../core/lineage/staleness.ts';
+import { type CompactionLimits, chooseFileRows } from '../../core/table/compactionLimits.ts';
+import { type Layer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { seeEverything } from '../../core/table/visibleTable.ts';
+import type { DerivedColumn } from '../../core/transforms/outputColumns.ts';
+import { fieldIds, innerName } from '../duckdb/buildRelation.ts';
+import { readAll, withRelation } from '../duckdb/engine.ts';
+import { quoteName, quoteText } from '../duckdb/relation.ts';
+import { isWide } from '../duckdb/wide.ts';
+import { writeSelect } from '../duckdb/writeFile.ts';
+import type { FileWatch } from './fileWatch.ts';
+import { openRelation } from './openRelation.ts';
+import type { TableStorage } from './tableStorage.ts';
+
+export interface DerivedContent {
+  /** A Parquet file of the sandbox. */
+  path: string;
+  columns: DerivedColumn[];
+  /** Ids of the key columns. Null: rows are known by their content. */
+  key: number[] | null;
+  /** The version before this run. Null: this is the first. */
+  before: TableAt | null;
+  /** Where the files go. */
+  prefix: string;
+}
+
+export type DerivedRows =
+  /** The table holds this content already. */
+  | { kind: 'same' }
+  | { kind: 'written'; layers: Layer[]; rowCount: number; inserted: number; deleted: number; nextRowId: number; change: Change }
+  /** `keys`: keys that are null or there twice. `range`: a whole number beyond BIGINT. */
+  | { kind: 'faulty'; fault: { of: 'keys'; nulls: number; doubles: number } | { of: 'range'; column: string } };
+
+let runs = 0;
+
+/**
+ * Gives the rows of a result the ids that they had in the version before, by key or by content, and writes them as segments in
+ * order of ids. Changes nothing but the blob store.
+ */
+export async function writeDerived(
+  storage: TableStorage,
+  content: DerivedContent,
+  limits: CompactionLimits,
+  watch: FileWatch,
+): Promise<DerivedRows> {
+  const { before } = content;
+  if (!before) return storage.engine.use((connection) => new DerivedWriter(storage, content, connection, null, limits, watch).run());
+  return withRelation(storage.engine, storage.blobs, await openRelation(storage, seeEverything(before)), (connection, from) =>
+    new DerivedWriter(storage, content, connection, from, limits, watch).run(),
+  );
+}
+
+class DerivedWriter {
+  private readonly ids: string;
+  private readonly rows: string;
+
+  constructor(
+    private readonly storage: TableStorage,
+    private readonly content: DerivedContent,
+    private readonly connection: DuckDBConnection,
+    private readonly from: string | null,
+    private readonly limits: CompactionLimits,
+    private readonly watch: FileWatch,
+  ) {
+    runs += 1;
+    this.ids = `svc_derived_${runs}`;
+    const values = content.columns.map((column) => `${convert(column)} AS ${innerName(column.id)}`);
+    // The values have names by id before the number is added: a column of the result may have any name.
+    this.rows = `(SELECT row_number() OVER () AS ord, * FROM (SELECT ${values.join(', ')} FROM read_parquet(${quoteText(content.path)})))`;
+  }
+
+  async run(): Promise<DerivedRows> {
+    try {
+      const beyond = await this.findBeyond();
+      if (beyond !== null) return { kind: 'faulty', fault: { of: 'range', column: beyond } };
+      const keys = await this.countBadKeys();
+      if (keys.nulls + keys.doubles > 0) return { kind: 'faulty', fault: { of: 'keys', ...keys } };
+      return await this.write();
+    } finally {
+      await this.connection.run(`DROP TABLE IF EXISTS ${this.ids}`);
+    }
+  }
+
+  private async findBeyond(): Promise<string | null> {
+    const wide = this.content.columns.filter(
+      ({ conversion, resultType }) => conversion === 'whole-number' && /^U?HUGEINT$|^UBIGINT$|^BIGNUM$/.test(resultType),
+    );
+    if (wide.length === 0) return null;
+    const beyond = wide.map(
+      ({ resultName }) =>
+        `count(*) FILTER (WHERE ${quoteName(resultName)} IS NOT NULL AND TRY_CAST(${quoteName(resultName)} AS BIGINT) IS NULL)::DOUBLE`,
+    );
+    const [row] = await readAll(this.connection, `SELECT ${beyond.join(', ')} FROM read_parquet(${quoteText(this.content.path)})`);
+    return wide.find((_, i) => (row?.[i] as number) > 0)?.name ?? null;
+  }
+
+  private async countBadKeys(): Promise<{ nulls: number; doubles: number }> {
+    const { key } = this.content;
+    if (!key) return { nulls: 0, doubles: 0 };
+    const names = key.map(innerName);
+    const [row] = await readAll(
+      this.connection,
+      `SELECT count(*) FILTER (WHERE ${names.map((name) => `${name} IS NULL`).join(' OR ')})::DOUBLE,
+         (SELECT count(*) FROM (SELECT 1 FROM ${this.rows} GROUP BY ${names.join(', ')} HAVING count(*) > 1))::DOUBLE FROM ${this.rows}`,
+    );
+    return { nulls: row?.[0] as number, doubles: row?.[1] as number };
+  }
+
+  private async write(): Promise<DerivedRows> {
+    const { before, columns } = this.content;
+    const next = before?.table.nextRowId ?? 1;
+    await this.connection.run(`CREATE TEMP TABLE ${this.ids} AS ${this.matchRows(next)}`);
+    const [row] = await readAll(
+      this.connection,
+      `SELECT count(*)::DOUBLE, count(old_id)::DOUBLE, coalesce(bool_and(same), true) FROM ${this.ids}`,
+    );
+    const [rowCount, matched, same] = row as [number, number, boolean];
+    const oldRows = before?.rowCount ?? 0;
+    const isSameShape = before !== null && hasSameColumns(before, columns);
+    if (isSameShape && rowCount === oldRows && matched === oldRows && same) return { kind: 'same' };
+    const isSameRows = isSameShape && rowCount === oldRows && matched === oldRows;
+    const change: Change = isSameRows ? { rows: false, columns: await this.findChanged() } : { rows: true, columns: new Set() };
+    const layers = await this.writeSegments(rowCount);
+    return {
+      kind: 'written',
+      layers,
+      rowCount,
+      inserted: rowCount - matched,
+      deleted: oldRows - matched,
+      nextRowId: next + rowCount - matched,
+      change,
+    };
+  }
+
+  /** Rows without a match get new ids in the order of the result. */
+  private matchRows(next: number): string {
+    const { columns, key, before } = this.content;
+    const texts = (of: (column: DerivedColumn) => string | null, chosen: DerivedColumn[]) => {
+      const list = chosen.map((column) => of(column)).map((value) => (value === null ? 'NULL' : `CAST(${value} AS VARCHAR)`));
+      return `md5_number(CAST(to_json([${list.join(', ')}]) AS VARCHAR))`;
+    };
+    const known = key ? columns.filter(({ id }) => key.includes(id)) : columns;
+    const ofNew = (column: DerivedColumn) => innerName(column.id);
+    const oldIds = new Map((before?.columns ?? []).map((column) => [column.id, column]));
+    const ofOld = (column: DerivedColumn) => {
+      const old = oldIds.get(column.id);
+      return old ? quoteName(old.name) : null;
+    };
+    const numbered = (select: string) => `SELECT *, row_number() OVER (PARTITION BY k ORDER BY place) AS n FROM (${select})`;
+    const fresh = numbered(`SELECT ord AS place, ${texts(ofNew, known)} AS k, ${texts(ofNew, columns)} AS h FROM ${this.rows}`);
+    const canMatch = this.from !== null && known.every(({ id }) => oldIds.has(id));
+    const old = canMatch
+      ? numbered(`SELECT ${rowIdColumn} AS place, ${texts(ofOld, known)} AS k, ${texts(ofOld, columns)} AS h FROM ${this.from}`)
+      : 'SELECT 0::BIGINT AS place, 0::UHUGEINT AS k, 0::UHUGEINT AS h, 0::BIGINT AS n WHERE false';
+    return `SELECT ord, old_id, coalesce(old_id, ${next - 1} + row_number() OVER (PARTITION BY old_id IS NULL ORDER BY ord)) AS id, same
+      FROM (SELECT f.place AS ord, o.place AS old_id, coalesce(o.h = f.h, false) AS same FROM (${fresh}) f LEFT JOIN (${old}) o ON o.k = f.k AND o.n = f.n)`;
+  }
+
+  /** Columns that hold other values in some row; all of them where there are very many. */
+  private async findChanged(): Promise<Set<number>> {
+    const { columns, before } = this.content;
+    if (isWide(columns) || !before) return new Set(columns.map(({ id }) => id));
+    const names = new Map(before.columns.map(({ id, name }) => [id, name]));
+    const differ = columns.map(
+      ({ id }) => `bool_or(CAST(f.${innerName(id)} AS VARCHAR) IS DISTINCT FROM CAST(o.${quoteName(names.get(id) ?? '')} AS VARCHAR))`,
+    );
+    const [row] = await readAll(
+      this.connection,
+      `SELECT ${differ.join(', ')} FROM ${this.rows} f JOIN ${this.ids} i ON i.ord = f.ord JOIN ${this.from} o ON o.${rowIdColumn} = i.id WHERE NOT i.same`,
+    );
+    return new Set(columns.flatMap(({ id }, i) => (row?.[i] === true ? [id] : [])));
+  }
+
+  private async writeSegments(rowCount: number): Promise<Layer[]> {
+    const { path, columns, prefix } = this.content;
+    // Files of tables are not compressed, as those of results are.
+    const rowBytes = (4 * (await stat(path)).size) / Math.max(1, rowCount);
+    const fileRows = chooseFileRows(rowCount, rowBytes, this.limits);
+    const spans = await readAll(
+      this.connection,
+      `SELECT min(id)::DOUBLE, max(id)::DOUBLE, count(*)::DOUBLE
+       FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) // ${fileRows} AS part FROM ${this.ids}) GROUP BY part ORDER BY part`,
+    );
+    const file = [
+      { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
+      ...columns.map(({ id, type }) => ({ id, name: innerName(id), type })),
+    ];
+    const list = columns.map(({ id }) => `r.${innerName(id)}`).join(', ');
+    const layers: Layer[] = [];
+    for (const [minRow, maxRow, rows] of spans as [number, number, number][]) {
+      this.watch.step();
+      const select = `SELECT i.id AS ${rowIdColumn}, ${list} FROM ${this.rows} r JOIN ${this.ids} i ON i.ord = r.ord WHERE i.id BETWEEN ${minRow} AND ${maxRow} ORDER BY i.id`;
+      const written = await writeSelect(this.storage, prefix, file, this.connection, select);
+      this.watch.wrote(written.key);
+      layers.push({ kind: 'segment', ...written, rows, minRow, maxRow });
+    }
+    return layers;
+  }
+}
+
+const hasSameColumns = (before: TableAt, columns: DerivedColumn[]) =>
+  before.columns.length === columns.length && before.columns.every(({ id, name }, i) => id === columns[i]?.id && name === columns[i]?.name);
+
+/** The value of a table's column, from the column of the result's file. */
+function convert({ resultName, resultType, type, conversion }: DerivedColumn): string {
+  const stored = quoteName(resultName);
+  const value = `CAST(${stored} AS ${resultType})`;
+  switch (conversion) {
+    case 'as-is':
+      return value;
+    case 'whole-number':
+    case 'text':
+      return `CAST(${value} AS ${type})`;
+    case 'finite':
+      return `CASE WHEN isfinite(${value}) THEN CAST(${value} AS ${type}) END`;
+    case 'utc':
+      return `CASE WHEN isfinite(${value}) THEN make_timestamp(epoch_us(${value})) END`;
+    case 'json':
+      return `CASE WHEN ${stored} IS NOT NULL THEN CAST(to_json(${value}) AS JSON) END`;
+  }
+}
