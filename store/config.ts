@@ -78,6 +78,8 @@ export interface Config {
   work: { processBytes: number; callerBytes: number };
   /** What one run of a Python transform may take. */
   python: { memoryBytes: number; timeMs: number };
+  /** For a run of a transform in SQL. */
+  transformTimeMs: number;
   /** Whether work is refused for lack of credits. null: nothing was said, so it depends on how the service is started. */
   credits: CreditMode | null;
   /** Bytes that an account may store, by plan. */
@@ -142,6 +144,7 @@ export function loadConfig(env: Env = process.env): Config {
       memoryBytes: read.count('SVC_PYTHON_MEMORY_BYTES', 1024 * 1024 * 1024),
       timeMs: read.count('SVC_PYTHON_TIME_MS', 60_000),
     },
+    transformTimeMs: read.count('SVC_TRANSFORM_TIME_MS', 300_000),
     credits: read.choice('SVC_CREDITS', creditModes, null),
     storageLimits: read.storageLimits('SVC_STORAGE_LIMITS'),
     resultsLimit: read.size('SVC_RESULTS_LIMIT', 1e9),
@@ -207,6 +210,7 @@ export function configToEnv(config: Config): Env {
     SVC_WORK_BYTES_PER_CALLER: String(config.work.callerBytes),
     SVC_PYTHON_MEMORY_BYTES: String(config.python.memoryBytes),
     SVC_PYTHON_TIME_MS: String(config.python.timeMs),
+    SVC_TRANSFORM_TIME_MS: String(config.transformTimeMs),
     SVC_CREDITS: config.credits ?? undefined,
     SVC_STORAGE_LIMITS: formatStorageLimits(config.storageLimits),
     SVC_RESULTS_LIMIT: formatLimit(config.resultsLimit),

@@ -72,6 +72,11 @@ export const variables = {
     default: '300000',
     meaning: 'time that a step of the work on one file may take, in milliseconds; a file that needs longer is refused',
   },
+  SVC_TRANSFORM_TIME_MS: {
+    topic: 'Service',
+    default: '300000',
+    meaning: 'time that a run of a transform in SQL may take, in milliseconds; one that needs longer fails',
+  },
   SVC_ANSWER_BYTES: {
     topic: 'API',
     default: '268435456',

@@ -9,7 +9,7 @@ import { type DerivedRows, writeDerived } from '../../store/tables/writeDerived.
 import type { ActivityContext } from '../activityContext.ts';
 import { inTheirWords, type PlannedRun } from './planRun.ts';
 
-const limits = { timeoutMs: 300_000, maxRows: 5_000_000, maxBytes: 256 * 1024 * 1024 };
+const limits = { maxRows: 5_000_000, maxBytes: 256 * 1024 * 1024 };
 
 export type WrittenRows = Exclude<DerivedRows, { kind: 'faulty' }>;
 
@@ -47,6 +47,7 @@ async function runSql(services: Services, userId: string, plan: PlannedRun, { si
       pageLimit: 0,
       keepResult: true,
       ...limits,
+      timeoutMs: services.config.transformTimeMs,
       ...(signal ? { signal } : {}),
     });
     if (resultFile === null) throw new Error('the sandbox kept no result');

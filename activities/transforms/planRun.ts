@@ -41,6 +41,7 @@ export async function planRun(
   definition: TransformDefinition,
   before: TableAt | null,
 ): Promise<PlannedRun> {
+  requireLanguage(definition);
   const { sql, names } = requireBound(definition);
   const opened = await openInputs(services, definition, names);
   const sandbox = await services.sandbox();
@@ -74,6 +75,11 @@ export async function planRun(
 
 export function faulty(errors: { pointer: string; detail: string }[]): DomainError {
   return new DomainError('validation-failed', describeFirst(errors), 'Correct what `errors` lists; nothing was changed.', { errors });
+}
+
+export function requireLanguage({ language }: { language: 'sql' | 'python' }): void {
+  if (language === 'python')
+    throw new DomainError('not-configured', 'Python transforms are not set up in this installation.', 'Write the transform in SQL.');
 }
 
 export function requireBound(definition: TransformDefinition): { sql: string; names: Map<string, string> } {

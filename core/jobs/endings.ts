@@ -54,7 +54,8 @@ export function explainFailure(job: Job): DomainError {
 
 /** Whether the error is a refusal that a retry of the same step would repeat. */
 export function isFinal(error: unknown): error is DomainError {
-  return error instanceof DomainError && problems[error.code].status < 500;
+  // 501 tells what the installation lacks.
+  return error instanceof DomainError && (problems[error.code].status < 500 || problems[error.code].status === 501);
 }
 
 /** Statuses of problems that lie in the request itself. */

@@ -34,7 +34,7 @@ let full: TestServer;
 let world: World;
 
 beforeAll(async () => {
-  api = await startWorkingApi();
+  api = await startWorkingApi({ SVC_TRANSFORM_TIME_MS: '5000' });
   limited = await api.another({ SVC_RATE_LIMITS: 'on', SVC_TRUST_PROXY: 'on' });
   full = await api.another({ SVC_STORAGE_LIMITS: '0B' });
   world = await makeWorld(api);

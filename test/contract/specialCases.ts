@@ -8,6 +8,7 @@ import type { Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
 import { sourceCases } from './sourceCases.ts';
 import { tableCases } from './tableCases.ts';
+import { transformCases } from './transformCases.ts';
 import { allScopesBut, type ImplementedOperation, makeJob, unknownId, type World } from './world.ts';
 
 const send =
@@ -23,6 +24,8 @@ const unknownAccount = unknownId('acc');
 export const specialCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
   ...tableCases,
   ...sourceCases,
+  ...transformCases,
+  deleteTable: { ...tableCases.deleteTable, ...transformCases.deleteTable },
   signUp: {
     'idempotency-mismatch': async (world, operation) => {
       const sample = await makeSample(world, operation);

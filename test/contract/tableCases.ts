@@ -150,7 +150,6 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
 
 /** Problems that only something still to be built can bring about. */
 const awaited: [ImplementedOperation, ProblemCode, OperationId][] = [
-  ['deleteTable', 'in-use', 'createTransform'],
   ['downloadSource', 'governed-workbook', 'setPolicy'],
   ['previewSource', 'governed-workbook', 'setPolicy'],
   ['reviseSource', 'governed-workbook', 'setPolicy'],

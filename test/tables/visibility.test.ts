@@ -131,6 +131,21 @@ const readers: Readers = {
     },
   ],
   deleteAnnotations: (table) => [{ path: `tables/${table}/annotations/delete`, method: 'POST', body: { targets: [{ row_id: 999_999 }] } }],
+  // Hidden columns that it would use are refused; what is wrong with it is said by names that the caller may see.
+  createTransform: (table) => [
+    {
+      path: 'transforms',
+      method: 'POST',
+      body: { name: `all_of_${table}`, language: 'sql', template: 'SELECT * FROM {{ t }}', args: { t: table }, run: false },
+      status: [200, 201, 403],
+    },
+    ...almostNames.map((name) => ({
+      path: 'transforms',
+      method: 'POST',
+      body: { name: 'almost', language: 'sql', template: `SELECT ${name} FROM {{ t }}`, args: { t: table }, run: false },
+      status: 400,
+    })),
+  ],
   undoOp: () => [{ path: `ops/${undone}/undo`, method: 'POST', status: [403, 409] }],
 };
 
