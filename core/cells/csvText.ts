@@ -19,7 +19,18 @@ function quoteCsv(text: string): string {
 
 /** Programs for spreadsheets run a text that begins so. */
 export function isFormulaLike(text: string): boolean {
-  return /^[=+\-@\t\r\n]/.test(text);
+  switch (text.charCodeAt(0)) {
+    case 0x09: // tab
+    case 0x0a:
+    case 0x0d:
+    case 0x2b: // +
+    case 0x2d: // -
+    case 0x3d: // =
+    case 0x40: // @
+      return true;
+    default:
+      return false;
+  }
 }
 
 /** A text that no program for spreadsheets runs. */

@@ -2,11 +2,12 @@ import { nameColumn } from '../../../core/a1/address.ts';
 import type { ColumnType } from '../../../core/cells/columnTypes.ts';
 import { isFormulaLike } from '../../../core/cells/csvText.ts';
 import type { TextBatch } from '../../../core/table/textBatch.ts';
-import { type CellStyles, chooseStyles } from './cellLooks.ts';
-import { type CellKind, cellXml, formulaXml, textCell } from './cellXml.ts';
+import { chooseStyles } from './cellLooks.ts';
+import { type CellForm, makeForm, putCell, putEmpty, putFormula, putText } from './cellXml.ts';
 import { fitWidths } from './columnWidths.ts';
 import { type CellNote, mostNotes } from './notes.ts';
 import type { CellLook, StyleTable } from './styleTable.ts';
+import type { XmlBuffer } from './xmlBuffer.ts';
 
 export interface SheetColumn {
   name: string;
@@ -34,9 +35,7 @@ const headerLook: CellLook = { bold: true, background: '#DDE6F0', numberFormat: 
 
 /** The XML of a sheet: a header that stays in view, then rows as they come. */
 export class SheetWriter {
-  private readonly letters: string[];
-  private readonly kinds: CellKind[];
-  private readonly columnStyles: CellStyles[];
+  private readonly forms: CellForm[];
   /** The number of the last row that was written; the first is 1. */
   private rowNumber = 1;
   readonly notes: CellNote[] = [];
@@ -45,73 +44,79 @@ export class SheetWriter {
     private readonly columns: SheetColumn[],
     private readonly styles: StyleTable,
   ) {
-    this.letters = columns.map((_, i) => nameColumn(i + 1));
-    this.kinds = columns.map(({ type, isRaw }) => (isRaw && type.kind === 'VARCHAR' ? 'RAW' : type.kind));
-    this.columnStyles = columns.map(({ type, look }) => chooseStyles(styles, type, look ?? {}));
+    this.forms = columns.map(({ type, look, isRaw }, i) =>
+      makeForm(isRaw && type.kind === 'VARCHAR' ? 'RAW' : type.kind, nameColumn(i + 1), chooseStyles(styles, type, look ?? {})),
+    );
   }
 
   /** `sample`: rows to fit the widths to. */
-  begin(sample: TextBatch, isFirstSheet: boolean): string {
+  begin(out: XmlBuffer, sample: TextBatch, isFirstSheet: boolean): void {
     const widths = fitWidths(this.columns, sample.texts);
     // The style of a column is that of its empty cells.
     const cols = widths.map(
-      (width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" style="${this.columnStyles[i]?.plain}" customWidth="1"/>`,
+      (width, i) => `<col min="${i + 1}" max="${i + 1}" width="${width}" style="${this.forms[i]?.styles.plain}" customWidth="1"/>`,
     );
     const view = `<sheetView${isFirstSheet ? ' tabSelected="1"' : ''} workbookViewId="0"><pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/><selection pane="bottomLeft" activeCell="A2" sqref="A2"/></sheetView>`;
-    return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
-<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheetViews>${view}</sheetViews><sheetFormatPr defaultRowHeight="15"/>${cols.length > 0 ? `<cols>${cols.join('')}</cols>` : ''}<sheetData>${this.headerXml()}`;
+    out.put(`<?xml version="1.0" encoding="UTF-8" standalone="yes"?>
+<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main" xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"><sheetViews>${view}</sheetViews><sheetFormatPr defaultRowHeight="15"/>${cols.length > 0 ? `<cols>${cols.join('')}</cols>` : ''}<sheetData>`);
+    this.putHeader(out);
   }
 
-  rows({ rowCount, texts }: TextBatch, extras: BatchExtras | null = null): string {
-    const { columns, letters, kinds, columnStyles } = this;
-    let xml = '';
+  rows(out: XmlBuffer, { rowCount, texts }: TextBatch, extras: BatchExtras | null = null): void {
+    const { forms } = this;
     for (let row = 0; row < rowCount; row += 1) {
       this.rowNumber += 1;
+      const rowNumber = String(this.rowNumber);
       const rowExtras = extras?.get(row);
-      xml += `<row r="${this.rowNumber}">`;
-      for (let i = 0; i < columns.length; i += 1) {
+      out.put('<row r="');
+      out.put(rowNumber);
+      out.put('">');
+      for (let i = 0; i < forms.length; i += 1) {
         const text = texts[i]?.[row] ?? null;
         const extra = rowExtras?.get(i);
-        const ref = (letters[i] as string) + this.rowNumber;
-        if (extra) xml += this.specialCell(i, ref, text, extra);
-        else if (text !== null) xml += cellXml(kinds[i] as CellKind, ref, text, columnStyles[i] as CellStyles);
+        if (extra) this.putSpecial(out, i, rowNumber, text, extra);
+        else if (text !== null) putCell(out, forms[i] as CellForm, rowNumber, text);
       }
-      xml += '</row>';
+      out.put('</row>');
     }
-    return xml;
   }
 
   /** `extensions`: elements that stand at the end of a sheet. */
-  end(extensions = ''): string {
-    const last = this.letters.at(-1);
+  end(out: XmlBuffer, extensions = ''): void {
+    const last = this.forms.at(-1)?.letters;
     const whole = last && `A1:${last}${this.rowNumber}`;
     const filter = whole ? `<autoFilter ref="${whole}"/>` : '';
     // Without this, Excel marks each text that looks like a number.
     const quiet = whole ? `<ignoredErrors><ignoredError sqref="${whole}" numberStoredAsText="1"/></ignoredErrors>` : '';
-    return `</sheetData>${filter}<pageMargins left="0.7" right="0.7" top="0.75" bottom="0.75" header="0.3" footer="0.3"/>${quiet}${extensions}</worksheet>`;
+    out.put(
+      `</sheetData>${filter}<pageMargins left="0.7" right="0.7" top="0.75" bottom="0.75" header="0.3" footer="0.3"/>${quiet}${extensions}</worksheet>`,
+    );
   }
 
-  private headerXml(): string {
+  private putHeader(out: XmlBuffer): void {
     const plain = this.styles.number(headerLook);
     const quoted = this.styles.number({ ...headerLook, isQuoted: true });
-    for (const [i, { note }] of this.columns.entries()) this.addNote(i, note);
-    const cells = this.columns.map(({ name }, i) => textCell(`${this.letters[i]}1`, isFormulaLike(name) ? quoted : plain, name));
-    return `<row r="1">${cells.join('')}</row>`;
+    out.put('<row r="1">');
+    for (const [i, { name, note }] of this.columns.entries()) {
+      this.addNote(i, note);
+      putText(out, this.forms[i] as CellForm, '1', isFormulaLike(name) ? quoted : plain, name);
+    }
+    out.put('</row>');
   }
 
   /** On a cell of the last row that was begun. */
   private addNote(column: number, text: string | undefined): void {
     if (text === undefined || this.notes.length >= mostNotes) return;
-    this.notes.push({ ref: `${this.letters[column]}${this.rowNumber}`, row: this.rowNumber - 1, column, text });
+    this.notes.push({ ref: `${this.forms[column]?.letters}${this.rowNumber}`, row: this.rowNumber - 1, column, text });
   }
 
-  private specialCell(i: number, ref: string, text: string | null, { look, formula, note }: CellExtra): string {
+  private putSpecial(out: XmlBuffer, i: number, row: string, text: string | null, { look, formula, note }: CellExtra): void {
     this.addNote(i, note);
     const { type, look: columnLook } = this.columns[i] as SheetColumn;
-    const styles = look ? chooseStyles(this.styles, type, { ...columnLook, ...look }) : (this.columnStyles[i] as CellStyles);
-    const kind = this.kinds[i] as CellKind;
-    if (formula !== undefined) return formulaXml(kind, ref, text, formula, styles);
-    const cell = text === null ? '' : cellXml(kind, ref, text, styles);
-    return cell === '' ? `<c r="${ref}" s="${styles.plain}"/>` : cell;
+    const own = this.forms[i] as CellForm;
+    const form = look ? makeForm(own.kind, own.letters, chooseStyles(this.styles, type, { ...columnLook, ...look })) : own;
+    if (formula !== undefined) putFormula(out, form, row, text, formula);
+    else if (text === null) putEmpty(out, form, row);
+    else putCell(out, form, row, text);
   }
 }

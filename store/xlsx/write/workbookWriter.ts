@@ -3,6 +3,7 @@ import type { Sink } from '../../blobs/spool.ts';
 import { type CellNote, noteBoxesXml, notesXml } from './notes.ts';
 import { type BatchExtras, type SheetColumn, SheetWriter } from './sheetWriter.ts';
 import { StyleTable } from './styleTable.ts';
+import { XmlBuffer } from './xmlBuffer.ts';
 import { escapeXml } from './xmlText.ts';
 import { type ZipEntryWriter, ZipWriter } from './zipWriter.ts';
 
@@ -118,13 +119,15 @@ export class WorkbookWriter {
 const noteBoxesId = 'rIdNoteBoxes';
 
 /** How much XML is given to the compressor at a time. */
-const pieceLength = 256 * 1024;
+const pieceBytes = 256 * 1024;
 /** Rows that the widths are fitted to, at most. */
 const sampleRows = 1000;
 
 class OpenSheet implements SheetRows {
   private hasBegun = false;
-  private waiting = '';
+  private out = new XmlBuffer();
+  /** What the compressor may still be reading. */
+  private given = new XmlBuffer();
 
   constructor(
     private readonly entry: ZipEntryWriter,
@@ -134,13 +137,13 @@ class OpenSheet implements SheetRows {
 
   async write(batch: TextBatch, extras: BatchExtras | null = null): Promise<void> {
     this.begin(batch);
-    this.waiting += this.sheet.rows(batch, extras);
-    if (this.waiting.length >= pieceLength) await this.handOn();
+    this.sheet.rows(this.out, batch, extras);
+    if (this.out.length >= pieceBytes) await this.handOn();
   }
 
   async end(): Promise<void> {
     this.begin({ rowCount: 0, texts: [] });
-    this.waiting += this.sheet.end(this.sheet.notes.length > 0 ? `<legacyDrawing r:id="${noteBoxesId}"/>` : '');
+    this.sheet.end(this.out, this.sheet.notes.length > 0 ? `<legacyDrawing r:id="${noteBoxesId}"/>` : '');
     await this.handOn();
     await this.entry.end();
   }
@@ -149,13 +152,16 @@ class OpenSheet implements SheetRows {
     if (this.hasBegun) return;
     this.hasBegun = true;
     const sample = { rowCount: Math.min(rowCount, sampleRows), texts: texts.map((column) => column.slice(0, sampleRows)) };
-    this.waiting += this.sheet.begin(sample, this.isFirst);
+    this.sheet.begin(this.out, sample, this.isFirst);
   }
 
   private async handOn(): Promise<void> {
-    const text = this.waiting;
-    this.waiting = '';
-    await this.entry.write(text);
+    const full = this.out;
+    // The piece before has been read when this one is taken.
+    await this.entry.write(full.view());
+    this.out = this.given;
+    this.out.clear();
+    this.given = full;
   }
 }
 
