@@ -15,7 +15,7 @@ import type { BenchRig } from './services.ts';
 import { TableRig } from './tableRig.ts';
 
 const rows = 200_000;
-const rounds = 5;
+const rounds = 3;
 const most = { ratio: 0.25, megabytes: 400 };
 
 type Value = string | number | boolean | Date;
