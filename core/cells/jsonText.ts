@@ -20,6 +20,9 @@ export const sign = {
   braceEnd: 0x7d,
 } as const;
 
+/** Levels that JSON in a cell may have, as many as a request and a result: most readers of JSON are recursive. */
+export const deepestJson = 100;
+
 /** Pattern of values that programs write and JSON does not have. */
 export const foreignWords = '(?:[-+]?\\b(?:NaN|Infinity|nan|inf)|\\b(?:undefined|None|True|False))\\b';
 

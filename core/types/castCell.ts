@@ -2,7 +2,7 @@
 
 import { castValue } from '../cells/castValue.ts';
 import type { ColumnType } from '../cells/columnTypes.ts';
-import { findValueEnd } from '../cells/jsonText.ts';
+import { deepestJson, findValueEnd } from '../cells/jsonText.ts';
 import { type CellValue, convertValue, type Reading, type StoredValue, showValue } from './infer.ts';
 import { isNullMark, parseNumberText } from './number.ts';
 
@@ -73,9 +73,6 @@ function asTime(value: CellValue): string | undefined {
   if (value.kind === 'date') return value.timeOnly ? value.iso.slice(11) : undefined;
   return value.kind === 'text' ? castText({ kind: 'TIME' }, value.text.replace(/^(\d):/, '0$1:')) : undefined;
 }
-
-/** Most readers of JSON are recursive. Requests and results are no deeper either. */
-const deepestJson = 100;
 
 function asJson(value: CellValue): string | undefined {
   if (value.kind === 'number') return String(value.number);

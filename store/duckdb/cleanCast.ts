@@ -1,5 +1,6 @@
 import { type ColumnType, formatColumnType } from '../../core/cells/columnTypes.ts';
 import { sureDigits } from '../../core/cells/jsonReader.ts';
+import { deepestJson } from '../../core/cells/jsonText.ts';
 import { cellText } from './cellText.ts';
 import { jsonExpression } from './json.ts';
 
@@ -111,5 +112,13 @@ function castJson(sql: string): CleanCast {
   const outside = String.raw`regexp_replace(${sql}, '"(?:[^"\\]|\\.)*"', '""', 'g')`;
   const lenient = String.raw`regexp_matches(${outside}, '(?i:nan|inf)|,\s*[\]}]')`;
   const nul = String.raw`regexp_matches(${sql}, '(?:^|[^\\])(?:\\\\)*\\u0000')`;
-  return checked(sql, value, `${lenient} OR ${nul}`);
+  return checked(sql, value, `${lenient} OR ${nul} OR ${isDeep(outside)}`);
+}
+
+/** Whether JSON without its texts is nested more deeply than cells may be. Two brackets for each level come before counting. */
+function isDeep(outside: string): string {
+  const brackets = `regexp_replace(${outside}, '[^][{}]', '', 'g')`;
+  const steps = `list_transform(string_split(${brackets}, ''), c -> CASE WHEN c IN ('[', '{') THEN {'sum': 1, 'most': 1} ELSE {'sum': -1, 'most': 0} END)`;
+  const total = `list_reduce(${steps}, (a, b) -> {'sum': a.sum + b.sum, 'most': greatest(a.most, a.sum + b.most)})`;
+  return `CASE WHEN length(${brackets}) > ${2 * deepestJson} THEN (${total}).most > ${deepestJson} ELSE false END`;
 }

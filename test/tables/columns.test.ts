@@ -5,6 +5,8 @@ import { makeWorkbookWith, useWorkbook } from './tableDriver.ts';
 const { api, world } = await useWorkbook();
 
 const many = (count: number) => Array.from({ length: count }, (_, i) => ({ a: `row ${i}` }));
+/** Lists within lists, each behind a number. */
+const nest = (levels: number) => `${'[1,'.repeat(levels - 1)}[]${']'.repeat(levels - 1)}`;
 
 describe('addColumn: a column that is added', () => {
   it('shows its default in an old segment and an old log entry; an explicit null later stays null', async () => {
@@ -154,6 +156,8 @@ describe('alterColumn: a column that is retyped', () => {
     ['VARCHAR', ['NaN'], 'JSON', null],
     ['VARCHAR', ['{"a":[-Infinity]}'], 'JSON', null],
     ['VARCHAR', ['[1, ]'], 'JSON', null],
+    ['VARCHAR', [nest(101)], 'JSON', null],
+    ['VARCHAR', [nest(100), `[${'[{}],'.repeat(300)}"[["]`], 'JSON', [JSON.parse(nest(100)), JSON.parse(`[${'[{}],'.repeat(300)}"[["]`)]],
     ['VARCHAR', ['"a\\u0000"'], 'JSON', null],
     ['VARCHAR', ['["NaN, ]", "\\\\u0000", "\\", inf"]'], 'JSON', [['NaN, ]', '\\u0000', '", inf']]],
     ['VARCHAR', ['1e999'], 'DOUBLE', null],

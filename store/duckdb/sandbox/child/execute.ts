@@ -55,7 +55,7 @@ export async function execute(
   stopWhenPassed(deadline);
   const page = (await writePage(session.own, columns, step)) ?? leaveOut(step);
   stopWhenPassed(deadline);
-  const content = step.resultFile === null ? null : await writeFile(session.own, columns, join(outDir, step.resultFile), step);
+  const content = step.resultFile === null ? null : await writeFile(session.own, columns, rowCount, join(outDir, step.resultFile), step);
   stopWhenPassed(deadline);
   return {
     executed: { columns, rowCount, more, elapsedMs: Math.round(elapsedMs * 10) / 10, contentBytes: content?.length ?? null },
@@ -131,13 +131,7 @@ async function requireWhole({ user, own }: Session, statement: DuckDBPreparedSta
 /** Null: it is too long. */
 async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteStep): Promise<Buffer | null> {
   // Its texts alone may be more than there is memory for.
-  const lengths = hold(columns).flatMap(({ sql, type }) => (type === 'VARCHAR' || type === 'JSON' ? [`coalesce(strlen(${sql}), 0)`] : []));
-  if (lengths.length > 0) {
-    const measured = await own.runAndReadAll(
-      `SELECT sum(${lengths.join(' + ')}) > ${maxPageBytes} FROM ${resultTable} WHERE rowid < ${pageLimit}`,
-    );
-    if (measured.getRows()[0]?.[0] === true) return null;
-  }
+  if ((await measureTexts(own, columns, pageLimit)) > maxPageBytes) return null;
   if (isWide(columns)) return writeWidePage(own, columns, pageLimit, maxPageBytes);
   const row = rowJson(hold(columns));
   const text = `SELECT string_agg(CAST(${row} AS VARCHAR), ${quoteText(pageSeparator)} ORDER BY rowid) AS rows FROM ${resultTable} WHERE rowid < ${pageLimit}`;
@@ -146,6 +140,14 @@ async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageL
   );
   const [fits, rows] = reader.getRows()[0] ?? [];
   return fits === false ? null : Buffer.from(`[${rows ?? ''}]`);
+}
+
+/** The length of all texts in the first rows. */
+async function measureTexts(own: DuckDBConnection, columns: ResultColumn[], rows: number): Promise<number> {
+  const lengths = hold(columns).flatMap(({ sql, type }) => (type === 'VARCHAR' || type === 'JSON' ? [`coalesce(strlen(${sql}), 0)`] : []));
+  if (lengths.length === 0) return 0;
+  const measured = await own.runAndReadAll(`SELECT CAST(sum(${lengths.join(' + ')}) AS DOUBLE) FROM ${resultTable} WHERE rowid < ${rows}`);
+  return Number(measured.getRows()[0]?.[0] ?? 0);
 }
 
 function leaveOut({ resultFile, maxPageBytes }: ExecuteStep): Buffer {
@@ -180,12 +182,14 @@ async function writeWidePage(
 async function writeFile(
   own: DuckDBConnection,
   columns: ResultColumn[],
+  rowCount: number,
   path: string,
   { maxBytes, inlineBytes }: ExecuteStep,
 ): Promise<Buffer | null> {
   const stored = columns.map((column, i) => storeColumn(column, heldName(i)));
+  const groupRows = fitGroup((await measureTexts(own, columns, rowCount)) / Math.max(1, rowCount));
   await own.run(
-    `COPY (SELECT ${stored.join(', ')} FROM ${resultTable}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE 20480, USE_TMP_FILE false, KV_METADATA {svc_file: '${randomUUID()}'})`,
+    `COPY (SELECT ${stored.join(', ')} FROM ${resultTable}) TO ${quoteText(path)} (FORMAT parquet, COMPRESSION uncompressed, ROW_GROUP_SIZE ${groupRows}, USE_TMP_FILE false, KV_METADATA {svc_file: '${randomUUID()}'})`,
   );
   const { size } = statSync(path);
   if (size > maxBytes) throw new TooLarge(`The result is larger than ${maxBytes} bytes.`);
@@ -194,6 +198,15 @@ async function writeFile(
   unlinkSync(path);
   return content;
 }
+
+/** Rows of a group: a reader holds the texts of a whole group, so long rows have small ones. DuckDB writes 2,048 at least. */
+function fitGroup(textPerRow: number): number {
+  const vector = 2_048;
+  const wanted = Math.floor(groupBytes / Math.max(1, textPerRow) / vector) * vector;
+  return Math.min(10 * vector, Math.max(vector, wanted));
+}
+
+const groupBytes = 8 * 1024 * 1024;
 
 function stopWhenPassed({ passed }: Deadline): void {
   if (passed) throw new TimedOut('The query took too long.');

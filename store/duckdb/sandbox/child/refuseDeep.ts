@@ -1,11 +1,8 @@
 import { type DuckDBConnection, type DuckDBType, DuckDBTypeId as Id } from '@duckdb/node-api';
-import { findValueEnd } from '../../../../core/cells/jsonText.ts';
+import { deepestJson as deepest, findValueEnd } from '../../../../core/cells/jsonText.ts';
 import { type JsonColumn, rowJson } from '../../json.ts';
 import { Failed } from './errors.ts';
 import { readChunks } from './readChunks.ts';
-
-/** As deep as a request's body may be. Most parsers are recursive, so deeper JSON ends the program that reads it. */
-const deepest = 100;
 
 const tooDeep = () =>
   new Failed(`The result holds values that are nested more than ${deepest} levels deep. Take out the part that is wanted.`);
