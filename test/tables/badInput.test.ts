@@ -177,11 +177,11 @@ describe('readRows: a filter that is no expression over the table', () => {
 
   const readFiltered = (filter: string) =>
     world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', {
-      params: { path: { workbook_id: world.workbookId, name: 'filtered\nhere' }, query: { filter } },
+      params: { path: { workbook_id: world.workbookId, name: 'filtered here' }, query: { filter } },
     });
 
   beforeAll(async () => {
-    const table = await world.makeTable('filtered\nhere', [{ name: 'name' }, { name: 'amount', type: 'BIGINT' }]);
+    const table = await world.makeTable('filtered here', [{ name: 'name' }, { name: 'amount', type: 'BIGINT' }]);
     ok(await table.upsert([{ name: 'x', amount: 1 }]));
   });
 });
