@@ -9,6 +9,8 @@ export const usualLimits = {
   /** For the address and the headers, or for silence on a new connection. */
   headersTimeout: 30_000,
   connectionsCheckingInterval: 10_000,
+  /** For silence between requests: longer than proxies and clients keep a connection, so that they close it and not we under a request. */
+  keepAliveTimeout: 65_000,
   /** Room for an address of 64 KiB, which is what the contract's parameters may come to, and for the headers. */
   maxHeaderSize: 96 * 1024,
   // The application refuses such a request, with a problem document.
