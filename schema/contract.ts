@@ -4907,6 +4907,8 @@ export interface components {
              * @description Since when; `null` while fresh.
              */
             stale_since: string | null;
+            /** @description The inputs that moved on since the last run; left out while fresh. */
+            inputs?: string[];
         };
         /** @description A heading. */
         HeadingBlock: {

@@ -77,6 +77,9 @@ export function makeId(prefix: IdPrefix): string {
   return `${prefix}_${nextUlid()}`;
 }
 
+/** Prefix and time of an id; the database adds the rest for events that only it knows of. */
+export const beginEventId = () => makeId('evt').slice(0, 14);
+
 /** In the data dir, or next to the blobs when these are on another file system, so that files can be moved by renaming. */
 function chooseQueryFolder({ dataDir, blobs }: ServiceConfig): string {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

@@ -1,12 +1,13 @@
 import { tableLanded } from '../../core/journal/sourceNotes.ts';
+import { anyChange } from '../../core/lineage/staleness.ts';
 import { openLog } from '../../core/table/layers.ts';
 import type { Layer, TableAt } from '../../core/table/table.ts';
 import type { SheetExtent } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { restoreTable } from '../../store/pg/restore.ts';
 import { insertLandings, type LandingRecord, type SourceRecord } from '../../store/pg/sources.ts';
-import { insertTable, raiseCounters } from '../../store/pg/tables.ts';
-import { makeId } from '../../store/services.ts';
+import { insertTable, markStale, raiseCounters } from '../../store/pg/tables.ts';
+import { beginEventId, makeId } from '../../store/services.ts';
 
 /** A table whose files are written. Landing creates it, or makes its next version. */
 export interface WrittenTable {
@@ -86,6 +87,7 @@ export async function relandTable(tx: Tx, landing: Landing, before: TableAt): Pr
   });
   await raiseCounters(tx, before.table.id, { columnId: Math.max(0, ...table.columns.map(({ id }) => id)), rowId: table.maxRowId });
   await writeDown(tx, landing, before.table.id, editVersion, 'source.revise');
+  await markStale(tx, before.table, anyChange, beginEventId());
 }
 
 async function writeDown(

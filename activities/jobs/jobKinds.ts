@@ -25,7 +25,7 @@ export const jobKinds: Record<JobKind, KindOfJob> = {
   analyze: { workflow: 'analyze', uncancellable: null, abandon: failSourceJob },
   materialize: { workflow: 'materialize', uncancellable: null, abandon: failSourceJob },
   transform: { workflow: 'transform', uncancellable: null, abandon: failTransformJob },
-  recompute: planned,
+  recompute: { workflow: 'recompute', uncancellable: null, abandon: failTransformJob },
   review: planned,
   restore: planned,
   file_link: planned,

@@ -1,13 +1,14 @@
 import { DomainError, notFound } from '../../core/errors.ts';
 import { type RestoredTable, snapshotRestored } from '../../core/journal/snapshotNotes.ts';
+import { anyChange } from '../../core/lineage/staleness.ts';
 import { haveSameFingerprints, type TablePlace } from '../../core/table/restore.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { freeTableNames, lockTables, placeTable, restoreTable } from '../../store/pg/restore.ts';
 import { findEditingSnapshot, findNamedVersion, findSnapshot, type SnapshotRecord } from '../../store/pg/snapshots.ts';
-import { VersionMoved } from '../../store/pg/tables.ts';
+import { markStale, VersionMoved } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
-import type { Services } from '../../store/services.ts';
+import { beginEventId, type Services } from '../../store/services.ts';
 import { planRestore, type RestorePlan } from './planRestore.ts';
 
 export interface Restored {
@@ -59,7 +60,10 @@ export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: 
   );
   const versions = new Map<string, number>();
   for (const { id, content, place } of plan.tables) {
-    if (content) versions.set(id, await restoreTable(tx, content));
+    if (content) {
+      versions.set(id, await restoreTable(tx, content));
+      await markStale(tx, { id, workbookId: workbook.id }, anyChange, beginEventId());
+    }
     if (place) await placeOrRetry(tx, id, place);
   }
   tx.note(workbook.id, snapshotRestored(plan.snapshot.id, label, listRestored(plan, versions)));

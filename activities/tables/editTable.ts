@@ -1,11 +1,11 @@
 import { DomainError } from '../../core/errors.ts';
 import { tableEdited } from '../../core/journal/tableNotes.ts';
-import type { PlannedEdit, PreparedEdit } from '../../core/table/edit.ts';
+import { describeChange, type PlannedEdit, type PreparedEdit } from '../../core/table/edit.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import { applyStatementChange, type Change, type StatementChange, type Tx } from '../../store/pg/commit.ts';
 import { insertLogFiles } from '../../store/pg/logFiles.ts';
 import { appendLayer, type EditedTable, editTable, VersionMoved } from '../../store/pg/tables.ts';
-import { makeId } from '../../store/services.ts';
+import { beginEventId, makeId } from '../../store/services.ts';
 
 const triesOnCurrent = 5;
 
@@ -59,6 +59,8 @@ function wholeEdit(at: TableAt, plan: PlannedEdit): StatementChange<EditedTable>
     entries: plan.entries,
     manifest: plan.layers && { id: makeId('mft'), layers: plan.layers },
     schemaChanged: plan.schemaChanged,
+    change: describeChange(plan),
+    eventPrefix: beginEventId(),
   };
   return editTable(edit, at.table.workbookId, tableEdited(at.table, at.editVersion + 1, plan));
 }

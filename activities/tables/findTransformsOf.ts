@@ -1,5 +1,5 @@
 import type { TableRecord } from '../../core/table/table.ts';
-import type { Freshness } from '../../core/transforms/transform.ts';
+import { type Freshness, fresh } from '../../core/transforms/transform.ts';
 import { listTableNames, listTransformsOfOutputs, readFreshness } from '../../store/pg/transforms.ts';
 import type { Services } from '../../store/services.ts';
 
@@ -34,7 +34,7 @@ export async function findTransformsOf({ db }: Services, tables: TableRecord[]):
         language,
         key,
         inputs: [...new Set(Object.values(args))].map((input) => names.get(input) ?? input),
-        freshness: { staleSince: freshness.get(id) ?? null },
+        freshness: freshness.get(id) ?? fresh,
       },
     ]),
   );

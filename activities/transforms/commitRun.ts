@@ -1,5 +1,6 @@
 import type { RunOutcome } from '../../core/jobs/transformJobs.ts';
-import { transformRun } from '../../core/journal/transformNotes.ts';
+import { outputStale, transformRun } from '../../core/journal/transformNotes.ts';
+import { findStale } from '../../core/lineage/staleness.ts';
 import { sumLayers } from '../../core/storage/use.ts';
 import { openLog } from '../../core/table/layers.ts';
 import type { TableAt } from '../../core/table/table.ts';
@@ -15,11 +16,12 @@ import {
   holdInputs,
   insertTransform,
   lockGraph,
+  readChange,
   replaceInputs,
   type TransformRecord,
   updateTransform,
 } from '../../store/pg/transforms.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import { beginEventId, makeId, type Services } from '../../store/services.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
 import { withRoom } from '../storage/withRoom.ts';
 import { nameTaken } from '../tables/createTable.ts';
@@ -95,14 +97,10 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
     if (brokenConstraint(error) === 'tables_name') throw nameTaken(definition.output);
     throw error;
   }
-  const flows = listFlows(plan);
-  await replaceInputs(
-    tx,
-    output.id,
-    plan.inputs
-      .filter(({ at }, i) => plan.inputs.findIndex((other) => other.at.table.id === at.table.id) === i)
-      .map(({ at }) => ({ inputId: at.table.id, inputVersion: at.editVersion, flows: flows.get(at.table.id) ?? null })),
-  );
+  const edges = await describeInputs(tx, run, held);
+  await replaceInputs(tx, output.id, edges);
+  const moved = edges.filter(({ staleSince }) => staleSince !== null).map(({ name }) => name);
+  if (moved.length > 0) tx.note(output.workbookId, outputStale(noted, tx.at, moved));
   const ran = { outputId: output.id, runRevision: revision, revision, lastRunAt: tx.at, lastError: null };
   await storeDefinition(tx, run, ran);
   return {
@@ -113,6 +111,28 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
     output: { tableId: output.id, name: definition.output, editVersion, rowCount },
     failed: null,
   };
+}
+
+/** What the output was made from. An input that moved on meanwhile, in something that is used, makes it stale at once. */
+async function describeInputs(tx: Tx, { plan, output }: PreparedRun, held: Map<string, { editVersion: number }>) {
+  const flowsOf = listFlows(plan);
+  const inputs = new Map(plan.inputs.map(({ at }) => [at.table.id, at]));
+  return Promise.all(
+    [...inputs].map(async ([inputId, at]) => {
+      const flows = flowsOf.get(inputId) ?? null;
+      const upTo = held.get(inputId)?.editVersion ?? at.editVersion;
+      const change = upTo === at.editVersion ? null : await readChange(tx, inputId, { after: at.editVersion, upTo });
+      const isStale = change !== null && findStale([{ input: inputId, output: output.id, flows }], inputId, change).has(output.id);
+      return {
+        inputId,
+        name: at.table.name,
+        inputVersion: at.editVersion,
+        flows,
+        staleSince: isStale ? tx.at : null,
+        staleColumns: isStale && !change.rows ? [...change.columns] : null,
+      };
+    }),
+  );
 }
 
 async function writeVersion(
@@ -135,6 +155,8 @@ async function writeVersion(
     entries: [],
     manifest: { id: makeId('mft'), layers: [...rows.layers, openLog] },
     schemaChanged: !isSame,
+    change: rows.change,
+    eventPrefix: beginEventId(),
   };
   const { editVersion } = await applyStatementChange(tx, editTable(edit, output.workbookId, notes));
   await raiseCounters(tx, output.id, { rowId: rows.nextRowId - 1, columnId: nextColumnId - 1 });

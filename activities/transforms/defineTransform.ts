@@ -84,6 +84,6 @@ export async function refuseCycle(
     'cycle',
     `The output would be made from itself: ${path.join(' → ')}.`,
     'Let the transform read tables that are not made from its output.',
-    { members: { path } },
+    { errors: [{ pointer: '/args', detail: path.join(' → ') }] },
   );
 }

@@ -1,7 +1,7 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { notFound } from '../../core/errors.ts';
 import { decodeCursor, type Page, type PageQuery, pageOf } from '../../core/paging.ts';
-import type { Freshness } from '../../core/transforms/transform.ts';
+import { type Freshness, fresh } from '../../core/transforms/transform.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import { findTransform, listTableNames, listTransforms, readFreshness, type TransformRecord } from '../../store/pg/transforms.ts';
 import type { Services } from '../../store/services.ts';
@@ -55,14 +55,14 @@ export async function describeTransforms(
     transforms.map(async (transform) => ({
       transform: { ...transform, lastError: await describeError(services, principal, transform) },
       args: Object.fromEntries(Object.entries(transform.args).map(([arg, id]) => [arg, names.get(id) ?? id])),
-      freshness: { staleSince: freshness.get(transform.id) ?? null },
+      freshness: freshness.get(transform.id) ?? fresh,
     })),
   );
 }
 
 /** A transform that was stored just now and not run. `args` by name. */
 export function describeSaved(transform: TransformRecord, args: Record<string, string>): DescribedTransform {
-  return { transform, args, freshness: { staleSince: transform.updatedAt } };
+  return { transform, args, freshness: { staleSince: transform.updatedAt, moved: [] } };
 }
 
 /** The message of an engine may quote values, so it is for those who may see everything that the transform reads. */

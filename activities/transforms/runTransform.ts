@@ -71,7 +71,7 @@ export async function rerunTransform(services: Services, jobId: string, transfor
 }
 
 async function rememberFailure(
-  { db }: Services,
+  { db, policies }: Services,
   job: JobRecord<'transform' | 'recompute'>,
   transformId: string,
   error: DomainError,
@@ -79,7 +79,9 @@ async function rememberFailure(
   const [stored] = await listTransformsById(db.orm, [transformId]);
   if (!stored) return;
   await updateTransform(db.orm, transformId, { lastError: error.detail });
-  const failed = { tableId: stored.outputId ?? '', name: stored.output, error: error.detail };
+  // The message of an engine may quote values, and the job is shown to everybody who sees the workbook.
+  const message = (await policies.isGoverned(stored.workbookId)) ? 'The run failed.' : error.detail;
+  const failed = { tableId: stored.outputId ?? '', name: stored.output, error: message };
   const outcome: RunOutcome = {
     transformId,
     opId: null,

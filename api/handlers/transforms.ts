@@ -1,4 +1,5 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { beginRecompute } from '../../activities/transforms/beginRecompute.ts';
 import { beginTransformJob } from '../../activities/transforms/beginTransformJob.ts';
 import { checkDefinition, type WantedTransform } from '../../activities/transforms/defineTransform.ts';
 import { describeSaved, describeTransforms, pageTransforms, requireTransform } from '../../activities/transforms/describeTransforms.ts';
@@ -16,7 +17,7 @@ function readWanted({ name, language, template, args, output, key, materialize }
   return { name, language, template, args, output: output ?? null, key: key ?? null, materialize: materialize ?? 'table' };
 }
 
-type TransformOperations = 'listTransforms' | 'createTransform' | 'getTransform' | 'deleteTransform' | 'runTransform';
+type TransformOperations = 'listTransforms' | 'createTransform' | 'getTransform' | 'deleteTransform' | 'runTransform' | 'recomputeWorkbook';
 
 export function makeTransformHandlers({ services }: ApiParts): Handlers<TransformOperations> {
   const locate = (workbookId: string, name: string) => ({
@@ -75,6 +76,13 @@ export function makeTransformHandlers({ services }: ApiParts): Handlers<Transfor
       const expectedVersion = parseExpectedVersion(call.query.expected_version);
       const request = { workbookId: workbook.id, name: call.params.name, expectedVersion };
       return removeTransform(services, call.writeAs(call.actor(call.query.actor)), call.principal, request, () => ({ status: 204 }));
+    },
+
+    async recomputeWorkbook(call) {
+      const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
+      return call.handOver(call.actor(), (tx) => beginRecompute(tx, workbook), {
+        answer: async (job) => ({ status: 200, body: await answerJob(services, call.principal, job) }),
+      });
     },
 
     async runTransform(call) {

@@ -5,8 +5,9 @@ import type { components } from '../../schema/contract.ts';
 
 type Schemas = components['schemas'];
 
-export function presentFreshness({ staleSince }: Freshness): Schemas['Freshness'] {
-  return { stale: staleSince !== null, stale_since: staleSince?.toISOString() ?? null };
+export function presentFreshness({ staleSince, moved }: Freshness): Schemas['Freshness'] {
+  if (staleSince === null) return { stale: false, stale_since: null };
+  return { stale: true, stale_since: staleSince.toISOString(), inputs: moved };
 }
 
 export function presentTransform({ transform, args, freshness }: DescribedTransform): Schemas['Transform'] {

@@ -26,6 +26,13 @@ export function transformRun(
   };
 }
 
+/** An input moved on while a run was reading it. */
+export function outputStale(output: NotedTable & { editVersion: number }, at: Date, inputs: string[]): Notes {
+  const { id, name, editVersion } = output;
+  const data = { artifact_id: id, name, kind: 'table' as const, edit_version: editVersion, stale_since: at.toISOString(), inputs };
+  return { events: [{ type: 'artifact.stale', data }] };
+}
+
 /** Created or replaced. */
 export function transformDefined({ name, revision }: NotedTransform): Notes {
   return { ...audited('transform.define', name, { revision }), usage: oneOp };

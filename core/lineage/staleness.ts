@@ -14,6 +14,9 @@ export interface Change {
   columns: ReadonlySet<number>;
 }
 
+/** Of a table that got other content as a whole. */
+export const anyChange: Change = { rows: true, columns: new Set() };
+
 /** The columns, or `all` where rows may come or go. */
 type Changed = 'all' | ReadonlySet<number>;
 const nothing: Changed = new Set();

@@ -1,4 +1,5 @@
 import type { OpKind } from '../journal/opKinds.ts';
+import type { Change } from '../lineage/staleness.ts';
 import type { LogEntry } from './log.ts';
 import type { Layer, PlannedLayer, TableAt } from './table.ts';
 
@@ -24,6 +25,8 @@ export interface PlannedEdit {
   schemaChanged: boolean;
   /** Replaces `entries` in a large edit: the file is a layer of the table, and history is read from it. */
   appended?: { layer: Layer; file: WrittenLogFile };
+  /** What it changes, where `entries` do not tell. */
+  change?: Change;
   detail?: Record<string, unknown>;
 }
 
@@ -50,7 +53,14 @@ export function planRowEdit(kind: OpKind, entries: LogEntry[], detail?: PlannedE
   return { kind, inserted: count.I, updated: count.U, deleted: count.D, entries, layers: null, schemaChanged: false, detail };
 }
 
-/** Columns change without log entries. */
-export function planColumnEdit(kind: OpKind, detail: NonNullable<PlannedEdit['detail']>): PlannedEdit {
-  return { kind, inserted: 0, updated: 0, deleted: 0, entries: [], layers: null, schemaChanged: true, detail };
+/** What an edit changes for tables that are made from this one. */
+export function describeChange({ change, entries }: PlannedEdit): Change {
+  if (change) return change;
+  return { rows: entries.some(({ op }) => op !== 'U'), columns: new Set(entries.flatMap(({ changed }) => changed)) };
+}
+
+/** Columns change without log entries. `columnId`: the column that is not what it was; null for a new one. */
+export function planColumnEdit(kind: OpKind, columnId: number | null, detail: NonNullable<PlannedEdit['detail']>): PlannedEdit {
+  const change = { rows: false, columns: new Set(columnId === null ? [] : [columnId]) };
+  return { kind, inserted: 0, updated: 0, deleted: 0, entries: [], layers: null, schemaChanged: true, change, detail };
 }

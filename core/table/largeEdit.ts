@@ -1,4 +1,4 @@
-import { numberRow, numberRows, type PreparedEdit } from './edit.ts';
+import { describeChange, numberRow, numberRows, type PreparedEdit } from './edit.ts';
 import type { LogEntry } from './log.ts';
 import type { Layer } from './table.ts';
 
@@ -54,5 +54,5 @@ export function appendFile({ edit, entries, kind }: FileEdit, written: { key: st
   const layer: Layer =
     kind === 'segment' ? { kind, ...span, ...written } : { kind, rows, after: at.editVersion, upTo: at.editVersion + 1, ...written };
   const file = { kind: kind === 'segment' ? ('insert' as const) : kind, ...span, ...written };
-  return { at, plan: { ...plan, entries: [], appended: { layer, file } }, rowIds };
+  return { at, plan: { ...plan, entries: [], appended: { layer, file }, change: describeChange(plan) }, rowIds };
 }

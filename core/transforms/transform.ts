@@ -13,6 +13,8 @@ export interface TransformDefinition {
 export interface Freshness {
   /** Null while it does. */
   staleSince: Date | null;
+  /** Names of the inputs that moved on since the last run. */
+  moved: string[];
 }
 
-export const fresh: Freshness = { staleSince: null };
+export const fresh: Freshness = { staleSince: null, moved: [] };

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { MakeId } from '../../core/ids/ids.ts';
+import type { EventNote } from '../../core/journal/events.ts';
 import type { Notes } from '../../core/journal/notes.ts';
 import { opKinds } from '../../core/journal/opKinds.ts';
 import type { HmacPads } from '../secrets.ts';
@@ -41,6 +42,8 @@ export interface StatementChange<T> {
   statement(at: Date): { name: string; text: string; values: unknown[] };
   read(row: Record<string, string>): T;
   explain(error: unknown): unknown;
+  /** A column of the statement's result with further events, which only the database can know. */
+  eventsFrom?: string;
 }
 
 type Steps<T> = (tx: Tx) => Promise<T>;
@@ -94,7 +97,9 @@ export async function applyStatementChange<T>(tx: Tx, change: StatementChange<T>
   const { rows } = await tx.client.query<Record<string, string>>(change.statement(tx.at)).catch((error: unknown) => {
     throw change.explain(error);
   });
-  return change.read(rows[0] as Record<string, string>);
+  const row = rows[0] as Record<string, string>;
+  if (change.eventsFrom) tx.note(change.scope, { events: row[change.eventsFrom] as unknown as EventNote[] });
+  return change.read(row);
 }
 
 async function commitStatement<T>(committer: Committer, actor: Actor, change: StatementChange<T>): Promise<Committed<T>> {
@@ -103,6 +108,7 @@ async function commitStatement<T>(committer: Committer, actor: Actor, change: St
   const { name, text, values } = change.statement(at);
   const journal = journalValues(committer, { actor, at }, change.scope, [change.notes]);
   const places = journal.map((_, i) => `$${values.length + i + 1}`);
+  if (change.eventsFrom) places[eventsPlace] = `${places[eventsPlace]}::jsonb || changed.${change.eventsFrom}`;
   // All changes of a workbook wait for its journal's head, so it is locked last. The CASE makes `svc_journal` run after the change.
   const [scope, ...others] = places;
   try {
@@ -196,6 +202,9 @@ async function writeJournal(committer: Committer, tx: Tx, scope: string, notes: 
   });
   return readNumbers(rows[0] as Record<string, string>);
 }
+
+/** Where the events stand among them. */
+const eventsPlace = 8;
 
 /** The parameters of `svc_journal`. */
 function journalValues(

@@ -80,6 +80,17 @@ export async function findJob(orm: Orm, id: string): Promise<JobRecord | null> {
   return (job as JobRecord | undefined) ?? null;
 }
 
+/** A job of a kind that is under way, or waits to be, for a workbook. */
+export async function findRunningJob(orm: Orm, workbookId: string, kind: JobKind): Promise<JobRecord | null> {
+  const [job] = await orm
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.workbookId, workbookId), eq(jobs.kind, kind), isNull(jobs.finishedAt)))
+    .orderBy(jobs.createdAt)
+    .limit(1);
+  return (job as JobRecord | undefined) ?? null;
+}
+
 /** A job and the version of its row, for waiting until it changes. */
 export async function findJobVersion(orm: Orm, id: string): Promise<{ job: JobRecord; version: string } | null> {
   const [row] = await orm

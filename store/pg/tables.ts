@@ -1,6 +1,8 @@
 import { and, asc, count, eq, gt, inArray, isNull } from 'drizzle-orm';
 import type pg from 'pg';
+import type { EventNote } from '../../core/journal/events.ts';
 import type { Notes } from '../../core/journal/notes.ts';
+import type { Change } from '../../core/lineage/staleness.ts';
 import { sumLayers } from '../../core/storage/use.ts';
 import type { LogEntry } from '../../core/table/log.ts';
 import type { ColumnRecord, Layer, PlannedLayer, TableAt, TableRecord } from '../../core/table/table.ts';
@@ -259,6 +261,10 @@ export interface TableEdit {
   entries: LogEntry[];
   manifest: { id: string; layers: PlannedLayer[] } | null;
   schemaChanged: boolean;
+  /** What it changes for tables that are made from this one. */
+  change: Change;
+  /** The beginning of the ids of its further events. */
+  eventPrefix: string;
 }
 
 export interface EditedTable {
@@ -282,7 +288,9 @@ export function editTable(edit: TableEdit, scope: string, notes: Notes): Stateme
     notes,
     statement: (at) => ({
       name: 'edit_table',
-      text: 'SELECT * FROM svc_edit_table($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+      // The CASE makes the marking run after the edit.
+      text: `SELECT edited.*, marked.* FROM svc_edit_table($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) AS edited
+             CROSS JOIN LATERAL svc_mark_stale(CASE WHEN edited.edit_version IS NULL THEN NULL ELSE $1 END, $11::integer[], $4, $12) AS marked`,
       values: [
         edit.tableId,
         edit.readVersion,
@@ -294,6 +302,8 @@ export function editTable(edit: TableEdit, scope: string, notes: Notes): Stateme
         edit.manifest?.id ?? null,
         edit.manifest && JSON.stringify(edit.manifest.layers),
         edit.schemaChanged,
+        listChanged(edit.change),
+        edit.eventPrefix,
       ],
     }),
     read: (row) => ({
@@ -301,11 +311,26 @@ export function editTable(edit: TableEdit, scope: string, notes: Notes): Stateme
       firstRowId: Number(row.first_row_id),
       rowCount: Number(row.row_count),
       tailCount: Number(row.tail_count),
-      // There are no derived tables yet.
-      stale: [],
+      stale: row.stale as unknown as string[],
     }),
+    eventsFrom: 'stale_events',
     explain: (error) => ((error as { code?: string }).code === movedOn ? new VersionMoved() : error),
   };
+}
+
+/** Column ids; null: rows came or went. */
+const listChanged = ({ rows, columns }: Change): number[] | null => (rows ? null : [...columns]);
+
+/** Marks what is made from a table as stale, where the change is not an edit. Returns the names of those that were fresh. */
+export async function markStale(tx: Tx, table: { id: string; workbookId: string }, change: Change, eventPrefix: string): Promise<string[]> {
+  const { rows } = await tx.client.query<{ stale: string[]; stale_events: EventNote[] }>('SELECT * FROM svc_mark_stale($1, $2, $3, $4)', [
+    table.id,
+    listChanged(change),
+    tx.at,
+    eventPrefix,
+  ]);
+  tx.note(table.workbookId, { events: rows[0]?.stale_events ?? [] });
+  return rows[0]?.stale ?? [];
 }
 
 /** Adds a layer to the version that an edit has made in this transaction. */

@@ -1,5 +1,7 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
+import { anyChange, type Change } from '../../core/lineage/staleness.ts';
+import type { Freshness } from '../../core/transforms/transform.ts';
 import { tableInputs, tables, transforms } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
@@ -68,6 +70,20 @@ export async function holdInputs(tx: Tx, ids: string[]): Promise<Map<string, { e
   return new Map(rows.map(({ id, version, active }) => [id, { editVersion: Number(version), isActive: active }]));
 }
 
+/** What changed in a table between two versions, as far as the log tells. */
+export async function readChange(tx: Tx, tableId: string, range: { after: number; upTo: number }): Promise<Change> {
+  const { rows } = await tx.client.query<{ versions: string; rows: boolean | null; columns: number[] }>(
+    `SELECT count(DISTINCT l.edit_version) AS versions, bool_or(l.op <> 'U') AS rows,
+       coalesce(array_agg(DISTINCT c) FILTER (WHERE c IS NOT NULL), '{}') AS columns
+     FROM row_log l LEFT JOIN LATERAL unnest(l.changed) AS c ON true WHERE l.table_id = $1 AND l.edit_version > $2 AND l.edit_version <= $3`,
+    [tableId, range.after, range.upTo],
+  );
+  const [found] = rows;
+  // A version without entries was made otherwise.
+  if (!found || found.rows || Number(found.versions) < range.upTo - range.after) return anyChange;
+  return { rows: false, columns: new Set(found.columns) };
+}
+
 export type InputRow = Omit<typeof tableInputs.$inferInsert, 'tableId' | 'kind'>;
 
 /** Replaces what a table was made from. */
@@ -95,12 +111,15 @@ export interface TransformNode {
   outputId: string | null;
   inputIds: string[];
   staleSince: Date | null;
+  moved: string[];
 }
 
 const selectNodes = `
   SELECT tr.id, tr.output_id AS "outputId", ARRAY(SELECT DISTINCT value FROM jsonb_each_text(tr.args)) AS "inputIds",
     least((SELECT min(i.stale_since) FROM table_inputs i WHERE i.table_id = tr.output_id AND i.kind = 'transform'),
-          CASE WHEN tr.run_revision IS DISTINCT FROM tr.revision THEN tr.updated_at END) AS "staleSince"
+          CASE WHEN tr.run_revision IS DISTINCT FROM tr.revision THEN tr.updated_at END) AS "staleSince",
+    ARRAY(SELECT n.name FROM table_inputs i JOIN tables n ON n.id = i.input_id
+          WHERE i.table_id = tr.output_id AND i.kind = 'transform' AND i.stale_since IS NOT NULL ORDER BY n.name) AS moved
   FROM transforms tr WHERE tr.deleted_at IS NULL`;
 
 /** All transforms of a workbook, with what they read and whether their output is stale. */
@@ -109,11 +128,11 @@ export async function readGraph(pool: pg.Pool | pg.PoolClient, workbookId: strin
   return rows;
 }
 
-/** Since when each of these transforms is stale; null for those that are fresh. */
-export async function readFreshness(pool: pg.Pool | pg.PoolClient, ids: string[]): Promise<Map<string, Date | null>> {
+/** Of these transforms' outputs, by id of the transform. */
+export async function readFreshness(pool: pg.Pool | pg.PoolClient, ids: string[]): Promise<Map<string, Freshness>> {
   if (ids.length === 0) return new Map();
   const { rows } = await pool.query<TransformNode>(`${selectNodes} AND tr.id = ANY ($1)`, [ids]);
-  return new Map(rows.map(({ id, staleSince }) => [id, staleSince]));
+  return new Map(rows.map(({ id, staleSince, moved }) => [id, { staleSince, moved }]));
 }
 
 /** Names of tables by id, deleted ones too. */

@@ -44,5 +44,6 @@ export const transformSamples = {
   },
   getTransform: async (world) => ({ path: (await makeSampleTransform(world)).transform }),
   deleteTransform: async (world) => ({ path: `${(await makeSampleTransform(world)).transform}?expected_version=1` }),
+  recomputeWorkbook: ({ workbook }) => ({ path: `/api/v1/workbooks/${workbook}/recompute` }),
   runTransform: async (world) => ({ path: `${(await makeSampleTransform(world)).transform}/run`, body: {} }),
 } satisfies Partial<Record<ImplementedOperation, MakeSample>>;

@@ -209,7 +209,7 @@ describe('refused, with nothing changed:', () => {
     await book.create({ name: 'a', template: all, args: { d: '売上' } });
     await book.create({ name: 'b', template: all, args: { d: 'a' } });
     const problem = refused(await book.tryCreate({ name: 'a', template: all, args: { d: 'b' } }), 409, 'cycle');
-    expect(problem).toMatchObject({ type: expect.stringContaining('cycle'), path: ['b', 'a', 'b'] });
+    expect(problem.errors).toEqual([{ pointer: '/args', detail: 'b → a → b' }]);
     refused(await book.tryCreate({ name: 'a', template: all, args: { d: 'a' } }), 409, 'cycle');
     expect((await book.get('a')).revision).toBe(1);
   });
