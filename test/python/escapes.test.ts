@@ -24,7 +24,7 @@ describe.skipIf(!world)('escapes', () => {
     ['other processes', "open('/proc/1/environ').read()", /FileNotFoundError/],
     ['the home', "os.listdir('/root') + os.listdir('/home')", /FileNotFoundError/],
     ['devices', "open('/dev/mem', 'rb')", /FileNotFoundError/],
-    ['all folders', "sorted(os.listdir('/'))", /^\['app', 'in'(, 'lib')?(, 'lib64')?, 'usr'\]$/],
+    ['all folders', "sorted(os.listdir('/'))", /^\['app', 'in'(, 'lib')?(, 'lib64')?(, 'usr')?\]$/],
     ['its tables', "sorted(glob.glob('/in/**', recursive=True))", /^\['\/in\/', '\/in\/governed', '\/in\/open'\]$/],
     ['the environment', 'dict(os.environ)', /^\{\}$/],
     ['the environment, by libc', "ctypes.CDLL(None).getenv(b'SVC_TEST_SECRET')", /^0$/],
