@@ -1,26 +1,51 @@
+import type { Principal } from '../../core/access/principal.ts';
 import { notFound } from '../../core/errors.ts';
-import type { TableRecord, TableVersion } from '../../core/table/table.ts';
+import type { Flows } from '../../core/lineage/flows.ts';
+import type { TableAt, TableRecord, TableVersion } from '../../core/table/table.ts';
 import type { VisibleTable } from '../../core/table/visibleTable.ts';
-import { listEdges } from '../../store/pg/lineage.ts';
+import { listEdges, type TableEdge } from '../../store/pg/lineage.ts';
 import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { hasRow } from '../../store/tables/findRowIds.ts';
 import { readRawCells, readRowCells } from '../../store/tables/sourceCells.ts';
+import { findTransformsOf, type TransformOfTable } from '../tables/findTransformsOf.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 
 export interface LineageGraph {
   tables: TableRecord[];
   sources: SourceRecord[];
   landings: LandingRecord[];
-  /** From the table that was read to the table that was made, by id. */
-  edges: { from: string; to: string }[];
+  edges: LineageEdge[];
+  /** What derives tables, by id of its output. */
+  transforms: ReadonlyMap<string, TransformOfTable>;
 }
 
-/** Everything a table was made from, up to the sheets of its sources, and everything made from it. */
-export async function traceLineage(services: Services, table: TableRecord): Promise<LineageGraph> {
+/** From the table that was read to the table that was made, by id. */
+export interface LineageEdge {
+  from: string;
+  to: string;
+  kind: TableEdge['kind'];
+  /** Null: not known, so that every column may matter. */
+  columns: FlowOfColumn[] | null;
+}
+
+/** A column that was read, and the columns of the result that depend on it; all of them if it decides the rows. */
+export interface FlowOfColumn {
+  column: string;
+  to: string[];
+  decidesRows: boolean;
+}
+
+/** Names of columns in one answer; edges beyond that tell none. */
+const mostNames = 20_000;
+
+/** Everything a table was made from, up to the sheets of its sources, and everything made from it. Names no column that is denied. */
+export async function traceLineage(services: Services, principal: Principal, table: TableRecord): Promise<LineageGraph> {
   const edges = await listEdges(services.db.pool, table.id);
   const ids = [...new Set([table.id, ...edges.flatMap(({ from, to }) => [from, to])])];
-  const tables = (await listTablesById(services.db.pool, ids)).map((at) => at.table).filter(({ deletedAt }) => deletedAt === null);
+  const found = (await listTablesById(services.db.pool, ids)).filter((at) => at.table.deletedAt === null);
+  const tables = found.map((at) => at.table);
   const known = new Set(tables.map(({ id }) => id));
   const landed = await listLandings(services.db.orm, [...known]);
   const sources = [...new Map(landed.map(({ source }) => [source.id, source])).values()];
@@ -28,8 +53,38 @@ export async function traceLineage(services: Services, table: TableRecord): Prom
     tables,
     sources,
     landings: landed.filter(({ source, revision }) => source.revision === revision),
-    edges: edges.filter(({ from, to }) => known.has(from) && known.has(to)),
+    edges: await nameColumns(
+      services,
+      principal,
+      found,
+      edges.filter(({ from, to }) => known.has(from) && known.has(to)),
+    ),
+    transforms: await findTransformsOf(services, tables),
   };
+}
+
+async function nameColumns(services: Services, principal: Principal, tables: TableAt[], edges: TableEdge[]): Promise<LineageEdge[]> {
+  const derived = new Set(edges.filter(({ flows }) => flows !== null).flatMap(({ from, to }) => [from, to]));
+  const names = new Map<string, Map<number, string>>();
+  for (const at of tables.filter(({ table }) => derived.has(table.id))) {
+    const { columns } = await openVisibleColumns(services, principal, at);
+    names.set(at.table.id, new Map(columns.map(({ id, name }) => [id, name])));
+  }
+  let left = mostNames;
+  return edges.map(({ from, to, kind, flows }) => {
+    const columns = flows && nameFlows(flows, names.get(from) ?? new Map(), names.get(to) ?? new Map());
+    left -= columns?.reduce((sum, flow) => sum + 1 + flow.to.length, 0) ?? 0;
+    return { from, to, kind, columns: left < 0 ? null : columns };
+  });
+}
+
+/** Leaves out columns that the caller may not know, and those that are gone. */
+function nameFlows({ columns }: Flows, inputs: ReadonlyMap<number, string>, outputs: ReadonlyMap<number, string>): FlowOfColumn[] {
+  return Object.entries(columns).flatMap(([id, reach]): FlowOfColumn[] => {
+    const column = inputs.get(Number(id));
+    const to = reach === 'all' ? [] : reach.flatMap((each) => outputs.get(each) ?? []);
+    return column === undefined || (reach !== 'all' && to.length === 0) ? [] : [{ column, to, decidesRows: reach === 'all' }];
+  });
 }
 
 export interface RowOrigin {

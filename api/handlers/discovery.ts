@@ -41,7 +41,7 @@ export function makeDiscoveryHandlers({
 
     async getTableLineage({ principal, params, type }) {
       const { table } = await requireNamedTable(services, principal, params, 'viewer');
-      const body = presentLineage(table.name, await traceLineage(services, table));
+      const body = presentLineage(table.name, await traceLineage(services, principal, table));
       return { status: 200, ...(type === svgType ? { raw: { type, data: drawLineage(table.id, body) } } : { body }) };
     },
 

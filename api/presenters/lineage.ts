@@ -1,10 +1,11 @@
-import type { LineageGraph } from '../../activities/discovery/traceLineage.ts';
+import type { LineageEdge, LineageGraph } from '../../activities/discovery/traceLineage.ts';
+import type { TransformOfTable } from '../../activities/tables/findTransformsOf.ts';
 import type { components } from '../../schema/contract.ts';
 
 type Schemas = components['schemas'];
 
-/** Nodes for sources, the ranges of their sheets, and tables. */
-export function presentLineage(name: string, { tables, sources, landings, edges }: LineageGraph): Schemas['TableLineage'] {
+/** Nodes for sources, the ranges of their sheets, tables, and transforms between tables. */
+export function presentLineage(name: string, { tables, sources, landings, edges, transforms }: LineageGraph): Schemas['TableLineage'] {
   const regions = landings.filter(({ role, range }) => role !== 'raw' && range !== null);
   const regionId = ({ sourceId, sheet, range }: LineageGraph['landings'][number]) => `${sourceId}/${sheet}!${range}`;
   const regionNodes = new Map(
@@ -24,6 +25,12 @@ export function presentLineage(name: string, { tables, sources, landings, edges 
         name: table.name,
         state: table.state,
         edit_version: table.editVersion,
+        ...presentFreshness(transforms.get(table.id)),
+      })),
+      ...[...transforms].map(([outputId, { name: transform }]) => ({
+        id: transformId(outputId),
+        kind: 'transform' as const,
+        name: transform,
       })),
     ],
     edges: distinct([
@@ -35,9 +42,25 @@ export function presentLineage(name: string, { tables, sources, landings, edges 
           { from: region, to: landing.tableId },
         ];
       }),
-      ...edges,
+      ...edges.flatMap((edge) => presentEdge(edge, transforms.has(edge.to))),
     ]),
   };
+}
+
+const transformId = (outputId: string) => `${outputId}/transform`;
+
+const presentFreshness = (transform: TransformOfTable | undefined) => (transform ? { stale: transform.freshness.staleSince !== null } : {});
+
+/** What was derived leads through its transform. */
+function presentEdge({ from, to, kind, columns }: LineageEdge, isDerived: boolean): Schemas['LineageEdge'][] {
+  const named = columns && {
+    columns: columns.map(({ column, to: reached, decidesRows }) => ({ column, to: reached, decides_rows: decidesRows })),
+  };
+  if (kind === 'structuring' || !isDerived) return [{ from, to, ...named }];
+  return [
+    { from, to: transformId(to), ...named },
+    { from: transformId(to), to },
+  ];
 }
 
 function distinct(edges: Schemas['LineageEdge'][]): Schemas['LineageEdge'][] {

@@ -74,6 +74,7 @@ const readers: Readers = {
   readRange: (table) => [{ path: `tables/${table}/range?range=A1:ZZ5` }],
   getRowHistory: (table) => [1, 4].map((row) => ({ path: `tables/${table}/rows/${row}/history` })),
   getRowLineage: (table) => [{ path: `tables/${table}/rows/1/lineage` }],
+  getTableLineage: (table) => [{ path: `tables/${table}/lineage` }, { path: `tables/${table}/lineage?format=svg` }],
   diffTable: (table) => [{ path: `tables/${table}/diff?from=2` }, { path: `tables/${table}/diff?from=1&to=2` }],
   profileTable: (table) => [{ path: `tables/${table}/profile` }],
   listColumns: (table) => [{ path: `tables/${table}/columns` }],
@@ -151,7 +152,7 @@ const readers: Readers = {
 
 /** Operations that show nothing of a table but its name, or nothing of tables at all; raw files are refused where there are policies. */
 const others = [
-  ...['getTableLineage', 'describeArtifact', 'archiveArtifact', 'unarchiveArtifact', 'createTable'],
+  ...['describeArtifact', 'archiveArtifact', 'unarchiveArtifact', 'createTable'],
   ...['listSnapshots', 'commitSnapshot', 'restoreSnapshot', 'listVersions', 'createVersion', 'getVersion', 'revertVersion'],
   ...['listOps', 'listAuditLog', 'listBranches'],
 ];
@@ -232,7 +233,7 @@ async function checkReaders(table: keyof typeof tables, only: string[] = Object.
 
 /** Answers that name no column where nothing is wrong. */
 const silent = new Set([
-  ...['getRowLineage', 'deleteAnnotations', 'annotateTable', 'undoOp'],
+  ...['getRowLineage', 'getTableLineage', 'deleteAnnotations', 'annotateTable', 'undoOp'],
   ...['alterColumn', 'dropColumn', 'describeColumn', 'alterTableColumn', 'dropTableColumn', 'describeTableColumn'],
 ]);
 

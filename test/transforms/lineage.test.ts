@@ -1,0 +1,88 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { components } from '../../schema/contract.ts';
+import { ok } from '../setup/api.ts';
+import type { TestStore } from '../tables/store.ts';
+import { useStoreWithWorker } from '../workflows/storeWithWorker.ts';
+import { makeBook } from './world.ts';
+
+type Graph = components['schemas']['TableLineage'];
+
+let store: TestStore;
+beforeAll(async () => {
+  store = await useStoreWithWorker();
+});
+
+/** 売上 → 店別 → 首位 */
+async function makeChain() {
+  const book = await makeBook(store);
+  const rows = [
+    { 店: '東京', 月: '04', 金額: 100 },
+    { 店: '大阪', 月: '04', 金額: 30 },
+  ];
+  await book.table('売上', [{ name: '店' }, { name: '月' }, { name: '金額', type: 'BIGINT' }], rows);
+  await book.create({
+    name: '店別',
+    template: 'SELECT 店, sum(金額) AS 合計 FROM {{ d }} GROUP BY 店',
+    args: { d: '売上' },
+  });
+  await book.create({ name: '首位', template: 'SELECT max(合計) AS 最大 FROM {{ d }}', args: { d: '店別' } });
+  return book;
+}
+
+async function lineageOf(workbookId: string, name: string): Promise<Graph> {
+  const params = { path: { workbook_id: workbookId, name } };
+  const graph = ok(await store.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/lineage', { params }));
+  if (typeof graph === 'string') throw new Error('not JSON');
+  return graph;
+}
+
+/** Edges as `from → to`, with what they say of columns. */
+function write({ nodes, edges }: Graph): Record<string, unknown> {
+  const named = new Map(nodes.map(({ id, kind, name }) => [id, `${kind} ${name}`]));
+  return Object.fromEntries(edges.map(({ from, to, columns }) => [`${named.get(from)} → ${named.get(to)}`, columns ?? null]));
+}
+
+const chain = {
+  'table 売上 → transform 店別': [
+    { column: '店', to: [], decides_rows: true },
+    { column: '金額', to: ['合計'], decides_rows: false },
+  ],
+  'transform 店別 → table 店別': null,
+  'table 店別 → transform 首位': [{ column: '合計', to: ['最大'], decides_rows: false }],
+  'transform 首位 → table 首位': null,
+};
+
+describe('the lineage of derived tables', () => {
+  it('leads through transforms, with the columns that matter, from every table', async () => {
+    const book = await makeChain();
+    for (const name of ['売上', '店別', '首位']) expect(write(await lineageOf(book.id, name))).toEqual(chain);
+    const { nodes } = await lineageOf(book.id, '店別');
+    expect(nodes.find(({ kind, name }) => kind === 'table' && name === '店別')).toMatchObject({ stale: false, edit_version: 1 });
+    expect(nodes.find(({ name }) => name === '売上')).not.toHaveProperty('stale');
+  });
+
+  it('is drawn', async () => {
+    const book = await makeChain();
+    const path = `/api/v1/workbooks/${book.id}/tables/${encodeURIComponent('店別')}/lineage?format=svg`;
+    const picture = await (await store.api.fetch(path, { token: store.owner.session })).text();
+    for (const text of ['売上', '店別', '首位', 'transform', '金額 → 合計']) expect(picture).toContain(text);
+    expect(picture).not.toContain('stale');
+  });
+
+  it('names no column that is denied', async () => {
+    const book = await makeChain();
+    const { policies } = store.services;
+    const { columnEffects } = policies;
+    policies.columnEffects = async (_, { columns }) =>
+      new Map(columns.filter(({ name }) => name === '金額' || name === '最大').map(({ id }) => [id, 'deny']));
+    try {
+      expect(write(await lineageOf(book.id, '店別'))).toEqual({
+        ...chain,
+        'table 売上 → transform 店別': [{ column: '店', to: [], decides_rows: true }],
+        'table 店別 → transform 首位': [],
+      });
+    } finally {
+      policies.columnEffects = columnEffects;
+    }
+  });
+});
