@@ -8,7 +8,7 @@ import { findCurrentTable } from '../../store/pg/tables.ts';
 import { findTransform, listTableNames, readGraph, type TransformRecord } from '../../store/pg/transforms.ts';
 import type { Services } from '../../store/services.ts';
 import { nameTaken } from '../tables/createTable.ts';
-import { faulty, requireBound, requireLanguage } from './planRun.ts';
+import { faulty, requireBound, requireBuilt } from './planRun.ts';
 
 /** A transform as it is asked for, with tables by name. */
 export type WantedTransform = Omit<TransformDefinition, 'output'> & { output: string | null };
@@ -22,7 +22,7 @@ export interface CheckedTransform {
 /** Refuses what can be told without running it. */
 export async function checkDefinition(services: Services, workbookId: string, wanted: WantedTransform): Promise<CheckedTransform> {
   refuseNames(wanted);
-  requireLanguage(wanted);
+  requireBuilt(wanted);
   const replaced = await findTransform(services.db.orm, workbookId, wanted.name);
   const definition = {
     ...wanted,

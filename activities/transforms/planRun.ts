@@ -41,7 +41,7 @@ export async function planRun(
   definition: TransformDefinition,
   before: TableAt | null,
 ): Promise<PlannedRun> {
-  requireLanguage(definition);
+  requireBuilt(definition);
   const { sql, names } = requireBound(definition);
   const opened = await openInputs(services, definition, names);
   const sandbox = await services.sandbox();
@@ -77,9 +77,11 @@ export function faulty(errors: { pointer: string; detail: string }[]): DomainErr
   return new DomainError('validation-failed', describeFirst(errors), 'Correct what `errors` lists; nothing was changed.', { errors });
 }
 
-export function requireLanguage({ language }: { language: 'sql' | 'python' }): void {
+export function requireBuilt({ language, materialize }: Pick<TransformDefinition, 'language' | 'materialize'>): void {
   if (language === 'python')
     throw new DomainError('not-configured', 'Python transforms are not set up in this installation.', 'Write the transform in SQL.');
+  if (materialize === 'view')
+    throw new DomainError('not-configured', 'Views are not available yet.', 'Leave `materialize` out: the output is then a table.');
 }
 
 export function requireBound(definition: TransformDefinition): { sql: string; names: Map<string, string> } {

@@ -187,6 +187,7 @@ describe('refused, with nothing changed:', () => {
       'big',
     ],
     ['the name of a table', { ...bad, output: '売上', template: 'SELECT * FROM {{ d }}' }, 409, 'name-taken', '売上'],
+    ['a view', { ...bad, materialize: 'view' as const, template: 'SELECT * FROM {{ d }}' }, 501, 'not-configured', 'Views'],
     [
       'Python, which is not set up',
       { ...bad, language: 'python' as const, template: 'def transform(d): return d' },
