@@ -4,7 +4,7 @@ import type { TextBatch } from '../../core/table/textBatch.ts';
 import { cellText } from '../duckdb/cellText.ts';
 import { openFrom } from '../duckdb/engine.ts';
 import { ChunkReader } from '../duckdb/formats/chunkReader.ts';
-import { readTexts } from '../duckdb/formats/rawTexts.ts';
+import { copyTexts } from '../duckdb/formats/rawTexts.ts';
 import { PartOpener } from '../duckdb/formats/rowParts.ts';
 import { usePart } from '../duckdb/formats/streamParts.ts';
 import { quoteName } from '../duckdb/relation.ts';
@@ -32,14 +32,14 @@ export async function eachTextBatch(
       coming = readNext();
       // A failure is reported when these batches are asked for; until then it must not count as an unhandled rejection.
       coming.catch(() => null);
-      for (const batch of batches) await take(batch);
+      for (const decode of batches) await take(decode());
     }
   } finally {
     await coming.catch(() => null);
   }
 }
 
-function readNarrow(storage: TableStorage, projection: Projection): () => Promise<TextBatch[] | null> {
+function readNarrow(storage: TableStorage, projection: Projection): () => Promise<(() => TextBatch)[] | null> {
   const { columns } = projection;
   const list = columns.map(({ name, type }) => cellText(quoteName(name), type)).join(', ');
   const source = {
@@ -53,9 +53,9 @@ function readNarrow(storage: TableStorage, projection: Projection): () => Promis
   return () =>
     usePart(storage, parts, async (connection, { sql }) => {
       const reader = await ChunkReader.open(connection, () => connection.stream(sql));
-      const batches: TextBatch[] = [];
+      const batches: (() => TextBatch)[] = [];
       try {
-        for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next()) batches.push(readTexts(chunk, columns.length));
+        for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next()) batches.push(copyTexts(chunk, columns.length));
         return batches;
       } finally {
         await reader.close();
@@ -63,10 +63,12 @@ function readNarrow(storage: TableStorage, projection: Projection): () => Promis
     });
 }
 
-function readWide(storage: TableStorage, projection: Projection): () => Promise<TextBatch[] | null> {
+function readWide(storage: TableStorage, projection: Projection): () => Promise<(() => TextBatch)[] | null> {
   const nextIds = listInTurn(storage, projection);
   return async () => {
     const ids = await nextIds();
-    return ids.length === 0 ? null : [await readWideTexts(storage, projection, ids)];
+    if (ids.length === 0) return null;
+    const batch = await readWideTexts(storage, projection, ids);
+    return [() => batch];
   };
 }
