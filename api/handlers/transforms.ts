@@ -1,12 +1,11 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { beginRecompute } from '../../activities/transforms/beginRecompute.ts';
-import { beginTransformJob } from '../../activities/transforms/beginTransformJob.ts';
+import { beginCreation, beginTransformJob } from '../../activities/transforms/beginTransformJob.ts';
 import { checkDefinition, type WantedTransform } from '../../activities/transforms/defineTransform.ts';
 import { describeSaved, describeTransforms, pageTransforms, requireTransform } from '../../activities/transforms/describeTransforms.ts';
 import { removeTransform } from '../../activities/transforms/removeTransform.ts';
 import { bindTransform, saveTransform } from '../../activities/transforms/saveTransform.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
-import { makeId } from '../../store/services.ts';
 import type { Call, Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentTransform, presentUnrun } from '../presenters/transforms.ts';
@@ -50,9 +49,7 @@ export function makeTransformHandlers({ services }: ApiParts): Handlers<Transfor
         actor,
         async (tx) => {
           // Checked here, not earlier: a repeated request waits for its job, which may have made the output already.
-          const { definition, replaced } = await checkDefinition(services, workbook.id, wanted);
-          const transformId = replaced?.id ?? makeId('trf');
-          return { job: await beginTransformJob(tx, 'transform', workbook, { transformId, definition }) };
+          return { job: await beginCreation(tx, workbook, await checkDefinition(services, workbook.id, wanted)) };
         },
         {
           answer: async (job) => {
