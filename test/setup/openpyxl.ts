@@ -1,6 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 /** Pinned, so that a new release cannot break the tests. */
 const wanted = 'openpyxl==3.1.5';
@@ -25,10 +26,8 @@ function hasIt(python: string): boolean {
   return spawnSync(python, ['-c', 'import openpyxl']).status === 0;
 }
 
-/** Runs a script with the path of a file as its argument; what it prints is read as JSON. */
-export function runPython<T>(python: string, script: string, path: string): T {
-  const run = spawnSync(python, ['-c', script, path], { maxBuffer: 1 << 28 });
-  if (run.status !== 0) throw new Error(run.stderr.toString());
-  const text = run.stdout.toString();
-  return (text === '' ? null : JSON.parse(text)) as T;
+/** Runs a script with the path of a file as its argument; what it prints is read as JSON. A service of this process goes on meanwhile. */
+export async function runPython<T>(python: string, script: string, path: string): Promise<T> {
+  const { stdout } = await promisify(execFile)(python, ['-c', script, path], { maxBuffer: 1 << 28 });
+  return (stdout === '' ? null : JSON.parse(stdout)) as T;
 }

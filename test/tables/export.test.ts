@@ -15,8 +15,9 @@ import { findOpenpyxl, runPython } from '../setup/openpyxl.ts';
 import { cellsOf } from '../xlsx/makeWorkbook.ts';
 import { useWorkbook } from './tableDriver.ts';
 
-const { api, world } = await useWorkbook();
+// Before the service starts, which must not stand still meanwhile.
 const python = findOpenpyxl();
+const { api, world } = await useWorkbook();
 const folder = mkdtempSync(join(tmpdir(), 'export-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -223,7 +224,7 @@ describe('export', () => {
     const path = join(folder, 'edited.xlsx');
     const { bytes, header } = await take({ tables: ['売上明細'], format: 'xlsx', record_branch: true });
     writeFileSync(path, bytes);
-    runPython(
+    await runPython(
       python ?? '',
       "import sys, openpyxl\nbook = openpyxl.load_workbook(sys.argv[1])\nbook.active['C2'] = 7\nbook.active.title = '改名'\nbook.save(sys.argv[1])",
       path,

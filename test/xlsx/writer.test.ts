@@ -141,7 +141,7 @@ sheet = book.active
 print(json.dumps({'cells': {c.coordinate: str(c.value) for row in sheet.iter_rows() for c in row if c.value is not None},
   'types': {c.coordinate: c.data_type for c in sheet[5]}, 'quoted': sheet['A5'].quotePrefix,
   'freeze': sheet.freeze_panes, 'properties': {p.name: p.value for p in book.custom_doc_props.props}}))`;
-    const read = runPython<{
+    const read = await runPython<{
       cells: Record<string, string>;
       types: Record<string, string>;
       quoted: boolean;
@@ -168,7 +168,7 @@ import sys, openpyxl
 book = openpyxl.load_workbook(sys.argv[1])
 book['型']['B2'] = 43
 book.save(sys.argv[1])`;
-    runPython(python, script, path);
+    await runPython(python, script, path);
     const { sheets } = await readWorkbook(path);
     expect(sheets.map(({ sheet }) => sheet)).toEqual(['型', '二']);
     expect(cellsOf(await readFirst(path))).toMatchObject({ ...readBack, B2: 43 });
@@ -291,7 +291,7 @@ print(json.dumps({'bad': archive.testzip(), 'names': archive.namelist(), 'size':
   'last': archive.read('日本/a.txt')[-3:].decode(), 'b': archive.read('b.txt').decode()}))`;
 
   it.skipIf(!found).each([false, true])('is read by Python; zip64: %s', async (long) => {
-    const read = runPython(python, script, save(await writeZip(long)));
+    const read = await runPython(python, script, save(await writeZip(long)));
     expect(read).toEqual({ bad: null, names: ['日本/a.txt', 'b.txt'], size: 2_900_000, last: '99 ', b: 'b' });
   });
 });
