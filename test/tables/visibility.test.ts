@@ -155,6 +155,7 @@ const others = [
   ...['describeArtifact', 'archiveArtifact', 'unarchiveArtifact', 'createTable'],
   ...['listSnapshots', 'commitSnapshot', 'restoreSnapshot', 'listVersions', 'createVersion', 'getVersion', 'revertVersion'],
   ...['listOps', 'listAuditLog', 'listBranches'],
+  ...['listTransforms', 'getTransform', 'deleteTransform', 'runTransform', 'recomputeWorkbook'],
 ];
 const otherPaths =
   /^\/api\/(control|auth)\/|^\/api\/v1\/(me$|me\/(?!data)|auth|jobs|uploads|workbooks$|workbooks\/\{workbook_id\}$|workbooks\/\{workbook_id\}\/(sources|uploads|jobs))|^\/$|^\/(health|ready|metrics|docs|guide|openapi)/;
@@ -291,10 +292,12 @@ describe('columns that policies hide', () => {
     const sources = await readSources(['activities', 'api', 'store', 'workflows']);
     const callers = (word: RegExp) => sources.filter(({ text }) => word.test(text)).map(({ path }) => path);
     expect(callers(/columnEffects\(/)).toEqual(['activities/tables/openVisibleTable.ts', 'store/policies.ts']);
-    // Compaction, retypes, and whole rows for edits; row ids alone.
+    // Compaction, retypes, whole rows for edits, runs of transforms; row ids alone.
     expect(callers(/seeEverything\(/).sort()).toEqual([
+      'activities/transforms/planRun.ts',
       'store/tables/openRelation.ts',
       'store/tables/readStoredRows.ts',
+      'store/tables/writeDerived.ts',
       'store/tables/writeSegments.ts',
       'store/tables/writeWideSpan.ts',
       'store/tables/writtenColumns.ts',
