@@ -2129,6 +2129,11 @@ export interface paths {
          *     cell changed on both sides takes the file's value, and the value it replaced is kept in an `overwrite` conflict. Masked
          *     columns of the file are ignored. Merging the same file twice changes nothing the second time.
          *
+         *     A row that the file does not have any more is deleted, and one that was deleted meanwhile and edited in the file comes
+         *     back; where the other side had edited it that is a conflict for the row, under the column `__svc_row_id`. Rows without a
+         *     row id are added. What a spreadsheet changes by itself is no edit: 15 digits, lost leading zeros, dates, percentages,
+         *     truths, blanks at the end. Columns that the file does not have stay as they are.
+         *
          *     An unknown row id, or a value of another type, is 422 and reported by row; nothing is half applied. Over 100,000 rows
          *     413; a derived table 400 `derived-cannot-branch`; an unknown branch 404. Derived tables are marked stale. Needs the base
          *     role `editor`.
@@ -5353,6 +5358,18 @@ export interface components {
             branch_id: string;
             actor?: components["schemas"]["Actor"];
         };
+        /** @description A conflict that a merge would open. */
+        PlannedConflict: {
+            row_id: components["schemas"]["RowId"];
+            /** @description The column; `__svc_row_id` for the row as a whole. */
+            column: string;
+            /** @description Value at the branch point. */
+            base: unknown;
+            /** @description Value that would be replaced. */
+            prior: unknown;
+            /** @description Value that would be written. */
+            current: unknown;
+        };
         /** @description Outcome of a merge. */
         MergeResponse: {
             edit_version: components["schemas"]["EditVersion"];
@@ -5380,6 +5397,8 @@ export interface components {
             conflicts: components["schemas"]["ConflictId"][];
             /** @description Rows that did not change. */
             unchanged: number;
+            /** @description With `dry_run`, the first 100 conflicts that would be opened; `conflicts` is then empty. */
+            planned_conflicts?: components["schemas"]["PlannedConflict"][];
         };
         /** @description Requests by credential and UTC day, from the token audit log. */
         MyUsage: {
@@ -6751,6 +6770,8 @@ export interface components {
             conflicts: components["schemas"]["ConflictId"][];
             /** @description Rows that did not change. */
             unchanged: number;
+            /** @description With `dry_run`, the first 100 conflicts that would be opened; `conflicts` is then empty. */
+            planned_conflicts?: components["schemas"]["PlannedConflict"][];
         };
         /** @description A table. */
         Table: {
@@ -17951,7 +17972,10 @@ export interface operations {
     };
     mergeTable: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answer what would happen, in `planned_conflicts`, too, and change nothing. */
+                dry_run?: boolean;
+            };
             header?: {
                 /**
                  * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
@@ -18030,7 +18054,10 @@ export interface operations {
     };
     syncFile: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Answer what would happen, in `planned_conflicts`, too, and change nothing. */
+                dry_run?: boolean;
+            };
             header?: {
                 /**
                  * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,

@@ -294,3 +294,33 @@ export const branches = pgTable(
     index('branches_version').on(t.tableId, t.baseVersion),
   ],
 );
+
+/** Values that a merge or a run replaced although somebody had changed them: the review queue. */
+export const conflicts = pgTable(
+  'conflicts',
+  {
+    id: text('id').primaryKey(),
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    workbookId: text('workbook_id')
+      .notNull()
+      .references(() => workbooks.id),
+    accountId: text('account_id').notNull(),
+    rowId: count('row_id').notNull(),
+    /** 0 for the row as a whole: its values are row ids, null where there is no such row. */
+    columnId: integer('column_id').notNull(),
+    kind: text('kind', { enum: ['overwrite', 'stale_override'] }).notNull(),
+    status: text('status', { enum: ['open', 'acknowledged', 'reverted', 'override_dropped'] }).notNull(),
+    base: text('base'),
+    prior: text('prior'),
+    current: text('current'),
+    branchId: text('branch_id'),
+    /** The version that replaced the value. */
+    editVersion: count('edit_version').notNull(),
+    createdAt: at('created_at').notNull(),
+    resolvedAt: at('resolved_at'),
+    resolvedBy: text('resolved_by'),
+  },
+  (t) => [index('conflicts_workbook').on(t.workbookId, t.id), index('conflicts_status').on(t.workbookId, t.status, t.id)],
+);

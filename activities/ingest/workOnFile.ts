@@ -66,22 +66,32 @@ export async function workOnFile<T>(
   work: (file: OpenFile) => Promise<T>,
 ): Promise<T> {
   const { format, filename } = file;
+  return withReadable(services, userId, file, limits, (readable) =>
+    workOnSentFile(services, userId, { ...readable, format, filename }, limits, work),
+  );
+}
+
+/** The same for a file that is not stored, by its path. */
+export async function workOnSentFile<T>(
+  services: Services,
+  userId: string,
+  sent: FileInput,
+  limits: WorkLimits,
+  work: (file: OpenFile) => Promise<T>,
+): Promise<T> {
   const processes = await services.fileProcesses();
-  return withReadable(services, userId, file, limits, ({ path, lines }) =>
-    processes.use(
-      userId,
-      async (process) => {
-        const input = { path: await process.share(path), format, filename, ...(lines && { lines }) };
-        const open = new OpenFile(services.blobs, process, input);
-        try {
-          return await work(open);
-        } catch (error) {
-          await open.dropKept();
-          throw error;
-        }
-      },
-      limits,
-    ),
+  return processes.use(
+    userId,
+    async (process) => {
+      const open = new OpenFile(services.blobs, process, { ...sent, path: await process.share(sent.path) });
+      try {
+        return await work(open);
+      } catch (error) {
+        await open.dropKept();
+        throw error;
+      }
+    },
+    limits,
   );
 }
 

@@ -15,6 +15,7 @@ import { makeExportHandlers } from './export.ts';
 import { makeHistoryHandlers } from './history.ts';
 import { makeJobHandlers } from './jobs.ts';
 import { makeMeHandlers } from './me.ts';
+import { makeMergeHandlers } from './merges.ts';
 import { makeOpHandlers } from './ops.ts';
 import { makePageHandlers } from './pages.ts';
 import { type PendingOperation, pendingOperations } from './pending.ts';
@@ -65,6 +66,7 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeHistoryHandlers(parts),
     ...makeSnapshotHandlers(parts),
     ...makeExportHandlers(parts),
+    ...makeMergeHandlers(parts),
     ...makeSourceHandlers(parts),
     ...makeStagedHandlers(parts),
     ...makeUploadHandlers(parts),

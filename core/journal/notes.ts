@@ -6,6 +6,7 @@ export type AuditAction =
   | OpKind
   | 'account.created'
   | 'column.describe'
+  | 'conflict.resolve'
   | 'credential.revoked'
   | 'job.cancelled'
   | 'key.minted'

@@ -28,13 +28,14 @@ export interface NotedEdit {
   updated: number;
   deleted: number;
   detail?: Record<string, unknown>;
+  codeRef?: string;
 }
 
 /** A new version made by an edit. */
 export function tableEdited(table: NotedTable, editVersion: number, edit: NotedEdit): Notes {
-  const { kind, inserted, updated, deleted, detail } = edit;
+  const { kind, inserted, updated, deleted, detail, codeRef } = edit;
   return {
-    ops: [opOn(kind, table, editVersion)],
+    ops: [opOn(kind, table, editVersion, codeRef)],
     ...audited(kind, table.name, { edit_version: editVersion, inserted, updated, deleted, ...detail }),
     events: [artifactUpdated(table, editVersion)],
     usage: oneOp,
@@ -97,4 +98,25 @@ export function tablesBranched(branchId: string, tables: (NotedTable & { editVer
     })),
     usage: oneOp,
   };
+}
+
+/** A file was merged into a table. The edit itself, if there was one, is noted on its own. */
+export function tableMerged(table: NotedTable, editVersion: number, branchId: string, conflictIds: string[]): Notes {
+  const { id: artifact_id, name } = table;
+  return {
+    events: [
+      {
+        type: 'version.merged',
+        data: { artifact_id, name, branch_id: branchId, edit_version: editVersion, conflicts: conflictIds.length },
+      },
+      ...conflictIds.map(
+        (conflict_id): EventNote => ({ type: 'conflict.created', data: { artifact_id, name, conflict_id, kind: 'overwrite' } }),
+      ),
+    ],
+  };
+}
+
+/** A conflict was closed. */
+export function conflictResolved(conflictId: string, status: string): Notes {
+  return { ...audited('conflict.resolve', conflictId, { status }), usage: oneOp };
 }

@@ -43,8 +43,10 @@ export function matchHeader(names: readonly (string | null)[], exported: Exporte
       continue;
     }
     const found = findExported(name, exported, current);
-    if (!found) {
-      fail('is no column of the export; add the column to the table first, or take it out of the file');
+    const column = found && current.find(({ id }) => id === found.id);
+    // What is hidden is told no other way than what does not exist.
+    if (!column) {
+      fail('is no column of the export and the table; add the column to the table first, or take it out of the file');
       continue;
     }
     if (taken.has(found.id)) {
@@ -52,10 +54,7 @@ export function matchHeader(names: readonly (string | null)[], exported: Exporte
       continue;
     }
     taken.add(found.id);
-    const column = current.find(({ id }) => id === found.id);
-    if (found.masked || column?.masked) continue;
-    if (column) columns.push({ place, column });
-    else fail('was dropped, hidden or given another type since the export; take it out of the file, or export again');
+    if (!found.masked && !column.masked) columns.push({ place, column });
   }
   if (rowId < 0) faults.push({ place: null, name: rowIdColumn, why: 'is missing: without it no row can be found again' });
   return faults.length > 0 ? { kind: 'faulty', faults } : { kind: 'matched', header: { rowId, columns } };

@@ -28,6 +28,8 @@ export interface PlannedEdit {
   /** What it changes, where `entries` do not tell. */
   change?: Change;
   detail?: Record<string, unknown>;
+  /** Names what would replay the edit, if not its version. */
+  codeRef?: string;
 }
 
 /** An edit that is ready for its transaction. */

@@ -42,3 +42,10 @@ export async function listBranches(
     .limit(limit);
   return rows.map(({ branch, tableName }) => ({ ...branch, tableName }));
 }
+
+export async function touchBranch(tx: Tx, branchId: string, tableId: string): Promise<void> {
+  await tx.orm
+    .update(branches)
+    .set({ lastMergedAt: tx.at })
+    .where(and(eq(branches.id, branchId), eq(branches.tableId, tableId)));
+}

@@ -72,6 +72,16 @@ export async function listCancelledVersions(orm: Orm, tableId: string, after: nu
   return new Set(rows.flatMap((row) => [row.undone ?? 0, row.undoing ?? 0]));
 }
 
+/** The versions of a table that merges of a branch made, oldest first. */
+export async function listMergedVersions(orm: Orm, tableId: string, branchId: string): Promise<number[]> {
+  const rows = await orm
+    .select({ version: ops.editVersion })
+    .from(ops)
+    .where(and(eq(ops.tableId, tableId), sql`${ops.tableId} IS NOT NULL`, eq(ops.kind, 'merge.apply'), eq(ops.codeRef, branchId)))
+    .orderBy(asc(ops.editVersion));
+  return rows.flatMap(({ version }) => version ?? []);
+}
+
 /**
  * Marks an op as undone by the workbook's next op, which this transaction is about to write. Locks the head row to know its
  * number; the table's row must be locked before, as in every change. Returns false if the op was undone already.

@@ -2,6 +2,7 @@ import type { Operation } from '../../api/http/contract.ts';
 import { makeId } from '../../store/services.ts';
 import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
 import { makeForm } from './forms.ts';
+import { mergeSamples } from './mergeSamples.ts';
 import type { MakeSample, Sample } from './sample.ts';
 import { sourceSamples } from './sourceSamples.ts';
 import { tableSamples } from './tableSamples.ts';
@@ -17,6 +18,7 @@ const endedJob = (world: World) => runningJob(world, { status: 'failed', finishe
 /** One for each operation that is built. Those that consume something make it first. */
 export const samples: Record<ImplementedOperation, MakeSample> = {
   ...tableSamples,
+  ...mergeSamples,
   ...sourceSamples,
   ...transformSamples,
   signUp: () => ({

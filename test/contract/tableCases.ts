@@ -145,6 +145,21 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
       return {};
     }),
   },
+  mergeTable: {
+    'derived-cannot-branch': changed(async (sample, { api }) => {
+      await api.sql.query("UPDATE tables SET layer = 'derived' WHERE name = $1", [tableName(sample.path)]);
+      return {};
+    }),
+    'in-use': archived,
+  },
+  syncFile: {
+    'in-use': changed(async (sample, { api }) => {
+      const branchId = sample.form?.fields.branch_id;
+      await api.sql.query("UPDATE tables SET state = 'archived' WHERE id IN (SELECT table_id FROM branches WHERE id = $1)", [branchId]);
+      return {};
+    }),
+  },
+  resolveConflict: { 'in-use': body({ action: 'drop_override' }) },
   createVersion: { 'name-taken': changed(async (_, world) => ({ body: { label: await makeLabel(world) } })) },
 };
 

@@ -4,7 +4,9 @@ import { compactTable } from '../../activities/compaction/compactTable.ts';
 import { pendingOperations } from '../../api/handlers/pending.ts';
 import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { ColumnEffect } from '../../core/table/visibleTable.ts';
+import { makeId } from '../../store/services.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
+import { makeForm } from '../contract/forms.ts';
 import { ok } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { readSources } from '../setup/sources.ts';
@@ -25,6 +27,8 @@ interface Asked {
   path: string;
   method?: string;
   body?: unknown;
+  /** Fields of a form around a returned file. */
+  form?: Record<string, string>;
   accept?: string;
   /** What it has to answer with; 200 unless told. */
   status?: number | number[];
@@ -93,6 +97,11 @@ const readers: Readers = {
       body: { tables: [table], format, include_row_ids: format === 'csv', formula_mode: format === 'xlsx' ? 'preserve' : 'values' },
       accept: '*/*',
     })),
+  mergeTable: (table) => [{ path: `tables/${table}/merge?dry_run=true`, method: 'POST', form: { branch_id: branch }, status: [200, 404] }],
+  syncFile: () => [{ path: 'sync?dry_run=true', method: 'POST', form: { branch_id: branch } }],
+  listConflicts: () => [{ path: 'conflicts' }],
+  resolveConflict: () =>
+    conflictIds.map((id) => ({ path: `conflicts/${id}/resolve`, method: 'POST', body: { action: 'drop_override' }, status: [404, 409] })),
   runQuery: (table) => [{ path: 'query', method: 'POST', body: { sql: `SELECT * FROM ${table}` } }],
   getResult: () => formats.map((accept) => ({ path: `/api/v1/results/${lastResult}`, accept })),
   validateQuery: (table) => [{ path: 'query/validate', method: 'POST', body: { sql: `SELECT * FROM ${table}` } }],
@@ -164,13 +173,22 @@ let store: TestStore;
 let token: string;
 let undone: number;
 let lastResult = '';
+/** An export of the narrow table, and conflicts on each of its columns. */
+let branch = '';
+let conflictIds: string[] = [];
 let effects: ReadonlyMap<string, ColumnEffect> = new Map();
 const tables = { narrow: 8, wide: 520 };
 
-async function ask({ path, method = 'GET', body, accept = 'application/json' }: Asked) {
+/** A file with a new value in the first column, which is never hidden. */
+function makeReturned(fields: Record<string, string>): FormData {
+  return makeForm({ fields, files: [{ name: 'narrow.csv', content: `__svc_row_id,${columnName(0)}\n1,val_0_edited\n` }] });
+}
+
+async function ask({ path, method = 'GET', body, form, accept = 'application/json' }: Asked) {
   const address = path.startsWith('/') ? path : `/api/v1/workbooks/${store.workbook.id}/${path}`;
   const headers = { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
-  const answer = await store.api.fetch(address, { method, headers, token, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const sent = form ? { body: makeReturned(form) } : body === undefined ? {} : { body: JSON.stringify(body) };
+  const answer = await store.api.fetch(address, { method, headers, token, ...sent });
   const bytes = Buffer.from(await answer.arrayBuffer());
   // In a workbook nothing can be found as it is.
   const text =
@@ -202,6 +220,23 @@ beforeAll(async () => {
   ok(await narrow.upsert([{ __svc_row_id: 5, [columnName(0)]: 'val_0_again', [columnName(1)]: 'val_1_again' }]));
   const targets = Array.from({ length: tables.narrow }, (_, n) => ({ target: { row_id: 1, column: columnName(n) }, note: 'n' }));
   ok(await narrow.annotate(targets));
+  const exported = await store.api.fetch(`/api/v1/workbooks/${store.workbook.id}/export`, {
+    method: 'POST',
+    token: store.owner.session,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ tables: ['narrow'], format: 'csv', record_branch: true }),
+  });
+  await exported.arrayBuffer();
+  branch = exported.headers.get('x-svc-branch-id') ?? '';
+  ok(await narrow.upsert([{ __svc_row_id: 1, [columnName(0)]: 'val_0_meanwhile' }]));
+  conflictIds = Array.from({ length: tables.narrow }, () => makeId('cfl'));
+  await store.api.sql.query(
+    `INSERT INTO conflicts (id, table_id, workbook_id, account_id, row_id, column_id, kind, status, base, prior, current, edit_version, created_at)
+     SELECT id, t.id, t.workbook_id, t.account_id, 1, n, 'overwrite', 'open', v || 'base', v || 'prior', v || 'now', t.edit_version, now()
+     FROM unnest($2::text[]) WITH ORDINALITY AS c(id, n), LATERAL (SELECT 'val_' || (n - 1) || '_' AS v), tables t
+     WHERE t.name = 'narrow' AND t.workbook_id = $1`,
+    [store.workbook.id, conflictIds],
+  );
   store.services.policies.columnEffects = async (principal, { columns }) => {
     const hidden = columns.flatMap(({ id, name }) => (effects.has(name) ? [[id, effects.get(name) as ColumnEffect] as const] : []));
     return new Map(principal.kind === 'access_token' ? hidden : []);
@@ -234,7 +269,7 @@ async function checkReaders(table: keyof typeof tables, only: string[] = Object.
 
 /** Answers that name no column where nothing is wrong. */
 const silent = new Set([
-  ...['getRowLineage', 'getTableLineage', 'deleteAnnotations', 'annotateTable', 'undoOp'],
+  ...['getRowLineage', 'getTableLineage', 'deleteAnnotations', 'annotateTable', 'undoOp', 'resolveConflict'],
   ...['alterColumn', 'dropColumn', 'describeColumn', 'alterTableColumn', 'dropTableColumn', 'describeTableColumn'],
 ]);
 

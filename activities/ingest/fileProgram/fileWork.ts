@@ -22,6 +22,7 @@ import { buildRegions } from './buildRegions.ts';
 import { listUnderstood } from './listUnderstood.ts';
 import { openRecords, readGrids } from './readInput.ts';
 import { readPreview } from './readPreview.ts';
+import { describeReturned, openReturned, type ReturnedFile, writeReturned } from './readReturned.ts';
 import type { MadeTable, Step, Steps } from './requests.ts';
 import { writeRows } from './writeRows.ts';
 
@@ -37,6 +38,7 @@ export function handleFiles(tools: FileTools): Handlers {
   const { step } = tools;
   let grids: Grid[] = [];
   let tables: OutputTable[] = [];
+  let returned: ReturnedFile | null = null;
 
   const keep = (made: { grids: Grid[]; tables: OutputTable[] }): MadeTable[] => {
     ({ grids, tables } = made);
@@ -119,7 +121,18 @@ export function handleFiles(tools: FileTools): Handlers {
 
     preview: async ({ input, sheet, range }) => Buffer.from(JSON.stringify(await readPreview(input, sheet, range))),
 
+    async openReturned({ input }) {
+      returned = await openReturned(input);
+      return { branchId: returned.branchId, sheets: describeReturned(returned) };
+    },
+
+    async writeReturned(wanted) {
+      if (!returned) throw new Error('no file is open');
+      return writeReturned(tools.blobs, returned, wanted);
+    },
+
     async forget() {
+      returned = null;
       keep({ grids: [], tables: [] });
       return null;
     },

@@ -46,6 +46,10 @@ export interface Steps {
   listCells: { request: { table: number; row: number; column: number }; reply: string[] };
   /** Cells of a sheet, the first one unless it is named, as they are shown; as JSON. */
   preview: { request: { input: FileInput; sheet: string | null; range: Range }; reply: Buffer };
+  /** Opens a file that comes back, and leaves its sheets in memory. */
+  openReturned: { request: { input: FileInput }; reply: { branchId: string | null; sheets: ReturnedSheet[] } };
+  /** Rows of one of its sheets, packed, as lines of JSON in a file. */
+  writeReturned: { request: WantedSheet; reply: string };
   /** The file is done. */
   forget: { request: object; reply: null };
 }
@@ -71,3 +75,22 @@ export interface Reader {
 
 /** A table without its rows. */
 export type MadeTable = Pick<OutputTable, 'name' | 'role' | 'sheet' | 'regionId' | 'range' | 'columns'> & { rowCount: number };
+
+/** A sheet of a file that came back. */
+export interface ReturnedSheet {
+  name: string;
+  /** The table that it says it is of. */
+  tableId: string | null;
+  header: (string | null)[];
+  /** Rows below the header that hold something. */
+  rows: number;
+  /** The first merged cells below the header. */
+  merged: Range | null;
+}
+
+/** A sheet and the places of its columns. */
+export interface WantedSheet {
+  sheet: number;
+  rowId: number;
+  columns: { place: number; type: string }[];
+}

@@ -1,0 +1,97 @@
+import { readFile, rm, stat } from 'node:fs/promises';
+import { DomainError, notFound, type ProblemItem } from '../../core/errors.ts';
+import type { HeaderFault, MatchedHeader } from '../../core/merge/matchHeader.ts';
+import type { PackedRow } from '../../core/merge/packedRow.ts';
+import type { Services } from '../../store/services.ts';
+import type { ReturnedSheet } from '../ingest/fileProgram/requests.ts';
+import { type OpenFile, workOnSentFile } from '../ingest/workOnFile.ts';
+import { cleanFilename } from '../sources/receiveFile.ts';
+import { recogniseFile } from '../sources/recogniseFile.ts';
+
+/** Rows are held in memory while they are merged. */
+export const mostRows = 100_000;
+const mostBytes = 96 * 1024 * 1024;
+const timeMs = 60_000;
+
+export interface SentFile {
+  path: string;
+  filename: string;
+}
+
+/** A file that came back, while it is being read. */
+export interface ReturnedFile {
+  /** The branch that it says it is of. */
+  branchId: string | null;
+  sheets: ReturnedSheet[];
+  readRows(sheet: number, header: MatchedHeader): Promise<PackedRow[]>;
+}
+
+/** Strangers wrote the file, so it is read in a process of its own. */
+export async function readReturnedFile<T>(
+  services: Services,
+  userId: string,
+  sent: SentFile,
+  work: (file: ReturnedFile) => Promise<T>,
+): Promise<T> {
+  const filename = cleanFilename(sent.filename, '/file');
+  const { format } = await recogniseFile(sent.path, filename);
+  if (format !== 'xlsx' && format !== 'csv' && format !== 'tsv')
+    throw new DomainError(
+      'unsupported-media',
+      `A file of the format ${format} cannot be merged.`,
+      'Send the xlsx or csv file that was exported.',
+    );
+  return workOnSentFile(services, userId, { path: sent.path, format, filename }, { timeMs }, async (file) => {
+    const { branchId, sheets } = await file.ask('openReturned', { input: file.input });
+    return work({ branchId, sheets, readRows: (sheet, header) => readRows(file, sheet, header) });
+  });
+}
+
+async function readRows(file: OpenFile, sheet: number, header: MatchedHeader): Promise<PackedRow[]> {
+  const columns = header.columns.map(({ place, column }) => ({ place, type: column.type }));
+  const path = await file.take(await file.ask('writeReturned', { sheet, rowId: header.rowId, columns }));
+  try {
+    if ((await stat(path)).size > mostBytes) throw refuseTooLarge(`takes more than ${mostBytes} bytes`);
+    const lines = (await readFile(path, 'utf8')).split('\n');
+    return lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as PackedRow]));
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+export function refuseTooLarge(what: string): DomainError {
+  return new DomainError('too-large', `What is to be merged ${what}.`, 'Export and merge fewer rows, or write them with POST …/rows.');
+}
+
+/** Finds the sheet of a table: by the mark in it, else by its name, else the only one there is. */
+export function findSheet(sheets: ReturnedSheet[], table: { id: string; name: string }, isOnly: boolean): number {
+  const marked = sheets.findIndex(({ tableId }) => tableId === table.id);
+  if (marked >= 0) return marked;
+  const named = sheets.findIndex(({ name }) => name === table.name);
+  if (named >= 0) return named;
+  const [only] = sheets;
+  if (isOnly && sheets.length === 1 && only && (only.tableId === null || only.tableId === table.id)) return 0;
+  throw notFound(`sheet of the table ${table.name} in the file`, 'Send the file with all of its sheets, or merge the tables one by one.');
+}
+
+export function refuseHeader(sheet: string, faults: HeaderFault[]): DomainError {
+  const errors: ProblemItem[] = faults.map(({ name, why }) => ({ pointer: `/file/${sheet}/1/${name}`, detail: why }));
+  const [first] = faults;
+  return new DomainError(
+    'validation-failed',
+    `The header of ${sheet} does not fit: ${first?.name} ${first?.why}.`,
+    'Correct the first row of the sheet as `errors` says; nothing was changed.',
+    { errors },
+  );
+}
+
+/** Merged cells hold one value for several rows, and would clear the others. */
+export function refuseMergedCells({ name, merged }: ReturnedSheet): void {
+  if (!merged) return;
+  throw new DomainError(
+    'validation-failed',
+    `The sheet ${name} has merged cells in row ${merged.top}.`,
+    'Unmerge the cells and fill in their values; nothing was changed.',
+    { errors: [{ pointer: `/file/${name}/${merged.top}`, detail: 'has merged cells' }] },
+  );
+}

@@ -1,0 +1,102 @@
+import { requireWorkbook } from '../../activities/access.ts';
+import { commitMerges, foretell, type MergeOutcome } from '../../activities/merge/commitMerge.ts';
+import { type MergeWanted, readMerge } from '../../activities/merge/mergeFile.ts';
+import { prepareMerge } from '../../activities/merge/prepareMerge.ts';
+import { applyRevert, closeInTx, prepareRevert, requireOpen } from '../../activities/merge/resolveConflict.ts';
+import { pageConflicts } from '../../activities/merge/seeConflicts.ts';
+import { commitEdit } from '../../activities/tables/commitEdit.ts';
+import { DomainError } from '../../core/errors.ts';
+import type { Call, Handlers, Reply } from '../http/call.ts';
+import type { ApiParts } from '../http/pipeline.ts';
+import { presentConflict, presentMerge } from '../presenters/conflicts.ts';
+
+type MergeOperations = 'mergeTable' | 'syncFile' | 'listConflicts' | 'resolveConflict';
+
+export function makeMergeHandlers({ services }: ApiParts): Handlers<MergeOperations> {
+  async function merge<Id extends 'mergeTable' | 'syncFile'>(
+    call: Call<Id>,
+    workbookId: string,
+    wanted: Omit<MergeWanted, 'workbook'>,
+    options: { actor?: string | null; dryRun: boolean },
+    answer: (branchId: string, outcomes: MergeOutcome[]) => Reply<Id>,
+  ): Promise<Reply<Id>> {
+    const workbook = await requireWorkbook(services, call.principal, workbookId, 'editor');
+    const { branchId, inputs } = await readMerge(services, call.principal, { ...wanted, workbook });
+    const prepare = async () => {
+      const merges = [];
+      for (const input of inputs) merges.push(await prepareMerge(services, input));
+      return merges;
+    };
+    if (options.dryRun) return answer(branchId, (await prepare()).map(foretell));
+    return commitMerges(services, call.writeAs(call.actor(options.actor)), prepare, (outcomes) => answer(branchId, outcomes));
+  }
+
+  return {
+    async mergeTable(call) {
+      const { branch_id: branchId, actor } = call.body;
+      return merge(
+        call,
+        call.params.workbook_id,
+        { table: call.params.name, branchId, file: call.file },
+        { actor, dryRun: call.query.dry_run ?? false },
+        (_, [outcome]) => ({
+          status: 200,
+          validator: { version: outcome?.editVersion ?? 0 },
+          body: presentMerge(outcome as MergeOutcome),
+        }),
+      );
+    },
+
+    async syncFile(call) {
+      const { branch_id: branchId = null, actor } = call.body;
+      return merge(
+        call,
+        call.params.workbook_id,
+        { table: null, branchId, file: call.file },
+        { actor, dryRun: call.query.dry_run ?? false },
+        (id, outcomes) => ({
+          status: 200,
+          body: { branch_id: id, tables: outcomes.map((outcome) => ({ name: outcome.name, ...presentMerge(outcome) })) },
+        }),
+      );
+    },
+
+    async listConflicts({ principal, params, query }) {
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
+      const { items, nextCursor } = await pageConflicts(services, principal, workbook.id, query);
+      return { status: 200, body: { conflicts: items.map(presentConflict), next_cursor: nextCursor } };
+    },
+
+    async resolveConflict(call) {
+      const { principal, params, body } = call;
+      const workbook = await requireWorkbook(services, principal, params.workbook_id, 'editor');
+      const conflict = await requireOpen(services, principal, workbook.id, params.conflict_id, body.action);
+      const actor = call.actor(body.actor);
+      const closed = { resolvedAt: new Date(), resolvedBy: actor.name };
+      if (body.action === 'drop_override')
+        throw new DomainError('in-use', 'The table has no such override.', 'Close the conflict with `acknowledge`.');
+      if (body.action === 'acknowledge')
+        return call.writeAs(actor)(
+          (tx) => closeInTx(tx, conflict, 'acknowledged', conflict.current),
+          () => ({
+            status: 200,
+            body: { ...presentConflict({ ...conflict, ...closed, status: 'acknowledged' }), edit_version: null, op_id: null, stale: [] },
+          }),
+        );
+      return commitEdit(
+        services,
+        call.writeAs(actor),
+        { prepare: () => prepareRevert(services, conflict), change: (prepared) => (tx) => applyRevert(tx, prepared) },
+        (_, { editVersion, opId, stale }) => ({
+          status: 200,
+          body: {
+            ...presentConflict({ ...conflict, ...closed, status: 'reverted', current: conflict.prior }),
+            edit_version: editVersion,
+            op_id: opId,
+            stale,
+          },
+        }),
+      );
+    },
+  };
+}
