@@ -3,6 +3,7 @@ import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLoad } from './load.ts';
 import { benchMe } from './me.ts';
+import { benchMerge } from './merge.ts';
 import { benchPython } from './python.ts';
 import { benchSandbox } from './sandbox.ts';
 import { type BenchRig, withRig } from './services.ts';
@@ -14,6 +15,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   export: benchExport,
   formats: benchFormats,
   ingest: benchIngest,
+  merge: benchMerge,
   sandbox: benchSandbox,
   tables: benchTables,
 };

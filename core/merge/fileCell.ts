@@ -25,7 +25,7 @@ export function readFileCell(type: ColumnType, value: CellValue | null, isLoose 
 }
 
 /** Exported csv files have an apostrophe before texts that a spreadsheet would run. */
-function takeGuardOff(text: string): string {
+export function takeGuardOff(text: string): string {
   return /^'[=+\-@\t\r\n]/.test(text) ? text.slice(1) : text;
 }
 

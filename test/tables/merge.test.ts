@@ -118,6 +118,50 @@ describe('an export that nobody edited', () => {
 });
 
 describe('an edited export', () => {
+  it.each(['xlsx', 'csv'])('finds columns again that are named like formulas, in %s', async (format) => {
+    const name = `式 ${format}`;
+    const table = await world.makeTable(name, [{ name: '=a' }, { name: '-b', type: 'DOUBLE' }]);
+    ok(await table.upsert([{ '=a': '@x', '-b': -1.5 }]));
+    const unchanged = { op_id: null, inserted: 0, updated: 0, deleted: 0, unchanged: 1 };
+    expect(await merge(name, await branchOff([name], format), `x.${format}`)).toMatchObject(unchanged);
+  });
+
+  it('keeps rows that one side deleted and the other edited as conflicts, which can be reverted', async () => {
+    const table = await makeSales('行');
+    const exported = await branchOff(['行']);
+    ok(await table.remove([1]));
+    ok(await table.upsert([{ __svc_row_id: 3, 金額: 33 }]));
+    const file = await editBook(exported, (book) => {
+      const sheet = book.worksheets[0] as ExcelJS.Worksheet;
+      sheet.getCell('C2').value = 11;
+      sheet.spliceRows(4, 1);
+    });
+    const { conflicts } = await merge('行', file);
+    expect((await table.read()).rows.map((row) => [row.__svc_row_id, row.金額])).toEqual([
+      [1, 11],
+      [2, '9007199254740993'],
+    ]);
+    const shown = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/conflicts', listed)).conflicts;
+    const ofRows = shown
+      .filter(({ id }) => conflicts.includes(id))
+      .map(({ row_id, column, prior, current }) => [row_id, column, prior, current]);
+    expect(ofRows.sort()).toEqual([
+      [1, '__svc_row_id', null, 1],
+      [3, '__svc_row_id', 3, null],
+    ]);
+    for (const conflict_id of conflicts)
+      ok(
+        await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/conflicts/{conflict_id}/resolve', {
+          params: { path: { ...listed.params.path, conflict_id } },
+          body: { action: 'revert' },
+        }),
+      );
+    expect((await table.read()).rows.map((row) => [row.__svc_row_id, row.金額])).toEqual([
+      [2, '9007199254740993'],
+      [3, 33],
+    ]);
+  });
+
   it('is merged by cell: edits, added and deleted rows, and conflicts that keep what was replaced', async () => {
     const table = await makeSales('売上明細');
     const exported = await branchOff(['売上明細']);

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { type ColumnType, parseColumnType } from '../../../core/cells/columnTypes.ts';
 import { CellKind, type Grid, PLAIN_STYLE } from '../../../core/grid/grid.ts';
-import { readFileCell } from '../../../core/merge/fileCell.ts';
+import { readFileCell, takeGuardOff } from '../../../core/merge/fileCell.ts';
 import { packRow } from '../../../core/merge/packedRow.ts';
 import type { CellValue } from '../../../core/types/infer.ts';
 import type { DraftStore } from '../../../store/blobs/blobStore.ts';
@@ -31,13 +31,14 @@ export async function openReturned(input: FileInput): Promise<ReturnedFile> {
 }
 
 /** The first row is the header. */
-export function describeReturned({ grids }: ReturnedFile): ReturnedSheet[] {
+export function describeReturned({ grids, isLoose }: ReturnedFile): ReturnedSheet[] {
   return grids.map((grid) => {
     const header: (string | null)[] = [];
     for (let i = 0; i < grid.size && grid.rows[i] === 1; i += 1) {
       const place = (grid.columns[i] ?? 1) - 1;
       while (header.length < place) header.push(null);
-      header.push(showHeader(readValue(grid, i)));
+      const name = showHeader(readValue(grid, i));
+      header.push(isLoose ? takeGuardOff(name) : name);
     }
     const below = grid.merges.find(({ top, bottom }) => bottom > 1 || top > 1);
     return { name: grid.sheet, tableId: findSheetMark(grid.names)?.tableId ?? null, header, rows: countRows(grid), merged: below ?? null };
