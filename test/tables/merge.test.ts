@@ -187,7 +187,8 @@ describe('an edited export', () => {
       [2, '=1+1', '9007199254740993', true],
       [4, '新規', 5, null],
     ]);
-    const { conflicts } = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/conflicts', listed));
+    const open = { params: { ...listed.params, query: { status: 'open' as const } } };
+    const { conflicts } = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/conflicts', open));
     expect(conflicts).toMatchObject([
       {
         id: merged.conflicts[0],

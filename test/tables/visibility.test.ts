@@ -232,8 +232,8 @@ beforeAll(async () => {
   conflictIds = Array.from({ length: tables.narrow }, () => makeId('cfl'));
   await store.api.sql.query(
     `INSERT INTO conflicts (id, table_id, workbook_id, account_id, row_id, column_id, kind, status, base, prior, current, edit_version, created_at)
-     SELECT id, t.id, t.workbook_id, t.account_id, 1, n, 'overwrite', 'open', v || 'base', v || 'prior', v || 'now', t.edit_version, now()
-     FROM unnest($2::text[]) WITH ORDINALITY AS c(id, n), LATERAL (SELECT 'val_' || (n - 1) || '_' AS v), tables t
+     SELECT c.id, t.id, t.workbook_id, t.account_id, 1, c.n, 'overwrite', 'open', v || 'base', v || 'prior', v || 'now', t.edit_version, now()
+     FROM unnest($2::text[]) WITH ORDINALITY AS c(id, n), LATERAL (SELECT 'val_' || (c.n - 1) || '_' AS v) x, tables t
      WHERE t.name = 'narrow' AND t.workbook_id = $1`,
     [store.workbook.id, conflictIds],
   );
@@ -329,6 +329,7 @@ describe('columns that policies hide', () => {
     expect(callers(/columnEffects\(/)).toEqual(['activities/tables/openVisibleTable.ts', 'store/policies.ts']);
     // Compaction, retypes, whole rows for edits, runs of transforms; row ids alone.
     expect(callers(/seeEverything\(/).sort()).toEqual([
+      'activities/merge/prepareMerge.ts',
       'activities/transforms/planRun.ts',
       'store/tables/openRelation.ts',
       'store/tables/readStoredRows.ts',

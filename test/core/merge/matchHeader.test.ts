@@ -56,6 +56,9 @@ describe('the header of a returned file', () => {
 
   it('is refused with a column that ended since the export', () => {
     const match = matchHeader([id, '日付'], exported, current.slice(1));
-    expect(match).toMatchObject({ kind: 'faulty', faults: [{ place: 1, name: '日付', why: expect.stringMatching(/is no column of the export/) }] });
+    expect(match).toMatchObject({
+      kind: 'faulty',
+      faults: [{ place: 1, name: '日付', why: expect.stringMatching(/is no column of the export/) }],
+    });
   });
 });
