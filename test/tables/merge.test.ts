@@ -112,7 +112,7 @@ describe('an export that nobody edited', () => {
     const exported = await branchOff(['openpyxl']);
     const path = join(folder, 'book.xlsx');
     writeFileSync(path, exported.bytes);
-    runPython(python as string, 'import sys, openpyxl\nbook = openpyxl.load_workbook(sys.argv[1])\nbook.save(sys.argv[1])', path);
+    await runPython(python as string, 'import sys, openpyxl\nbook = openpyxl.load_workbook(sys.argv[1])\nbook.save(sys.argv[1])', path);
     expect(await merge('openpyxl', { ...exported, bytes: readFileSync(path) })).toEqual({ edit_version: 2, ...none });
   });
 });
