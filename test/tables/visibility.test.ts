@@ -149,6 +149,18 @@ const readers: Readers = {
       body: { name: `all_of_${table}`, language: 'sql', template: 'SELECT * FROM {{ t }}', args: { t: table }, run: false },
       status: [200, 201, 403],
     },
+    {
+      path: 'transforms',
+      method: 'POST',
+      body: {
+        name: `first_of_${table}`,
+        language: 'sql',
+        template: `SELECT ${columnName(0)} FROM {{ t }}`,
+        args: { t: table },
+        run: false,
+      },
+      status: [200, 201],
+    },
     ...almostNames.map((name) => ({
       path: 'transforms',
       method: 'POST',
