@@ -44,6 +44,8 @@ export async function serveApi(services: Services): Promise<RunningApi> {
     port: typeof address === 'object' && address ? address.port : config.port,
     services,
     async stop() {
+      // Connections whose last answer is still to come are not kept after it.
+      server.keepAliveTimeout = 1;
       services.jobWatch.close();
       await new Promise<void>((resolve) => {
         server.close(() => resolve());
