@@ -3827,9 +3827,9 @@ export interface components {
             status: components["schemas"]["ConflictStatus"];
             /** @description Value at the branch point, or below the override when it was made. */
             base: unknown;
-            /** @description Value that was replaced. */
+            /** @description Value that was replaced, or what the transform gives below the override now. */
             prior: unknown;
-            /** @description Value now. */
+            /** @description Value now, or that of the override. */
             current: unknown;
             /** @description The branch point; `null` for `stale_override`. */
             branch_id: components["schemas"]["BranchId"] | null;
@@ -5942,9 +5942,9 @@ export interface components {
             status: components["schemas"]["ConflictStatus"];
             /** @description Value at the branch point, or below the override when it was made. */
             base: unknown;
-            /** @description Value that was replaced. */
+            /** @description Value that was replaced, or what the transform gives below the override now. */
             prior: unknown;
-            /** @description Value now. */
+            /** @description Value now, or that of the override. */
             current: unknown;
             /** @description The branch point; `null` for `stale_override`. */
             branch_id: components["schemas"]["BranchId"] | null;

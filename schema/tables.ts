@@ -322,5 +322,9 @@ export const conflicts = pgTable(
     resolvedAt: at('resolved_at'),
     resolvedBy: text('resolved_by'),
   },
-  (t) => [index('conflicts_workbook').on(t.workbookId, t.id), index('conflicts_status').on(t.workbookId, t.status, t.id)],
+  (t) => [
+    index('conflicts_workbook').on(t.workbookId, t.id),
+    index('conflicts_status').on(t.workbookId, t.status, t.id),
+    index('conflicts_open_override').on(t.tableId).where(sql`kind = 'stale_override' AND status = 'open'`),
+  ],
 );

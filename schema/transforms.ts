@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, jsonb, pgTable, text, uniqueIndex } from 'drizzle-orm/pg-core';
-import { at } from './columnTypes.ts';
+import { index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { at, count } from './columnTypes.ts';
 import { tables } from './tables.ts';
 import { workbooks } from './workbooks.ts';
 
@@ -40,5 +40,29 @@ export const transforms = pgTable(
   (t) => [
     uniqueIndex('transforms_name').on(t.workbookId, t.nameKey).where(sql`deleted_at IS NULL`),
     index('transforms_output').on(t.outputId),
+  ],
+);
+
+/** Cells of derived tables that somebody has set, from a version to another. They stay on top of what later runs give. */
+export const overrides = pgTable(
+  'overrides',
+  {
+    tableId: text('table_id')
+      .notNull()
+      .references(() => tables.id),
+    accountId: text('account_id').notNull(),
+    rowId: count('row_id').notNull(),
+    columnId: integer('column_id').notNull(),
+    fromVersion: count('from_version').notNull(),
+    /** The version that has it no more; null while it holds. */
+    toVersion: count('to_version'),
+    /** Canonical text. */
+    value: text('value'),
+    /** What the last run gave for the cell. */
+    below: text('below'),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tableId, t.rowId, t.columnId, t.fromVersion] }),
+    index('overrides_live').on(t.tableId).where(sql`to_version IS NULL`),
   ],
 );

@@ -2,6 +2,7 @@ import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import { isId } from '../../core/ids/ids.ts';
 import { conflictResolved } from '../../core/journal/tableNotes.ts';
+import type { Override } from '../../core/overrides/override.ts';
 import { fillDefaults } from '../../core/table/cells.ts';
 import { type PreparedEdit, planRowEdit } from '../../core/table/edit.ts';
 import { planDelete } from '../../core/table/planRows.ts';
@@ -9,6 +10,7 @@ import type { TableAt } from '../../core/table/table.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type ConflictStatus, closeConflict, findConflict, type ListedConflict } from '../../store/pg/conflicts.ts';
+import { endOverrides } from '../../store/pg/overrides.ts';
 import { type EditedTable, findCurrentTableById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
@@ -20,8 +22,13 @@ import { type SeenConflict, seeConflicts } from './seeConflicts.ts';
 
 export type ConflictAction = 'acknowledge' | 'revert' | 'drop_override';
 
-export interface PreparedRevert extends PreparedEdit {
+/** An edit that closes a conflict, and what the conflict says then. */
+export interface Resolution extends PreparedEdit {
   conflict: SeenConflict;
+  status: ConflictStatus;
+  current: string | null;
+  /** The override that it takes away. */
+  dropped?: Override;
 }
 
 /** An open conflict that the action fits. */
@@ -54,13 +61,13 @@ export async function closeInTx(tx: Tx, conflict: SeenConflict, status: Conflict
 }
 
 /** Plans to write the value back that was replaced. */
-export async function prepareRevert(services: Services, conflict: SeenConflict): Promise<PreparedRevert> {
+export async function prepareRevert(services: Services, conflict: SeenConflict): Promise<Resolution> {
   if (conflict.column?.masked) throw refuseMasked(conflict.column, 'Ask somebody who may see it.');
   const at = await findCurrentTableById(services.db.pool, conflict.tableId);
   if (!at) throw new DomainError('in-use', 'The table was deleted.', 'Close the conflict with `acknowledge`.');
   requireEditable(at);
   const edit = conflict.columnId === rowIdField.id ? await planRow(services, at, conflict) : await planCell(services, at, conflict);
-  return { ...edit, conflict };
+  return { ...edit, conflict, status: 'reverted', current: conflict.prior };
 }
 
 async function planCell(services: Services, at: TableAt, { rowId, columnId, prior }: SeenConflict): Promise<PreparedEdit> {
@@ -86,13 +93,14 @@ async function planRow(services: Services, at: TableAt, { rowId, prior, editVers
   return { at, plan: planRowEdit('rows.upsert', [entry]), rowIds: [rowId] };
 }
 
-function gone(what: 'row' | 'column'): DomainError {
+export function gone(what: 'row' | 'column'): DomainError {
   return new DomainError('in-use', `The ${what} of the conflict does not exist any more.`, 'Close the conflict with `acknowledge`.');
 }
 
 /** Runs in the transaction: writes the value and closes the conflict. */
-export async function applyRevert(tx: Tx, { at, plan, conflict }: PreparedRevert): Promise<EditedTable> {
+export async function applyResolution(tx: Tx, { at, plan, conflict, status, current, dropped }: Resolution): Promise<EditedTable> {
   const edited = await applyEdit(tx, at, plan);
-  await closeInTx(tx, conflict, 'reverted', conflict.prior);
+  await closeInTx(tx, conflict, status, current);
+  if (dropped) await endOverrides(tx, at.table.id, edited.editVersion, [dropped]);
   return edited;
 }

@@ -13,11 +13,11 @@ import { findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { findRowIds } from '../../store/tables/findRowIds.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
+import { overrideCells, requireCellsEditable } from '../overrides/overrideCells.ts';
 import { checkVersion } from '../rows/checkVersion.ts';
 import { refuseMasked } from '../rows/refuseMasked.ts';
 import { type EditRequest, planOnStored } from '../rows/upsertRows.ts';
 import { writeLargeEdit } from '../rows/writeLargeEdit.ts';
-import { requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { refuseRange, requireBlock } from './openBlock.ts';
@@ -37,7 +37,7 @@ export async function prepareRangeWrite(
   values: Scalar[][],
 ): Promise<PreparedRange> {
   const at = await requireTable(services, request.workbookId, request.name);
-  requireEditable(at);
+  await requireCellsEditable(services, at);
   const placed = placeValues(requireBlock(rangeText, '/range'), values);
   if (!placed.ok) throw refuseRange({ pointer: '/values', detail: placed.why });
   const { block } = placed;
@@ -65,7 +65,7 @@ export async function prepareRangeWrite(
     const id = ids[i] ?? ids.length - i - 1;
     return after.get(id) ?? untouched.get(id) ?? {};
   });
-  const edit = await writeLargeEdit(services, planned);
+  const edit = await writeLargeEdit(services, await overrideCells(services, planned));
   return {
     ...edit,
     range: formatRange(block),

@@ -12,7 +12,8 @@ import { findOp, listCancelledVersions, markUndone, type OpRecord } from '../../
 import { type EditedTable, findCurrentTableById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
-import { applyEdit, requireEditable } from '../tables/editTable.ts';
+import { overrideCells, readUndone, requireCellsEditable } from '../overrides/overrideCells.ts';
+import { applyEdit } from '../tables/editTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { versionConflict } from './checkVersion.ts';
 import { readLog } from './readLog.ts';
@@ -27,17 +28,17 @@ export async function prepareUndo(services: Services, principal: Principal, work
   const op = await requireUndoable(services, workbookId, opId);
   const at = op.tableId === null ? null : await findCurrentTableById(services.db.pool, op.tableId);
   if (!at) throw new DomainError('in-use', 'The table of this op was deleted.', 'Restore a snapshot that has it.');
-  requireEditable(at);
+  await requireCellsEditable(services, at);
   const version = op.editVersion as number;
   const entries = await readLog(services, at.table.id, { after: version - 1, upTo: version });
   await refuseHidden(services, principal, at, entries);
 
   const rowIds = entries.map((entry) => entry.rowId);
   const [current, touched] = await Promise.all([readStoredRows(services, at, rowIds), listTouchedSince(services, at, version, rowIds)]);
-  const undo = planUndo(at.columns, entries, current, touched);
+  const undo = planUndo(at.columns, await readUndone(services, at, version, entries), current, touched);
   if (undo.kind === 'conflicts') throw await describeConflicts(services, principal, at, op, undo.cells);
   const plan = planRowEdit('rows.undo', undo.entries, { undone_op_id: op.opId });
-  return { op, ...(await writeLargeEdit(services, { at, plan, rowIds })) };
+  return { op, ...(await writeLargeEdit(services, await overrideCells(services, { at, plan, rowIds }))) };
 }
 
 /** Runs in the transaction: applies the inverse and marks the op as undone. */

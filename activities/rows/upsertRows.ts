@@ -9,7 +9,7 @@ import { planUpsert, type RowPlan } from '../../core/table/planRows.ts';
 import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
-import { requireEditable } from '../tables/editTable.ts';
+import { overrideCells, requireCellsEditable } from '../overrides/overrideCells.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleTable } from '../tables/openVisibleTable.ts';
 import { checkVersion } from './checkVersion.ts';
@@ -53,12 +53,12 @@ export async function prepareUpsert(
   words: RowWords = manyRows,
 ): Promise<PreparedEdit> {
   const at = await requireTable(services, request.workbookId, request.name);
-  requireEditable(at);
+  await requireCellsEditable(services, at);
   const visible = await openVisibleTable(services, principal, at);
   const cast = requireCast(castRows(visible.columns, rows), words);
   const edited = request.key ? await matchByKey(services, visible, request.key, cast) : cast;
   await checkVersion(services, at, request.expectedVersion, visible.columns, request.rebase ? { touched: touchedCells(edited) } : null);
-  return writeLargeEdit(services, await planOnStored(services, at, edited, { words }));
+  return writeLargeEdit(services, await overrideCells(services, await planOnStored(services, at, edited, { words })));
 }
 
 function requireCast(casting: Casting<CellFault>, { pointerOf }: RowWords): CastRow[] {

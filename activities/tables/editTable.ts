@@ -6,6 +6,7 @@ import { applyStatementChange, type Change, type StatementChange, type Tx } from
 import { insertLogFiles } from '../../store/pg/logFiles.ts';
 import { appendLayer, type EditedTable, editTable, VersionMoved } from '../../store/pg/tables.ts';
 import { beginEventId, makeId } from '../../store/services.ts';
+import { applyOverrides } from '../overrides/applyOverrides.ts';
 
 const triesOnCurrent = 5;
 
@@ -27,16 +28,27 @@ export async function retryOnMove<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-export function requireEditable(at: TableAt): void {
+export function requireActive(at: TableAt): void {
   if (at.table.state === 'archived')
     throw new DomainError('in-use', 'The table is archived.', 'Unarchive it first with POST …/artifacts/{name}/unarchive.');
-  if (at.table.layer !== 'base')
-    throw new DomainError('in-use', 'The table is derived and takes no such edit.', 'Edit the tables it is derived from.');
+}
+
+/** Refuses edits of rows and columns of a table that does not take them. */
+export function requireEditable(at: TableAt): void {
+  requireActive(at);
+  if (at.table.layer === 'view')
+    throw new DomainError('in-use', 'The table is a view: it shows what its transform makes of other tables.', 'Edit the tables it reads.');
+  if (at.table.layer === 'derived')
+    throw new DomainError(
+      'in-use',
+      'The table is derived: its rows and columns come from its transform, and only cells can be edited.',
+      'Edit the tables it is derived from, or change the transform.',
+    );
 }
 
 /** An edit as a transaction of its own: the compare-and-set, the log entries and the journal. */
 export function commitPlan({ at, plan }: Pick<PreparedEdit, 'at' | 'plan'>): Change<EditedTable> {
-  return plan.appended ? (tx) => applyEdit(tx, at, plan) : wholeEdit(at, plan);
+  return plan.appended || plan.overrides ? (tx) => applyEdit(tx, at, plan) : wholeEdit(at, plan);
 }
 
 /** The same inside a larger transaction. */
@@ -46,6 +58,7 @@ export async function applyEdit(tx: Tx, at: TableAt, plan: PlannedEdit): Promise
     await appendLayer(tx, at.table.id, edited.editVersion, makeId('mft'), plan.appended.layer);
     await insertLogFiles(tx, at.table.id, edited.editVersion, [plan.appended.file]);
   }
+  if (plan.overrides) await applyOverrides(tx, at.table, edited.editVersion, plan.overrides);
   return edited;
 }
 

@@ -23,6 +23,7 @@ import {
 } from '../../store/pg/transforms.ts';
 import { beginEventId, makeId, type Services } from '../../store/services.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
+import { applyCarried } from '../overrides/applyOverrides.ts';
 import { withRoom } from '../storage/withRoom.ts';
 import { nameTaken } from '../tables/createTable.ts';
 import { refuseCycle } from './defineTransform.ts';
@@ -97,6 +98,8 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
     if (brokenConstraint(error) === 'tables_name') throw nameTaken(definition.output);
     throw error;
   }
+  const conflicts =
+    rows.kind === 'written' ? await applyCarried(tx, { ...output, name: definition.output }, editVersion, rows.carried) : [];
   const edges = await describeInputs(tx, run, held);
   await replaceInputs(tx, output.id, edges);
   const moved = edges.filter(({ staleSince }) => staleSince !== null).map(({ name }) => name);
@@ -107,7 +110,7 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
     transformId,
     at: tx.at.toISOString(),
     created: stored === null,
-    conflicts: [],
+    conflicts,
     output: { tableId: output.id, name: definition.output, editVersion, rowCount },
     failed: null,
   };

@@ -3,6 +3,7 @@ import { DomainError } from '../../core/errors.ts';
 import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import { openFiles } from '../../store/duckdb/relation.ts';
+import { listOverrides } from '../../store/pg/overrides.ts';
 import type { Services } from '../../store/services.ts';
 import { openRelation } from '../../store/tables/openRelation.ts';
 import { type DerivedRows, writeDerived } from '../../store/tables/writeDerived.ts';
@@ -25,7 +26,8 @@ export async function executeRun(
   try {
     const { columns, key } = plan.output;
     const watch = { step: () => activity.signal?.throwIfAborted(), wrote() {}, async dropAll() {} };
-    const rows = await writeDerived(services, { path, columns, key, ...output }, compactionLimits, watch);
+    const overrides = output.before ? await listOverrides(services.db.pool, output.before.table.id, null) : [];
+    const rows = await writeDerived(services, { path, columns, key, overrides, ...output }, compactionLimits, watch);
     if (rows.kind === 'faulty') throw refuseRows(rows.fault);
     return rows;
   } finally {

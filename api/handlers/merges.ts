@@ -1,11 +1,12 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { commitMerges, foretell, type MergeOutcome } from '../../activities/merge/commitMerge.ts';
+import { hasOverride, prepareDrop } from '../../activities/merge/dropOverride.ts';
 import { type MergeWanted, readMerge } from '../../activities/merge/mergeFile.ts';
 import { prepareMerge } from '../../activities/merge/prepareMerge.ts';
-import { applyRevert, closeInTx, prepareRevert, requireOpen } from '../../activities/merge/resolveConflict.ts';
+import { applyResolution, closeInTx, prepareRevert, requireOpen } from '../../activities/merge/resolveConflict.ts';
 import { pageConflicts } from '../../activities/merge/seeConflicts.ts';
 import { commitEdit } from '../../activities/tables/commitEdit.ts';
-import { DomainError } from '../../core/errors.ts';
+import type { ConflictStatus } from '../../store/pg/conflicts.ts';
 import type { Call, Handlers, Reply } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentConflict, presentMerge } from '../presenters/conflicts.ts';
@@ -73,28 +74,24 @@ export function makeMergeHandlers({ services }: ApiParts): Handlers<MergeOperati
       const conflict = await requireOpen(services, principal, workbook.id, params.conflict_id, body.action);
       const actor = call.actor(body.actor);
       const closed = { resolvedAt: new Date(), resolvedBy: actor.name };
-      if (body.action === 'drop_override')
-        throw new DomainError('in-use', 'The table has no such override.', 'Close the conflict with `acknowledge`.');
-      if (body.action === 'acknowledge')
-        return call.writeAs(actor)(
-          (tx) => closeInTx(tx, conflict, 'acknowledged', conflict.current),
+      const close = (status: ConflictStatus, current: string | null) =>
+        call.writeAs(actor)(
+          (tx) => closeInTx(tx, conflict, status, current),
           () => ({
             status: 200,
-            body: { ...presentConflict({ ...conflict, ...closed, status: 'acknowledged' }), edit_version: null, op_id: null, stale: [] },
+            body: { ...presentConflict({ ...conflict, ...closed, status, current }), edit_version: null, op_id: null, stale: [] },
           }),
         );
+      if (body.action === 'acknowledge') return close('acknowledged', conflict.current);
+      if (body.action === 'drop_override' && !(await hasOverride(services, conflict))) return close('override_dropped', null);
+      const prepare = body.action === 'revert' ? prepareRevert : prepareDrop;
       return commitEdit(
         services,
         call.writeAs(actor),
-        { prepare: () => prepareRevert(services, conflict), change: (prepared) => (tx) => applyRevert(tx, prepared) },
-        (_, { editVersion, opId, stale }) => ({
+        { prepare: () => prepare(services, conflict), change: (prepared) => (tx) => applyResolution(tx, prepared) },
+        ({ status, current }, { editVersion, opId, stale }) => ({
           status: 200,
-          body: {
-            ...presentConflict({ ...conflict, ...closed, status: 'reverted', current: conflict.prior }),
-            edit_version: editVersion,
-            op_id: opId,
-            stale,
-          },
+          body: { ...presentConflict({ ...conflict, ...closed, status, current }), edit_version: editVersion, op_id: opId, stale },
         }),
       );
     },

@@ -116,6 +116,16 @@ export function tableMerged(table: NotedTable, editVersion: number, branchId: st
   };
 }
 
+/** A run gave other values below overrides. */
+export function overridesStale({ id: artifact_id, name }: NotedTable, conflictIds: string[]): Notes {
+  return {
+    events: conflictIds.map((conflict_id) => ({
+      type: 'conflict.created',
+      data: { artifact_id, name, conflict_id, kind: 'stale_override' },
+    })),
+  };
+}
+
 /** A conflict was closed. */
 export function conflictResolved(conflictId: string, status: string): Notes {
   return { ...audited('conflict.resolve', conflictId, { status }), usage: oneOp };

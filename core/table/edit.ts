@@ -1,5 +1,6 @@
 import type { OpKind } from '../journal/opKinds.ts';
 import type { Change } from '../lineage/staleness.ts';
+import type { OverrideChanges } from '../overrides/override.ts';
 import type { LogEntry } from './log.ts';
 import type { Layer, PlannedLayer, TableAt } from './table.ts';
 
@@ -27,6 +28,8 @@ export interface PlannedEdit {
   appended?: { layer: Layer; file: WrittenLogFile };
   /** What it changes, where `entries` do not tell. */
   change?: Change;
+  /** What it does to overrides, on a derived table. */
+  overrides?: OverrideChanges;
   detail?: Record<string, unknown>;
   /** Names what would replay the edit, if not its version. */
   codeRef?: string;

@@ -1,4 +1,5 @@
 import { and, desc, eq, lt } from 'drizzle-orm';
+import type { OverriddenCell } from '../../core/overrides/override.ts';
 import { conflicts, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
@@ -57,4 +58,47 @@ export async function closeConflict(tx: Tx, id: string, status: ConflictStatus, 
     .where(and(eq(conflicts.id, id), eq(conflicts.status, 'open')))
     .returning({ id: conflicts.id });
   return closed.length === 1;
+}
+
+const openOverride = `c.table_id = $1 AND c.kind = 'stale_override' AND c.status = 'open' AND c.row_id = given.row_id AND c.column_id = given.column_id`;
+
+/** Tells open conflicts on overrides what lies below these now. Returns the cells that have one. */
+export async function updateOverrideConflicts(
+  tx: Tx,
+  tableId: string,
+  editVersion: number,
+  moved: readonly (OverriddenCell & { prior: string | null })[],
+): Promise<OverriddenCell[]> {
+  if (moved.length === 0) return [];
+  const { rows } = await tx.client.query<OverriddenCell>(
+    `UPDATE conflicts c SET prior = given.prior, edit_version = $2
+     FROM unnest($3::bigint[], $4::integer[], $5::text[]) AS given (row_id, column_id, prior)
+     WHERE ${openOverride} RETURNING c.row_id::float8 AS "rowId", c.column_id AS "columnId"`,
+    [tableId, editVersion, moved.map(({ rowId }) => rowId), moved.map(({ columnId }) => columnId), moved.map(({ prior }) => prior)],
+  );
+  return rows;
+}
+
+/** Closes the open conflicts on overrides of cells that were edited; returns their ids. */
+export async function closeOverrideConflicts(
+  tx: Tx,
+  tableId: string,
+  status: 'acknowledged' | 'override_dropped',
+  cells: readonly (OverriddenCell & { value: string | null })[],
+): Promise<string[]> {
+  if (cells.length === 0) return [];
+  const { rows } = await tx.client.query<{ id: string }>(
+    `UPDATE conflicts c SET status = $2, current = given.value, resolved_at = $6, resolved_by = $7
+     FROM unnest($3::bigint[], $4::integer[], $5::text[]) AS given (row_id, column_id, value) WHERE ${openOverride} RETURNING c.id`,
+    [
+      tableId,
+      status,
+      cells.map(({ rowId }) => rowId),
+      cells.map(({ columnId }) => columnId),
+      cells.map(({ value }) => value),
+      tx.at,
+      tx.actor.name,
+    ],
+  );
+  return rows.map(({ id }) => id);
 }

@@ -1,13 +1,16 @@
 import { stat } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Change } from '../../core/lineage/staleness.ts';
+import { type CarriedOverrides, carryOverrides } from '../../core/overrides/carryOverrides.ts';
+import type { Override } from '../../core/overrides/override.ts';
 import { type CompactionLimits, chooseFileRows } from '../../core/table/compactionLimits.ts';
-import { type Layer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { type Cells, type Layer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { seeEverything } from '../../core/table/visibleTable.ts';
 import type { DerivedColumn } from '../../core/transforms/outputColumns.ts';
 import { fieldIds, innerName } from '../duckdb/buildRelation.ts';
+import { cellText } from '../duckdb/cellText.ts';
 import { readAll, withRelation } from '../duckdb/engine.ts';
-import { quoteName, quoteText } from '../duckdb/relation.ts';
+import { createTailTable, quoteName, quoteText } from '../duckdb/relation.ts';
 import { isWide } from '../duckdb/wide.ts';
 import { writeSelect } from '../duckdb/writeFile.ts';
 import type { FileWatch } from './fileWatch.ts';
@@ -22,6 +25,8 @@ export interface DerivedContent {
   key: number[] | null;
   /** The version before this run. Null: this is the first. */
   before: TableAt | null;
+  /** Cells that keep their values, whatever the result has. */
+  overrides: Override[];
   /** Where the files go. */
   prefix: string;
 }
@@ -29,7 +34,16 @@ export interface DerivedContent {
 export type DerivedRows =
   /** The table holds this content already. */
   | { kind: 'same' }
-  | { kind: 'written'; layers: Layer[]; rowCount: number; inserted: number; deleted: number; nextRowId: number; change: Change }
+  | {
+      kind: 'written';
+      layers: Layer[];
+      rowCount: number;
+      inserted: number;
+      deleted: number;
+      nextRowId: number;
+      change: Change;
+      carried: CarriedOverrides;
+    }
   /** `keys`: keys that are null or there twice. `range`: a whole number beyond BIGINT. */
   | { kind: 'faulty'; fault: { of: 'keys'; nulls: number; doubles: number } | { of: 'range'; column: string } };
 
@@ -37,7 +51,7 @@ let runs = 0;
 
 /**
  * Gives the rows of a result the ids that they had in the version before, by key or by content, and writes them as segments in
- * order of ids. Changes nothing but the blob store.
+ * order of ids, with overrides in the place of the result's values. Changes nothing but the blob store.
  */
 export async function writeDerived(
   storage: TableStorage,
@@ -54,7 +68,11 @@ export async function writeDerived(
 
 class DerivedWriter {
   private readonly ids: string;
+  private readonly overridden: string;
+  /** The rows of the result. */
   private readonly rows: string;
+  /** The rows of the table: those of the result with overrides in their place. */
+  private shown: string;
 
   constructor(
     private readonly storage: TableStorage,
@@ -66,9 +84,11 @@ class DerivedWriter {
   ) {
     runs += 1;
     this.ids = `svc_derived_${runs}`;
+    this.overridden = `svc_overridden_${runs}`;
     const values = content.columns.map((column) => `${convert(column)} AS ${innerName(column.id)}`);
     // The values have names by id before the number is added: a column of the result may have any name.
     this.rows = `(SELECT row_number() OVER () AS ord, * FROM (SELECT ${values.join(', ')} FROM read_parquet(${quoteText(content.path)})))`;
+    this.shown = this.rows;
   }
 
   async run(): Promise<DerivedRows> {
@@ -79,7 +99,7 @@ class DerivedWriter {
       if (keys.nulls + keys.doubles > 0) return { kind: 'faulty', fault: { of: 'keys', ...keys } };
       return await this.write();
     } finally {
-      await this.connection.run(`DROP TABLE IF EXISTS ${this.ids}`);
+      await this.connection.run(`DROP TABLE IF EXISTS ${this.ids}; DROP TABLE IF EXISTS ${this.overridden}`);
     }
   }
 
@@ -112,6 +132,7 @@ class DerivedWriter {
     const { before, columns } = this.content;
     const next = before?.table.nextRowId ?? 1;
     await this.connection.run(`CREATE TEMP TABLE ${this.ids} AS ${this.matchRows(next)}`);
+    const carried = await this.carry();
     const [row] = await readAll(
       this.connection,
       `SELECT count(*)::DOUBLE, count(old_id)::DOUBLE, coalesce(bool_and(same), true) FROM ${this.ids}`,
@@ -119,8 +140,9 @@ class DerivedWriter {
     const [rowCount, matched, same] = row as [number, number, boolean];
     const oldRows = before?.rowCount ?? 0;
     const isSameShape = before !== null && hasSameColumns(before, columns);
-    if (isSameShape && rowCount === oldRows && matched === oldRows && same) return { kind: 'same' };
     const isSameRows = isSameShape && rowCount === oldRows && matched === oldRows;
+    // Edits that were planned on other values below overrides must notice, so these make a version, too.
+    if (isSameRows && same && carried.moved.length === 0) return { kind: 'same' };
     const change: Change = isSameRows ? { rows: false, columns: await this.findChanged() } : { rows: true, columns: new Set() };
     const layers = await this.writeSegments(rowCount);
     return {
@@ -131,28 +153,91 @@ class DerivedWriter {
       deleted: oldRows - matched,
       nextRowId: next + rowCount - matched,
       change,
+      carried,
     };
+  }
+
+  /** Puts overrides on top of the rows; returns what the result has in their cells. */
+  private async carry(): Promise<CarriedOverrides> {
+    const { overrides, columns } = this.content;
+    const cells = new Map<number, Cells>();
+    for (const { rowId, columnId, value } of overrides) cells.set(rowId, { ...cells.get(rowId), [columnId]: value });
+    const ids = new Set(overrides.map(({ columnId }) => columnId));
+    const chosen = columns.filter(({ id }) => ids.has(id));
+    if (chosen.length === 0) return carryOverrides(overrides, new Map(), columns);
+    const isSet = (id: number) => `s${id}`;
+    const loaded = [
+      { name: 'id', type: 'BIGINT', path: '$[0]' },
+      ...chosen.flatMap(({ id, type }) => [
+        { name: innerName(id), type, path: `$[1]."${id}"` },
+        { name: isSet(id), type: 'BOOLEAN', path: `$[2]."${id}"` },
+      ]),
+    ];
+    const items = [...cells].map(([rowId, values]) => [rowId, values, Object.fromEntries(Object.keys(values).map((id) => [id, 'true']))]);
+    await this.connection.run(createTailTable(this.overridden, loaded), [JSON.stringify(items)]);
+    const list = columns.map(({ id }) => {
+      const name = innerName(id);
+      return ids.has(id) ? `CASE WHEN o.${isSet(id)} THEN o.${name} ELSE r.${name} END AS ${name}` : `r.${name}`;
+    });
+    this.shown = `(SELECT r.ord, ${list.join(', ')} FROM ${this.rows} r
+      LEFT JOIN (SELECT i.ord, v.* FROM ${this.ids} i JOIN ${this.overridden} v ON v.id = i.id) o ON o.ord = r.ord)`;
+    await this.compareOverridden();
+    return carryOverrides(overrides, await this.readBelow(chosen), columns);
+  }
+
+  /** Whether overridden rows are the same as before was told by what the result has in them; now it is told by what they show. */
+  private async compareOverridden(): Promise<void> {
+    const { columns } = this.content;
+    if (this.from === null) return;
+    const isSame = `${this.hash('f', this.ofNew, columns)} = ${this.hash('o', this.ofOld, columns)}`;
+    await this.connection.run(
+      `UPDATE ${this.ids} SET same = compared.same FROM (
+         SELECT i.ord, ${isSame} AS same FROM ${this.shown} f JOIN ${this.ids} i ON i.ord = f.ord JOIN ${this.from} o ON o.${rowIdColumn} = i.old_id
+         WHERE i.id IN (SELECT id FROM ${this.overridden})) compared WHERE compared.ord = ${this.ids}.ord`,
+    );
+  }
+
+  private async readBelow(chosen: DerivedColumn[]): Promise<Map<number, Cells>> {
+    const texts = chosen.map(({ id, type }) => `replace(${cellText(`r.${innerName(id)}`, type)}, chr(0), '\uFFFD')`);
+    const rows = await readAll(
+      this.connection,
+      `SELECT i.id::DOUBLE, ${texts.join(', ')} FROM ${this.rows} r JOIN ${this.ids} i ON i.ord = r.ord
+       WHERE i.id IN (SELECT id FROM ${this.overridden})`,
+    );
+    return new Map(
+      rows.map(([rowId, ...values]) => [
+        rowId as number,
+        Object.fromEntries(chosen.map(({ id }, i) => [id, (values[i] ?? null) as string | null])),
+      ]),
+    );
+  }
+
+  private readonly ofNew = ({ id }: DerivedColumn) => innerName(id);
+
+  /** The column of the version before; null if it had none. */
+  private readonly ofOld = ({ id }: DerivedColumn) => {
+    const old = this.content.before?.columns.find((column) => column.id === id);
+    return old ? quoteName(old.name) : null;
+  };
+
+  /** SQL for a number that tells rows apart by the values of some columns. */
+  private hash(alias: string, of: (column: DerivedColumn) => string | null, chosen: DerivedColumn[]): string {
+    const list = chosen.map((column) => of(column)).map((name) => (name === null ? 'NULL' : `CAST(${alias}.${name} AS VARCHAR)`));
+    return `md5_number(CAST(to_json([${list.join(', ')}]) AS VARCHAR))`;
   }
 
   /** Rows without a match get new ids in the order of the result. */
   private matchRows(next: number): string {
     const { columns, key, before } = this.content;
-    const texts = (of: (column: DerivedColumn) => string | null, chosen: DerivedColumn[]) => {
-      const list = chosen.map((column) => of(column)).map((value) => (value === null ? 'NULL' : `CAST(${value} AS VARCHAR)`));
-      return `md5_number(CAST(to_json([${list.join(', ')}]) AS VARCHAR))`;
-    };
     const known = key ? columns.filter(({ id }) => key.includes(id)) : columns;
-    const ofNew = (column: DerivedColumn) => innerName(column.id);
-    const oldIds = new Map((before?.columns ?? []).map((column) => [column.id, column]));
-    const ofOld = (column: DerivedColumn) => {
-      const old = oldIds.get(column.id);
-      return old ? quoteName(old.name) : null;
-    };
+    const oldIds = new Set((before?.columns ?? []).map(({ id }) => id));
     const numbered = (select: string) => `SELECT *, row_number() OVER (PARTITION BY k ORDER BY place) AS n FROM (${select})`;
-    const fresh = numbered(`SELECT ord AS place, ${texts(ofNew, known)} AS k, ${texts(ofNew, columns)} AS h FROM ${this.rows}`);
+    const hashes = (of: (column: DerivedColumn) => string | null) =>
+      `${this.hash('r', of, known)} AS k, ${this.hash('r', of, columns)} AS h`;
+    const fresh = numbered(`SELECT ord AS place, ${hashes(this.ofNew)} FROM ${this.rows} r`);
     const canMatch = this.from !== null && known.every(({ id }) => oldIds.has(id));
     const old = canMatch
-      ? numbered(`SELECT ${rowIdColumn} AS place, ${texts(ofOld, known)} AS k, ${texts(ofOld, columns)} AS h FROM ${this.from}`)
+      ? numbered(`SELECT ${rowIdColumn} AS place, ${hashes(this.ofOld)} FROM ${this.from} r`)
       : 'SELECT 0::BIGINT AS place, 0::UHUGEINT AS k, 0::UHUGEINT AS h, 0::BIGINT AS n WHERE false';
     return `SELECT ord, old_id, coalesce(old_id, ${next - 1} + row_number() OVER (PARTITION BY old_id IS NULL ORDER BY ord)) AS id, same
       FROM (SELECT f.place AS ord, o.place AS old_id, coalesce(o.h = f.h, false) AS same FROM (${fresh}) f LEFT JOIN (${old}) o ON o.k = f.k AND o.n = f.n)`;
@@ -168,7 +253,7 @@ class DerivedWriter {
     );
     const [row] = await readAll(
       this.connection,
-      `SELECT ${differ.join(', ')} FROM ${this.rows} f JOIN ${this.ids} i ON i.ord = f.ord JOIN ${this.from} o ON o.${rowIdColumn} = i.id WHERE NOT i.same`,
+      `SELECT ${differ.join(', ')} FROM ${this.shown} f JOIN ${this.ids} i ON i.ord = f.ord JOIN ${this.from} o ON o.${rowIdColumn} = i.id WHERE NOT i.same`,
     );
     return new Set(columns.flatMap(({ id }, i) => (row?.[i] === true ? [id] : [])));
   }
@@ -191,7 +276,7 @@ class DerivedWriter {
     const layers: Layer[] = [];
     for (const [minRow, maxRow, rows] of spans as [number, number, number][]) {
       this.watch.step();
-      const select = `SELECT i.id AS ${rowIdColumn}, ${list} FROM ${this.rows} r JOIN ${this.ids} i ON i.ord = r.ord WHERE i.id BETWEEN ${minRow} AND ${maxRow} ORDER BY i.id`;
+      const select = `SELECT i.id AS ${rowIdColumn}, ${list} FROM ${this.shown} r JOIN ${this.ids} i ON i.ord = r.ord WHERE i.id BETWEEN ${minRow} AND ${maxRow} ORDER BY i.id`;
       const written = await writeSelect(this.storage, prefix, file, this.connection, select);
       this.watch.wrote(written.key);
       layers.push({ kind: 'segment', ...written, rows, minRow, maxRow });
