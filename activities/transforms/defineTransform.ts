@@ -30,7 +30,7 @@ export async function checkDefinition(services: Services, workbookId: string, wa
     output: wanted.output ?? replaced?.output ?? wanted.name,
     args: await findInputs(services, workbookId, wanted.args),
   };
-  requireBound(definition);
+  if (definition.language === 'sql') requireBound(definition);
   const taken = await findCurrentTable(services.db, workbookId, definition.output);
   if (taken && taken.table.state === 'active' && taken.table.id !== replaced?.outputId) throw nameTaken(definition.output);
   await refuseCycle(services.db, workbookId, definition, replaced);

@@ -13,35 +13,44 @@ import type { Services } from '../../store/services.ts';
 import { narrowTables } from '../query/narrowTables.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 
-/** An argument with its table, under the name that the SQL has for it. */
+/** An argument with its table. */
 export interface BoundInput {
+  arg: string;
   at: TableAt;
   /** The whole table, named as in the SQL: stored output must not depend on who runs it. */
   visible: VisibleTable;
 }
 
 export interface PlannedRun {
-  sql: string;
-  names: ReadonlyMap<string, string>;
   inputs: BoundInput[];
   output: OutputColumns;
-  lineage: QueryLineage;
-  result: { name: string; type: string }[];
+  /** Null: whatever changes in an input may change everything in the output. */
+  lineage: QueryLineage | null;
+}
+
+interface PlannedSql extends PlannedRun {
+  sql: string;
+  names: ReadonlyMap<string, string>;
+}
+
+/** For whom something is run. */
+export interface Asker {
+  /** Whose share of the machine it takes. */
+  userId: string;
+  /** Who asks for this transform; null where it is run because an input changed. */
+  principal: Principal | null;
+  signal?: AbortSignal;
 }
 
 const planTimeoutMs = 10_000;
 
-/**
- * Opens the inputs at one moment and binds the SQL to their columns. Nothing is run. `principal` is who asks for this transform;
- * null where it is run because an input changed.
- */
-export async function planRun(
+/** Opens the inputs at one moment and binds the SQL to their columns. Nothing is run. */
+export async function planSql(
   services: Services,
-  { userId, principal, signal }: { userId: string; principal: Principal | null; signal?: AbortSignal },
+  { userId, principal, signal }: Asker,
   definition: TransformDefinition,
   before: TableAt | null,
-): Promise<PlannedRun> {
-  requireBuilt(definition);
+): Promise<PlannedSql> {
   const { sql, names } = requireBound(definition);
   const opened = await openInputs(services, definition, names);
   const sandbox = await services.sandbox();
@@ -62,15 +71,32 @@ export async function planRun(
     // What is wrong with the SQL is said by names that the caller may see.
     if (effects.some((each) => [...each.values()].includes('deny'))) await plan((i, id) => effects[i]?.get(id) !== 'deny');
     const planned = await plan(() => true);
-    requireVisible(inputs, effects, planned.lineage);
-    const columns = planOutputColumns(
-      planned.columns,
-      definition.key,
-      before && { columns: before.columns, nextColumnId: before.table.nextColumnId },
-    );
-    if (columns.kind === 'faulty') throw faulty(columns.faults);
-    return { sql, names, inputs, output: columns.output, lineage: planned.lineage, result: planned.columns };
+    const used = listUsed(planned.lineage);
+    requireVisible(inputs, effects, ({ visible }, column) => used.has(`${visible.at.table.name} ${column}`));
+    return { sql, names, inputs, output: requireColumns(planned.columns, definition, before), lineage: planned.lineage };
   });
+}
+
+/** Opens the tables that a Python template is given. It is given every column, so its caller must see every column. */
+export async function openForPython(
+  services: Services,
+  principal: Principal | null,
+  definition: TransformDefinition,
+): Promise<BoundInput[]> {
+  const inputs = await openInputs(services, definition, null);
+  if (principal) requireVisible(inputs, await readEffects(services, principal, inputs), () => true);
+  return inputs;
+}
+
+/** The columns of the output of a result with these columns. */
+export function requireColumns(
+  result: { name: string; type: string }[],
+  { key }: Pick<TransformDefinition, 'key'>,
+  before: TableAt | null,
+): OutputColumns {
+  const columns = planOutputColumns(result, key, before && { columns: before.columns, nextColumnId: before.table.nextColumnId });
+  if (columns.kind === 'faulty') throw faulty(columns.faults);
+  return columns.output;
 }
 
 export function faulty(errors: { pointer: string; detail: string }[]): DomainError {
@@ -78,8 +104,8 @@ export function faulty(errors: { pointer: string; detail: string }[]): DomainErr
 }
 
 export function requireBuilt({ language, materialize }: Pick<TransformDefinition, 'language' | 'materialize'>): void {
-  if (language === 'python')
-    throw new DomainError('not-configured', 'Python transforms are not set up in this installation.', 'Write the transform in SQL.');
+  if (language === 'python' && materialize === 'view')
+    throw faulty([{ pointer: '/materialize', detail: 'the output of a Python transform is a table' }]);
   if (materialize === 'view')
     throw new DomainError('not-configured', 'Views are not available yet.', 'Leave `materialize` out: the output is then a table.');
 }
@@ -90,12 +116,17 @@ export function requireBound(definition: TransformDefinition): { sql: string; na
   return bound;
 }
 
-async function openInputs(services: Services, { args }: TransformDefinition, names: ReadonlyMap<string, string>): Promise<BoundInput[]> {
+/** `names`: those that the SQL has for the arguments. */
+async function openInputs(
+  services: Services,
+  { args }: TransformDefinition,
+  names: ReadonlyMap<string, string> | null,
+): Promise<BoundInput[]> {
   const found = new Map((await listTablesById(services.db.pool, [...new Set(Object.values(args))])).map((at) => [at.table.id, at]));
   return Object.entries(args).map(([arg, id]) => {
     const at = found.get(id);
     if (!at || at.table.deletedAt !== null || at.table.state !== 'active') throw inputGone(arg, at ?? null);
-    return { at, visible: seeEverything({ ...at, table: { ...at.table, name: names.get(arg) as string } }) };
+    return { arg, at, visible: seeEverything({ ...at, table: { ...at.table, name: names?.get(arg) ?? at.table.name } }) };
   });
 }
 
@@ -118,7 +149,7 @@ async function narrowInputs(services: Services, userId: string, sql: string, inp
     inputs.map(({ visible }) => visible),
     plan,
   );
-  return inputs.map(({ at }, i) => ({ at, visible: narrow[i] as VisibleTable }));
+  return inputs.map((input, i) => ({ ...input, visible: narrow[i] as VisibleTable }));
 }
 
 /** Refusals speak of the arguments, not of the names that the SQL has for them. */
@@ -148,10 +179,10 @@ function readEffects(services: Services, principal: Principal, inputs: BoundInpu
 }
 
 /** Refuses a principal from whom a column is hidden that the output depends on. Denied columns are not named. */
-function requireVisible(inputs: BoundInput[], effects: Effects[], lineage: QueryLineage): void {
-  const used = listUsed(lineage);
-  for (const [i, { at, visible }] of inputs.entries()) {
-    const hidden = at.columns.find(({ id, name }) => effects[i]?.has(id) && used.has(`${visible.at.table.name} ${name}`));
+function requireVisible(inputs: BoundInput[], effects: Effects[], isUsed: (input: BoundInput, column: string) => boolean): void {
+  for (const [i, input] of inputs.entries()) {
+    const { at } = input;
+    const hidden = at.columns.find(({ id, name }) => effects[i]?.has(id) && isUsed(input, name));
     if (!hidden) continue;
     const which = effects[i]?.get(hidden.id) === 'mask' ? `the column ${hidden.name}` : 'a column';
     throw new DomainError(
@@ -167,8 +198,9 @@ function listUsed({ columns, rows }: QueryLineage): Set<string> {
   return new Set(places.map(({ table, column }) => `${table} ${column}`));
 }
 
-/** What each input table changes in the output. A table that is bound twice is one input. */
+/** What each input table changes in the output; nothing where that is not known. A table that is bound twice is one input. */
 export function listFlows({ inputs, lineage, output }: PlannedRun): Map<string, Flows> {
+  if (!lineage) return new Map();
   const outputIds = new Map(output.columns.map(({ resultName, id }) => [resultName, id]));
   const flows = new Map<string, Flows>();
   for (const { at, visible } of inputs) {

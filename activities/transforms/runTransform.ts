@@ -9,6 +9,7 @@ import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
 import { findDraft, saveDraft } from '../../store/pg/sources.ts';
 import { findCurrentTableById } from '../../store/pg/tables.ts';
 import { findTransform, listTransformsById, type TransformRecord, updateTransform } from '../../store/pg/transforms.ts';
+import { PythonFault } from '../../store/python/pythonFault.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
 import { openJob } from '../jobs/commitForJob.ts';
@@ -17,7 +18,6 @@ import { retryOnMove } from '../tables/editTable.ts';
 import { commitRun, ownStage, type PreparedRun, runStage } from './commitRun.ts';
 import { endTransformJob } from './endTransformJob.ts';
 import { executeRun } from './executeRun.ts';
-import { planRun } from './planRun.ts';
 
 /** Runs the transform that a job is about. `over`: the job has ended, also because the run was refused. */
 export async function runTransform(services: Services, jobId: string, activity: ActivityContext): Promise<'ran' | 'over'> {
@@ -80,7 +80,8 @@ async function rememberFailure(
   if (!stored) return;
   await updateTransform(db.orm, transformId, { lastError: error.detail });
   // The message of an engine may quote values, and the job is shown to everybody who sees the workbook.
-  const message = (await policies.isGoverned(stored.workbookId)) ? 'The run failed.' : error.detail;
+  const withoutValues = error instanceof PythonFault ? error.withoutValues : 'The run failed.';
+  const message = (await policies.isGoverned(stored.workbookId)) ? withoutValues : error.detail;
   const failed = { tableId: stored.outputId ?? '', name: stored.output, error: message };
   const outcome: RunOutcome = {
     transformId,
@@ -113,8 +114,8 @@ async function runOnce(
   refuseArchived(before);
   const place = { workbookId: job.workbookId as string, accountId: job.accountId, id: before?.table.id ?? makeId('tbl') };
   const { signal } = activity;
-  const plan = await planRun(services, { userId: job.userId, principal, ...(signal ? { signal } : {}) }, definition, before);
-  const rows = await executeRun(services, job.userId, plan, { before, prefix: tablePrefix(place) }, activity);
+  const asker = { userId: job.userId, principal, ...(signal ? { signal } : {}) };
+  const { plan, rows } = await executeRun(services, asker, definition, { before, prefix: tablePrefix(place) });
   const run: PreparedRun = {
     transformId: stored?.id ?? transformId,
     definition: pickDefinition(definition),

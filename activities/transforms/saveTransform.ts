@@ -6,11 +6,14 @@ import { findTransform, holdInputs, lockGraph, type TransformRecord } from '../.
 import { makeId, type Services } from '../../store/services.ts';
 import { storeDefinition } from './commitRun.ts';
 import { type CheckedTransform, refuseCycle } from './defineTransform.ts';
-import { inputGone, planRun } from './planRun.ts';
+import { inputGone, planSql } from './planRun.ts';
+import { checkPython } from './runPython.ts';
 
 /** Checks that the transform binds, for one that is not run yet. */
 export async function bindTransform(services: Services, principal: Principal, { definition }: CheckedTransform): Promise<void> {
-  await planRun(services, { userId: principal.userId, principal }, definition, null);
+  const asker = { userId: principal.userId, principal };
+  if (definition.language === 'python') await checkPython(services, asker, definition);
+  else await planSql(services, asker, definition, null);
 }
 
 /** Runs inside the transaction: stores a transform without running it. An output that was made before is stale then. */

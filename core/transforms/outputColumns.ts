@@ -39,7 +39,7 @@ export function planOutputColumns(
   const checked = checkNewColumns(wanted.map(({ name, type }) => ({ name, type })));
   if (checked.kind === 'faulty') {
     const describe = ({ column, why }: { column: number; why: string }) =>
-      `the name of column ${column + 1} of the result ${why}; give it another with AS`;
+      `the name of column ${column + 1} of the result ${why}; give it another`;
     return { kind: 'faulty', faults: checked.faults.map((fault) => ({ pointer: '/template', detail: describe(fault) })) };
   }
   let next = before?.nextColumnId ?? 1;

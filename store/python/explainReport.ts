@@ -72,7 +72,7 @@ function explainRefusal(report: Report, limits: RunLimits): PythonFault {
     }
     case 'unfit':
       return new PythonFault('query-failed', message, textOf(report.fix), {
-        withoutValues: `Column ${textOf(report.column)} of the returned frame does not fit into a table.`,
+        withoutValues: 'A column of the returned frame does not fit into a table.',
       });
     case 'large':
       return new PythonFault('query-too-large', message, 'Return fewer rows or columns, or shorter values.');

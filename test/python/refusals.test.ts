@@ -55,7 +55,7 @@ describe.skipIf(!world)('refusals', () => {
     expect(fault.detail).toContain('極秘');
     expect(fault.withoutValues).toBe('ValueError was raised in line 2.');
     const unfit = await refuse('def transform(a):\n    return pd.DataFrame({"x": [a.t[0] + "\\ud800"]})', one);
-    expect(unfit.withoutValues).toBe('Column x of the returned frame does not fit into a table.');
+    expect(unfit.withoutValues).toBe('A column of the returned frame does not fit into a table.');
   });
 
   it('can be found without running it', async () => {

@@ -3,8 +3,8 @@ import { startWorker } from '../../activities/worker.ts';
 import { openTestStore, type TestStore } from '../tables/store.ts';
 
 /** A store for the tests of one file, with a worker that does what edits start. */
-export async function useStoreWithWorker(): Promise<TestStore> {
-  const store = await openTestStore();
+export async function useStoreWithWorker(env: Record<string, string> = {}): Promise<TestStore> {
+  const store = await openTestStore(env);
   const worker = await startWorker(store.api.config);
   afterAll(async () => {
     await worker.stop();
