@@ -7097,8 +7097,8 @@ export interface components {
             name: string;
             /** @description Language. */
             language: components["schemas"]["TransformLanguage"];
-            /** @description The template. */
-            template: string;
+            /** @description The template; `null` where it uses or names a column that is denied to the caller. */
+            template: string | null;
             /** @description Argument → table. */
             args: {
                 [key: string]: string;

@@ -21,6 +21,7 @@ export async function prepareAddColumn(
     plan,
     column: column.name,
     type: column.type,
+    columns: [...at.columns, { ...column, description: null }],
     change: (tx, version) => addColumnAt(tx, at.table.id, version, column),
   };
 }
@@ -42,6 +43,7 @@ export async function prepareRenameColumn(
     plan,
     column: name,
     type: column.type,
+    columns: at.columns.map((each) => (each.id === column.id ? { ...each, name } : each)),
     change: (tx, version) => renameColumnAt(tx, at.table.id, version, column.id, name),
   };
 }
@@ -61,6 +63,7 @@ export async function prepareDropColumn(
     plan: planned.plan,
     column: column.name,
     type: null,
+    columns: at.columns.filter(({ id }) => id !== column.id),
     async change(tx, version) {
       await endColumnAt(tx, at.table.id, version, column.id);
     },

@@ -12,6 +12,7 @@ import { checkVersion } from '../rows/checkVersion.ts';
 import { applyEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
+import { findBroken } from '../transforms/findBroken.ts';
 
 export interface ColumnRequest {
   workbookId: string;
@@ -26,8 +27,19 @@ export interface PreparedColumnChange {
   /** Name and type after the change; no type for a dropped column. */
   column: string;
   type: string | null;
+  /** All columns after the change. */
+  columns: ColumnRecord[];
   /** Runs in the transaction, once the new version's number is known. */
   change(tx: Tx, version: number): Promise<void>;
+}
+
+/** A change of columns with the names of the transforms that it breaks. */
+export interface BreakingChange extends PreparedColumnChange {
+  broken: string[];
+}
+
+export async function tellBroken(services: Services, principal: Principal, change: PreparedColumnChange): Promise<BreakingChange> {
+  return { ...change, broken: await findBroken(services, principal.userId, change.at, change.columns) };
 }
 
 /** Applies the edit and the change of columns in one transaction. */

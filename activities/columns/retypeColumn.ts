@@ -32,7 +32,7 @@ export async function prepareRetypeColumn(
   const column = requireColumn(visible, columnName);
   const plan = planColumnEdit('column.retype', column.id, { column: column.name, old_type: column.type });
   const changed = { column: column.name, type: formatColumnType(type) };
-  if (changed.type === column.type) return { at, plan, ...changed, async change() {} };
+  if (changed.type === column.type) return { at, plan, ...changed, columns: at.columns, async change() {} };
 
   await refuseUncastable(services, at, column, type);
   await requireRoom(services, at.table.accountId, sumLayers(at.layers));
@@ -43,6 +43,7 @@ export async function prepareRetypeColumn(
     at,
     plan: { ...plan, layers: [...segments, openLog] },
     ...changed,
+    columns: at.columns.map((each) => (each.id === column.id ? { ...each, id, type: changed.type } : each)),
     async change(tx, version) {
       // The new segments hold every row, so the old default is not needed.
       await replaceColumnAt(tx, at.table.id, version, column.id, { id, name: column.name, type: changed.type, defaultText: null });

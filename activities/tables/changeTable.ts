@@ -13,7 +13,7 @@ export async function deleteTable(tx: Tx, at: TableAt): Promise<void> {
   const gone = await updateTable(tx, table.id, { deletedAt: tx.at }, at.editVersion);
   if (!gone) throw new VersionMoved();
   // After the update: a run that reads the table now waits for it, and finds it deleted.
-  const readers = await listReaders(tx.orm, table.workbookId, table.id);
+  const readers = (await listReaders(tx.orm, table.workbookId, table.id)).map(({ output }) => output);
   if (readers.length > 0)
     throw new DomainError(
       'in-use',

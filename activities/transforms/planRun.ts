@@ -2,11 +2,12 @@ import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, describeFirst } from '../../core/errors.ts';
 import { describeFlows, type Flows, joinFlows } from '../../core/lineage/flows.ts';
 import type { QueryLineage } from '../../core/lineage/readPlan.ts';
-import type { TableAt } from '../../core/table/table.ts';
+import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { type ColumnEffect, rowIdField, seeEverything, type VisibleTable } from '../../core/table/visibleTable.ts';
 import { type OutputColumns, planOutputColumns } from '../../core/transforms/outputColumns.ts';
 import { bindTemplate, unbindText } from '../../core/transforms/template.ts';
 import type { TransformDefinition } from '../../core/transforms/transform.ts';
+import type { Sandbox } from '../../store/duckdb/sandbox/sandbox.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
@@ -53,21 +54,10 @@ export async function planSql(
 ): Promise<PlannedSql> {
   const { sql, names } = requireBound(definition);
   const opened = await openInputs(services, definition, names);
-  const sandbox = await services.sandbox();
   return inTheirWords(names, async () => {
     const inputs = await narrowInputs(services, userId, sql, opened);
     const effects = principal ? await readEffects(services, principal, inputs) : [];
-    const plan = (isShown: (input: number, columnId: number) => boolean) =>
-      sandbox.plan({
-        userId,
-        sql,
-        relations: inputs.map(({ visible }, i) => ({
-          name: visible.at.table.name,
-          columns: [...visible.columns.filter(({ id }) => isShown(i, id)), rowIdField],
-        })),
-        timeoutMs: planTimeoutMs,
-        ...(signal ? { signal } : {}),
-      });
+    const plan = (isShown: IsShown) => bindSql(services, { userId, ...(signal ? { signal } : {}) }, sql, inputs, isShown);
     // What is wrong with the SQL is said by names that the caller may see.
     if (effects.some((each) => [...each.values()].includes('deny'))) await plan((i, id) => effects[i]?.get(id) !== 'deny');
     const planned = await plan(() => true);
@@ -75,6 +65,40 @@ export async function planSql(
     requireVisible(inputs, effects, ({ visible }, column) => used.has(`${visible.at.table.name} ${column}`));
     return { sql, names, inputs, output: requireColumns(planned.columns, definition, before), lineage: planned.lineage };
   });
+}
+
+type IsShown = (input: number, columnId: number) => boolean;
+
+async function bindSql(
+  services: Services,
+  caller: { userId: string; signal?: AbortSignal },
+  sql: string,
+  inputs: BoundInput[],
+  isShown: IsShown,
+): ReturnType<Sandbox['plan']> {
+  const relations = inputs.map(({ visible }, i) => ({
+    name: visible.at.table.name,
+    columns: [...visible.columns.filter(({ id }) => isShown(i, id)), rowIdField],
+  }));
+  return (await services.sandbox()).plan({ ...caller, sql, relations, timeoutMs: planTimeoutMs });
+}
+
+/** Binds the SQL as if one of its tables had these columns. Throws refusals. */
+export async function bindToColumns(
+  services: Services,
+  userId: string,
+  definition: TransformDefinition,
+  changed: { tableId: string; columns: ColumnRecord[] },
+): Promise<void> {
+  const { sql, names } = requireBound(definition);
+  const opened = (await openInputs(services, definition, names)).map((input) =>
+    input.at.table.id === changed.tableId
+      ? { ...input, visible: seeEverything({ ...input.at, table: input.visible.at.table, columns: changed.columns }) }
+      : input,
+  );
+  const inputs = await narrowInputs(services, userId, sql, opened);
+  const { columns } = await bindSql(services, { userId }, sql, inputs, () => true);
+  requireColumns(columns, definition, null);
 }
 
 /** Opens the tables that a Python template is given. It is given every column, so its caller must see every column. */

@@ -1,4 +1,4 @@
-import type { PreparedColumnChange } from '../../activities/columns/openColumn.ts';
+import type { BreakingChange } from '../../activities/columns/openColumn.ts';
 import type { EditOutcome } from '../../activities/tables/commitEdit.ts';
 import { numberRows, type PreparedEdit } from '../../core/table/edit.ts';
 import type { components } from '../../schema/contract.ts';
@@ -23,7 +23,6 @@ export function presentDelete({ plan }: PreparedEdit, outcome: EditOutcome): Sch
   return { ...presentOutcome(outcome), deleted: plan.deleted };
 }
 
-/** A change of columns breaks nothing yet, as nothing is derived from them. */
-export function presentColumnChange({ at, column, type }: PreparedColumnChange, outcome: EditOutcome): Schemas['ColumnChange'] {
-  return { name: at.table.name, column, type, ...presentOutcome(outcome), broken: [] };
+export function presentColumnChange({ at, column, type, broken }: BreakingChange, outcome: EditOutcome): Schemas['ColumnChange'] {
+  return { name: at.table.name, column, type, ...presentOutcome(outcome), broken };
 }

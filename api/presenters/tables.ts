@@ -38,7 +38,12 @@ export function presentTable({ visible, origin, transform }: DescribedTable): Sc
       sheet: origin.source.format === 'xlsx' ? origin.sheet : null,
       range: origin.range,
     },
-    transform: transform && { name: transform.name, language: transform.language, inputs: transform.inputs, key: transform.key },
+    transform: transform && {
+      name: transform.name,
+      language: transform.language,
+      inputs: transform.inputs,
+      key: transform.key?.filter((name) => visible.columns.some((column) => column.name === name)) ?? null,
+    },
   };
 }
 

@@ -64,8 +64,8 @@ export function describeChange({ change, entries }: PlannedEdit): Change {
   return { rows: entries.some(({ op }) => op !== 'U'), columns: new Set(entries.flatMap(({ changed }) => changed)) };
 }
 
-/** Columns change without log entries. `columnId`: the column that is not what it was; null for a new one. */
-export function planColumnEdit(kind: OpKind, columnId: number | null, detail: NonNullable<PlannedEdit['detail']>): PlannedEdit {
-  const change = { rows: false, columns: new Set(columnId === null ? [] : [columnId]) };
+/** Columns change without log entries. `columnId`: the column that is new, or is not what it was. */
+export function planColumnEdit(kind: OpKind, columnId: number, detail: NonNullable<PlannedEdit['detail']>): PlannedEdit {
+  const change = { rows: false, columns: new Set([columnId]) };
   return { kind, inserted: 0, updated: 0, deleted: 0, entries: [], layers: null, schemaChanged: true, change, detail };
 }

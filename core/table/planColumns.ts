@@ -41,7 +41,7 @@ export function planAddColumn(
   if (defaultText instanceof Refusal) return { kind: 'bad-default', why: defaultText.why };
   if ((defaultText?.length ?? 0) > longestDefault) return { kind: 'bad-default', why: `has more than ${longestDefault} characters` };
   const column = { id: at.table.nextColumnId, name, type: formatColumnType(wanted.type), defaultText };
-  return { kind: 'planned', column, plan: planColumnEdit('column.add', null, { column: name }) };
+  return { kind: 'planned', column, plan: planColumnEdit('column.add', column.id, { column: name }) };
 }
 
 /** The id stays, so stored data and references by id remain valid. */

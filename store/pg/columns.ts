@@ -32,19 +32,34 @@ export async function listColumnsAt(orm: Orm, versions: Map<string, number>): Pr
   return new Map([...byTable].map(([id, rows]) => [id, rows.map(asColumnRecord)]));
 }
 
-/** All columns that a table ever had, each with its newest name; live ones first, in order. */
-export async function listColumnsEver(orm: Orm, tableId: string): Promise<(ColumnRecord & { live: boolean })[]> {
+/** A column that a table has or had, with its newest name. */
+export interface ColumnEver extends ColumnRecord {
+  live: boolean;
+  /** Every name that it ever had. */
+  names: Set<string>;
+}
+
+/** All columns that a table ever had; live ones first, in order. */
+export async function listColumnsEver(orm: Orm, tableId: string): Promise<ColumnEver[]> {
+  return (await listColumnsEverOf(orm, [tableId])).get(tableId) ?? [];
+}
+
+/** The same of several tables, by id. */
+export async function listColumnsEverOf(orm: Orm, tableIds: string[]): Promise<Map<string, ColumnEver[]>> {
+  const found = new Map(tableIds.map((id) => [id, new Map<number, ColumnEver>()]));
+  if (tableIds.length === 0) return new Map();
   const rows = await orm
     .select()
     .from(tableColumns)
-    .where(eq(tableColumns.tableId, tableId))
+    .where(inArray(tableColumns.tableId, tableIds))
     .orderBy(sql`${tableColumns.toVersion} DESC NULLS FIRST`, asc(tableColumns.position), asc(tableColumns.columnId));
-  const byId = new Map<number, ColumnRecord & { live: boolean }>();
   for (const row of rows) {
-    if (byId.has(row.columnId)) continue;
-    byId.set(row.columnId, { ...asColumnRecord(row), live: row.toVersion === null });
+    const columns = found.get(row.tableId);
+    const known = columns?.get(row.columnId);
+    if (known) known.names.add(row.name);
+    else columns?.set(row.columnId, { ...asColumnRecord(row), live: row.toVersion === null, names: new Set([row.name]) });
   }
-  return [...byId.values()];
+  return new Map([...found].map(([id, columns]) => [id, [...columns.values()]]));
 }
 
 /** Adds a column at the end from this version on. Called while the transaction holds the lock of the table's row. */

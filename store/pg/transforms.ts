@@ -1,5 +1,6 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
+import type { Flows } from '../../core/lineage/flows.ts';
 import { anyChange, type Change } from '../../core/lineage/staleness.ts';
 import type { Freshness } from '../../core/transforms/transform.ts';
 import { tableInputs, tables, transforms } from '../../schema/index.ts';
@@ -93,15 +94,26 @@ export async function replaceInputs(tx: Tx, tableId: string, inputs: InputRow[])
     await tx.orm.insert(tableInputs).values(inputs.map((input) => ({ ...input, tableId, kind: 'transform' as const })));
 }
 
-/** Names of the outputs of transforms that read the table, also of those that were never run. */
-export async function listReaders(orm: Orm, workbookId: string, tableId: string): Promise<string[]> {
-  const reads = sql`EXISTS (SELECT 1 FROM jsonb_each_text(${transforms.args}) AS arg WHERE arg.value = ${tableId})`;
+/** What flows into these tables by transforms, by ids of the output and the input. */
+export async function readFlows(orm: Orm, tableIds: string[]): Promise<Map<string, Map<string, Flows | null>>> {
+  const found = new Map<string, Map<string, Flows | null>>();
+  if (tableIds.length === 0) return found;
   const rows = await orm
-    .select({ name: transforms.output })
+    .select({ outputId: tableInputs.tableId, inputId: tableInputs.inputId, flows: tableInputs.flows })
+    .from(tableInputs)
+    .where(and(inArray(tableInputs.tableId, tableIds), eq(tableInputs.kind, 'transform')));
+  for (const { outputId, inputId, flows } of rows) found.set(outputId, (found.get(outputId) ?? new Map()).set(inputId, flows));
+  return found;
+}
+
+/** The transforms that read the table, also those that were never run. */
+export async function listReaders(orm: Orm, workbookId: string, tableId: string): Promise<TransformRecord[]> {
+  const reads = sql`EXISTS (SELECT 1 FROM jsonb_each_text(${transforms.args}) AS arg WHERE arg.value = ${tableId})`;
+  return orm
+    .select(fields)
     .from(transforms)
     .where(and(eq(transforms.workbookId, workbookId), live, reads))
     .orderBy(asc(transforms.nameKey));
-  return rows.map(({ name }) => name);
 }
 
 /** A transform in the graph of its workbook. */

@@ -141,6 +141,8 @@ const readers: Readers = {
     },
   ],
   deleteAnnotations: (table) => [{ path: `tables/${table}/annotations/delete`, method: 'POST', body: { targets: [{ row_id: 999_999 }] } }],
+  listTransforms: () => [{ path: 'transforms' }],
+  getTransform: (table) => [{ path: `transforms/every_of_${table}` }],
   // Hidden columns that it would use are refused; what is wrong with it is said by names that the caller may see.
   createTransform: (table) => [
     {
@@ -176,7 +178,7 @@ const others = [
   ...['describeArtifact', 'archiveArtifact', 'unarchiveArtifact', 'createTable'],
   ...['listSnapshots', 'commitSnapshot', 'restoreSnapshot', 'listVersions', 'createVersion', 'getVersion', 'revertVersion'],
   ...['listOps', 'listAuditLog', 'listBranches'],
-  ...['listTransforms', 'getTransform', 'deleteTransform', 'runTransform', 'recomputeWorkbook'],
+  ...['deleteTransform', 'runTransform', 'recomputeWorkbook'],
 ];
 const otherPaths =
   /^\/api\/(control|auth)\/|^\/api\/v1\/(me$|me\/(?!data)|auth|jobs|uploads|workbooks$|workbooks\/\{workbook_id\}$|workbooks\/\{workbook_id\}\/(sources|uploads|jobs))|^\/$|^\/(health|ready|metrics|docs|guide|openapi)/;
@@ -227,6 +229,20 @@ beforeAll(async () => {
     await store.upsert(name, [{ __svc_row_id: 4, ...rowOf('changed') }, rowOf('new')]);
     await store.remove(name, [2]);
   }
+  for (const [name, width] of Object.entries(tables))
+    ok(
+      await store.owner.client.POST('/api/v1/workbooks/{workbook_id}/transforms', {
+        params: { path: { workbook_id: store.workbook.id } },
+        body: {
+          name: `every_of_${name}`,
+          language: 'sql',
+          template: `SELECT ${Array.from({ length: width }, (_, n) => columnName(n)).join(', ')} FROM {{ t }}`,
+          args: { t: name },
+          key: Array.from({ length: tables.narrow }, (_, n) => columnName(n)),
+          run: false,
+        },
+      }),
+    );
   const narrow = driveTable(store.owner, store.workbook.id, 'narrow');
   undone = ok(await narrow.upsert([{ __svc_row_id: 5, [columnName(0)]: 'val_0_first', [columnName(1)]: 'val_1_first' }])).op_id;
   ok(await narrow.upsert([{ __svc_row_id: 5, [columnName(0)]: 'val_0_again', [columnName(1)]: 'val_1_again' }]));
@@ -281,7 +297,7 @@ async function checkReaders(table: keyof typeof tables, only: string[] = Object.
 
 /** Answers that name no column where nothing is wrong. */
 const silent = new Set([
-  ...['getRowLineage', 'getTableLineage', 'deleteAnnotations', 'annotateTable', 'undoOp', 'resolveConflict'],
+  ...['getTransform', 'getRowLineage', 'getTableLineage', 'deleteAnnotations', 'annotateTable', 'undoOp', 'resolveConflict'],
   ...['alterColumn', 'dropColumn', 'describeColumn', 'alterTableColumn', 'dropTableColumn', 'describeTableColumn'],
 ]);
 

@@ -77,6 +77,7 @@ describe.skipIf(!found)('a transform in Python', () => {
     await book.edit('売上', [{ 店: '京都', 月: '04', 金額: 1 }]);
     expect(await book.run('店別')).toMatchObject({ output: { edit_version: 2 }, recomputed: [{ name: '計', edit_version: 2 }] });
     expect(await book.read('計')).toEqual([{ __svc_row_id: 2, 計: 181 }]);
+    expect(await book.addColumn('売上', '備考')).toMatchObject({ stale: ['店別', '計'], broken: [] });
   });
 
   it('replaces one in SQL under its name, is refused as a cycle, and is deleted with its output', async () => {

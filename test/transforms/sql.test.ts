@@ -227,6 +227,46 @@ describe('refused, with nothing changed:', () => {
   });
 });
 
+describe('a change of columns', () => {
+  const all = { name: '全', template: 'SELECT * FROM {{ d }}', args: { d: '売上' }, key: ['店', '月'] };
+  const joined = { name: '結合', template: 'SELECT 店, 地域 FROM {{ d }} JOIN {{ r }} USING (店)', args: { d: '売上', r: '地域' } };
+
+  async function makeReaders() {
+    const book = await makeSales();
+    await book.table('地域', [{ name: '店' }, { name: '地域' }], [{ 店: '東京', 地域: '関東' }]);
+    for (const wanted of [byShop, all, joined]) await book.create(wanted);
+    return book;
+  }
+
+  it.each<[what: string, change: (book: Awaited<ReturnType<typeof makeReaders>>) => Promise<unknown>, stale: string[], broken: string[]]>([
+    ['a rename', (book) => book.alterColumn('売上', '金額', { new_name: '額' }), ['全', '店別'], ['店別']],
+    ['a rename of what is joined by', (book) => book.alterColumn('地域', '店', { new_name: '支店' }), ['結合'], ['結合']],
+    ['a rename of a key', (book) => book.alterColumn('売上', '月', { new_name: '年月' }), ['全'], ['全']],
+    ['a drop', (book) => book.dropColumn('売上', '金額'), ['全', '店別'], ['店別']],
+    ['another type', (book) => book.alterColumn('売上', '金額', { type: 'VARCHAR' }), ['全', '店別'], ['店別']],
+    ['a type that will do', (book) => book.alterColumn('売上', '金額', { type: 'DOUBLE' }), ['全', '店別'], []],
+    ['a new column of a name that is there', (book) => book.addColumn('売上', '地域'), [], ['結合']],
+    ['a new column', (book) => book.addColumn('売上', '備考'), [], []],
+  ])('tells the transforms that it breaks: %s', async (_, change, stale, broken) => {
+    const book = await makeReaders();
+    expect(await change(book)).toMatchObject({ stale, broken });
+  });
+
+  it('leaves a transform that it breaks stale until the columns are right again', async () => {
+    const book = await makeReaders();
+    await book.alterColumn('売上', '金額', { new_name: '額' });
+    const { detail } = refused(await book.tryRun('店別'), 400, 'query-failed');
+    expect(detail).toContain('金額');
+    expect(await book.get('店別')).toMatchObject({ freshness: { stale: true, inputs: ['売上'] }, last_error: detail });
+    expect((await book.read('店別')).length).toBe(2);
+    // It was broken before.
+    expect((await book.alterColumn('売上', '店', { new_name: '支店' })).broken).toEqual(['全', '結合']);
+    expect((await book.alterColumn('売上', '支店', { new_name: '店' })).broken).toEqual([]);
+    expect((await book.alterColumn('売上', '額', { new_name: '金額' })).broken).toEqual([]);
+    expect((await book.run('店別')).transform).toMatchObject({ freshness: { stale: false }, last_error: null });
+  });
+});
+
 describe('deleting', () => {
   it('takes the output along, but not while something is derived from it', async () => {
     const book = await makeSales();

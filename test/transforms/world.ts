@@ -42,6 +42,21 @@ export async function makeBook(store: TestStore, client = store.owner.client) {
       client.DELETE(`${base}/transforms/{name}`, { params: { ...named(name), query: { expected_version: version } } }),
     tryRemoveTable: (name: string) =>
       client.DELETE(`${base}/tables/{name}`, { params: { ...named(name), query: { expected_version: 'null' } } }),
+    addColumn: async (name: string, column: string) =>
+      ok(await client.POST(`${base}/tables/{name}/columns`, { params: named(name), body: { column, expected_version: null } })),
+    alterColumn: async (name: string, column: string, change: { new_name: string } | { type: string }) =>
+      ok(
+        await client.PATCH(`${base}/tables/{name}/columns/{column}`, {
+          params: { path: { ...path, name, column } },
+          body: { ...change, expected_version: null },
+        }),
+      ),
+    dropColumn: async (name: string, column: string) =>
+      ok(
+        await client.DELETE(`${base}/tables/{name}/columns/{column}`, {
+          params: { path: { ...path, name, column }, query: { expected_version: 'null' } },
+        }),
+      ),
     /** Rows with their ids, in order of these. */
     read: async (name: string): Promise<Record<string, unknown>[]> => {
       const page = ok(await client.GET(`${base}/tables/{name}/rows`, { params: named(name) }));
