@@ -1,4 +1,5 @@
 import { tableLanded } from '../../core/journal/sourceNotes.ts';
+import type { Flows } from '../../core/lineage/flows.ts';
 import { anyChange } from '../../core/lineage/staleness.ts';
 import { openLog } from '../../core/table/layers.ts';
 import type { Layer, TableAt } from '../../core/table/table.ts';
@@ -27,6 +28,8 @@ export interface WrittenTable {
   layers: Layer[];
   /** Blob key of the cells each row came from, as (row number, column_id, sheet_row, sheet_column). Null for raw tables. */
   provenanceKey: string | null;
+  /** Which columns were filled from which columns of the sheet, which are those of its raw table. Null: not known. */
+  flows?: Flows | null;
   /** Cells whose value is not the whole content, as (row number, column_id, stored, formula); null if there are none. */
   kept: { key: string; formulas: number; values: number } | null;
 }

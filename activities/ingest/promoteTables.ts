@@ -4,7 +4,7 @@ import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { lockTables, placeTable } from '../../store/pg/restore.ts';
-import { finishStructuring, insertTableInputs, type LandedTable, lockSource, type SourceRecord } from '../../store/pg/sources.ts';
+import { finishStructuring, type LandedTable, lockSource, putStructured, type SourceRecord } from '../../store/pg/sources.ts';
 import { settleCredits } from '../credits/settleCredits.ts';
 import { endIngest } from './endIngest.ts';
 import { landTable, relandTable, type WrittenTable } from './landTables.ts';
@@ -39,7 +39,7 @@ export async function landAll(
     if (at) await relandTable(tx, { ...landing, name: at.table.name }, at);
     else await landTable(tx, { ...landing, name: names.claim(table.name, table.sheet) });
     const inputId = rawBySheet.get(table.sheet);
-    if (inputId && inputId !== table.tableId) await insertTableInputs(tx, [{ tableId: table.tableId, inputId, kind: 'structuring' }]);
+    if (inputId && inputId !== table.tableId) await putStructured(tx, { tableId: table.tableId, inputId, flows: table.flows ?? null });
   }
 }
 

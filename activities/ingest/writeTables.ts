@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Grid } from '../../core/grid/grid.ts';
+import type { Flows } from '../../core/lineage/flows.ts';
 import type { OutputTable } from '../../core/structuring/index.ts';
 import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
@@ -115,7 +116,14 @@ function* paced(lines: Iterable<string>, reportStep: () => void): Generator<stri
 
 type WriteFile = (columns: FileColumn[], lines: Iterable<string>, form?: LineForm) => Promise<WrittenFile>;
 
+/** More than this to say is not said. */
+const mostFlows = 50_000;
+const widest = 2 ** 15;
+
 class TableWork {
+  /** Different runs of neighbouring cells, as (column id, sheet column, length) in one number: few, as rows are alike. */
+  private readonly runs = new Set<number>();
+
   constructor(
     private readonly table: OutputTable,
     private readonly grid: Grid,
@@ -162,6 +170,7 @@ class TableWork {
       maxRowId,
       layers,
       provenanceKey,
+      flows: this.describeFlows(),
       kept,
     };
   }
@@ -192,10 +201,28 @@ class TableWork {
           sheetRows[cells[at] ?? 0] === sheetRow &&
           sheetColumns[cells[at] ?? 0] === sheetColumn + step;
         while (k + length < end && isNext(k + length, length)) length += 1;
+        this.runs.add((this.idOf(column) * widest + sheetColumn) * widest + length);
         yield `${n + 1},${this.idOf(column)},${sheetRow},${sheetColumn},${length}`;
         k += length;
       }
     }
+  }
+
+  /** Known once the provenance is written. */
+  private describeFlows(): Flows | null {
+    const reached = new Map<number, Set<number>>();
+    let count = 0;
+    for (const run of this.runs) {
+      const length = run % widest;
+      const sheetColumn = Math.floor(run / widest) % widest;
+      const id = Math.floor(run / widest / widest);
+      count += length;
+      if (count > mostFlows) return null;
+      // Cells that filled no column count as column 0.
+      for (let step = id === 0 ? 1 : 0; step < length; step += 1)
+        reached.set(sheetColumn + step, (reached.get(sheetColumn + step) ?? new Set()).add(id + step));
+    }
+    return { rows: 'all', columns: Object.fromEntries([...reached].map(([column, ids]) => [column, [...ids]])) };
   }
 
   private async writeKept(): Promise<WrittenTable['kept']> {

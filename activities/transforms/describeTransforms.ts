@@ -8,9 +8,9 @@ import { listColumnsEverOf } from '../../store/pg/columns.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import {
   findTransform,
+  listInputs,
   listTableNames,
   listTransforms,
-  readFlows,
   readFreshness,
   type TransformRecord,
 } from '../../store/pg/transforms.ts';
@@ -56,17 +56,19 @@ export async function describeTransforms(
 ): Promise<DescribedTransform[]> {
   const inputIds = transforms.flatMap(({ args }) => Object.values(args));
   const outputIds = transforms.flatMap(({ outputId }) => outputId ?? []);
-  const [names, freshness, hidden, flows] = await Promise.all([
+  const [names, freshness, hidden, read] = await Promise.all([
     listTableNames(services.db.orm, [...new Set(inputIds)]),
     readFreshness(
       services.db.pool,
       transforms.map(({ id }) => id),
     ),
     readHidden(services, principal, [...new Set([...inputIds, ...outputIds])]),
-    readFlows(services.db.orm, outputIds),
+    listInputs(services.db.orm, outputIds),
   ]);
+  const flowsOf = ({ outputId }: TransformRecord) =>
+    new Map(read.filter(({ tableId }) => tableId === outputId).map(({ inputId, flows }) => [inputId, flows]));
   return transforms.map((transform) => ({
-    transform: { ...transform, ...hideFrom(transform, hidden, flows.get(transform.outputId ?? '') ?? new Map()) },
+    transform: { ...transform, ...hideFrom(transform, hidden, flowsOf(transform)) },
     args: Object.fromEntries(Object.entries(transform.args).map(([arg, id]) => [arg, names.get(id) ?? id])),
     freshness: freshness.get(transform.id) ?? fresh,
   }));

@@ -133,8 +133,12 @@ export async function insertLandings(tx: Tx, rows: (typeof landings.$inferInsert
   if (rows.length > 0) await tx.orm.insert(landings).values(rows);
 }
 
-export async function insertTableInputs(tx: Tx, rows: (typeof tableInputs.$inferInsert)[]): Promise<void> {
-  if (rows.length > 0) await tx.orm.insert(tableInputs).values(rows).onConflictDoNothing();
+/** That a table was structured from the raw table of its sheet, and by which columns. */
+export async function putStructured(tx: Tx, edge: Pick<typeof tableInputs.$inferInsert, 'tableId' | 'inputId' | 'flows'>): Promise<void> {
+  await tx.orm
+    .insert(tableInputs)
+    .values({ ...edge, kind: 'structuring' })
+    .onConflictDoUpdate({ target: [tableInputs.tableId, tableInputs.inputId], set: { flows: edge.flows } });
 }
 
 /** Names of tables that somebody derived from these; those made by structuring do not count. */

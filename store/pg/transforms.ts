@@ -1,6 +1,5 @@
 import { and, asc, eq, getTableColumns, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
-import type { Flows } from '../../core/lineage/flows.ts';
 import { anyChange, type Change } from '../../core/lineage/staleness.ts';
 import type { Freshness } from '../../core/transforms/transform.ts';
 import { tableInputs, tables, transforms } from '../../schema/index.ts';
@@ -94,16 +93,13 @@ export async function replaceInputs(tx: Tx, tableId: string, inputs: InputRow[])
     await tx.orm.insert(tableInputs).values(inputs.map((input) => ({ ...input, tableId, kind: 'transform' as const })));
 }
 
-/** What flows into these tables by transforms, by ids of the output and the input. */
-export async function readFlows(orm: Orm, tableIds: string[]): Promise<Map<string, Map<string, Flows | null>>> {
-  const found = new Map<string, Map<string, Flows | null>>();
-  if (tableIds.length === 0) return found;
-  const rows = await orm
-    .select({ outputId: tableInputs.tableId, inputId: tableInputs.inputId, flows: tableInputs.flows })
+/** What the last runs of transforms have read for these tables. */
+export async function listInputs(orm: Orm, tableIds: string[]): Promise<(typeof tableInputs.$inferSelect)[]> {
+  if (tableIds.length === 0) return [];
+  return orm
+    .select()
     .from(tableInputs)
     .where(and(inArray(tableInputs.tableId, tableIds), eq(tableInputs.kind, 'transform')));
-  for (const { outputId, inputId, flows } of rows) found.set(outputId, (found.get(outputId) ?? new Map()).set(inputId, flows));
-  return found;
 }
 
 /** The transforms that read the table, also those that were never run. */

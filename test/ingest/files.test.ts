@@ -183,6 +183,13 @@ describe('getRowLineage and getTableLineage: lineage', () => {
     expect(edges).toContain('A3:C8 → 損益計算書_階層2');
     expect(edges).toContain('損益.xlsx → A3:C8');
     expect(graph.nodes.find(({ name }) => name === '損益_原本')).toMatchObject({ kind: 'table', state: 'archived' });
+    const structured = graph.edges.find(({ from, to }) => nameOf.get(from) === '損益_原本' && nameOf.get(to) === '損益計算書_階層2');
+    const byColumn = structured?.columns?.map(({ column, to }) => [column, [...to].sort()]);
+    expect(byColumn).toEqual([
+      ['A', ['科目', '科目_階層1']],
+      ['B', ['値', '期間']],
+      ['C', ['値', '期間']],
+    ]);
   });
 
   it.each([
