@@ -3,8 +3,8 @@ import type { Flows } from '../core/lineage/flows.ts';
 import { recordFormats } from '../core/records/records.ts';
 import type { ParseSpec } from '../core/structuring/spec.ts';
 import { at, count } from './columnTypes.ts';
+import { changeTimes, inWorkbook } from './commonColumns.ts';
 import { tables } from './tables.ts';
-import { workbooks } from './workbooks.ts';
 
 /** Where the bytes of a source came from. */
 export interface SourceProvenance {
@@ -30,10 +30,7 @@ export const sources = pgTable(
   'sources',
   {
     id: text('id').primaryKey(),
-    workbookId: text('workbook_id')
-      .notNull()
-      .references(() => workbooks.id),
-    accountId: text('account_id').notNull(),
+    ...inWorkbook(),
     userId: text('user_id'),
     name: text('name').notNull(),
     filename: text('filename').notNull(),
@@ -55,8 +52,7 @@ export const sources = pgTable(
     specVersion: integer('spec_version').notNull().default(0),
     spec: jsonb('spec').$type<ParseSpec>(),
     extents: jsonb('extents').$type<SheetExtent[]>(),
-    createdAt: at('created_at').notNull(),
-    updatedAt: at('updated_at').notNull(),
+    ...changeTimes(),
   },
   (t) => [
     uniqueIndex('sources_name').on(t.workbookId, t.name),
@@ -157,10 +153,7 @@ export const uploads = pgTable(
   'uploads',
   {
     id: text('id').primaryKey(),
-    workbookId: text('workbook_id')
-      .notNull()
-      .references(() => workbooks.id),
-    accountId: text('account_id').notNull(),
+    ...inWorkbook(),
     userId: text('user_id').notNull(),
     /** Who opened the slot; the journal names them as the actor of the ingest. */
     actorName: text('actor_name').notNull(),

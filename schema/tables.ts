@@ -2,19 +2,14 @@ import { sql } from 'drizzle-orm';
 import { index, integer, json, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import type { Cells, Layer } from '../core/table/table.ts';
 import { at, bytea, count } from './columnTypes.ts';
-import { workbooks } from './workbooks.ts';
+import { changeTimes, inWorkbook, namedIgnoringCase, workbookId } from './commonColumns.ts';
 
 export const tables = pgTable(
   'tables',
   {
     id: text('id').primaryKey(),
-    workbookId: text('workbook_id')
-      .notNull()
-      .references(() => workbooks.id),
-    accountId: text('account_id').notNull(),
-    name: text('name').notNull(),
-    /** For comparing names. Stored, because with row security PostgreSQL would not use an index on `lower(name)`. */
-    nameKey: text('name_key').notNull().generatedAlwaysAs(sql`lower(name)`),
+    ...inWorkbook(),
+    ...namedIgnoringCase(),
     type: text('type', { enum: ['table', 'view', 'report'] })
       .notNull()
       .default('table'),
@@ -37,8 +32,7 @@ export const tables = pgTable(
     /** Bytes of the files of the current manifest, and of the log entries on top of them. */
     fileBytes: count('file_bytes').notNull().default(0),
     tailBytes: count('tail_bytes').notNull().default(0),
-    createdAt: at('created_at').notNull(),
-    updatedAt: at('updated_at').notNull(),
+    ...changeTimes(),
     deletedAt: at('deleted_at'),
   },
   (t) => [
@@ -50,14 +44,17 @@ export const tables = pgTable(
   ],
 );
 
+const tableId = () =>
+  text('table_id')
+    .notNull()
+    .references(() => tables.id);
+
 /** An ordered list of layers. Never changed: a version's content depends only on its manifest and number. */
 export const manifests = pgTable(
   'manifests',
   {
     id: text('id').primaryKey(),
-    tableId: text('table_id')
-      .notNull()
-      .references(() => tables.id),
+    tableId: tableId(),
     layers: jsonb('layers').$type<Layer[]>().notNull(),
     createdAt: at('created_at').notNull(),
   },
@@ -67,9 +64,7 @@ export const manifests = pgTable(
 export const tableVersions = pgTable(
   'table_versions',
   {
-    tableId: text('table_id')
-      .notNull()
-      .references(() => tables.id),
+    tableId: tableId(),
     editVersion: count('edit_version').notNull(),
     uid: text('uid').notNull(),
     manifestId: text('manifest_id').notNull(),
@@ -84,9 +79,7 @@ export const tableVersions = pgTable(
 export const tableColumns = pgTable(
   'table_columns',
   {
-    tableId: text('table_id')
-      .notNull()
-      .references(() => tables.id),
+    tableId: tableId(),
     /** Copied from the table, because row security checks every row, and a wide table has thousands of columns. */
     accountId: text('account_id').notNull(),
     columnId: integer('column_id').notNull(),
@@ -130,9 +123,7 @@ export const rowLog = pgTable(
 export const logFiles = pgTable(
   'log_files',
   {
-    tableId: text('table_id')
-      .notNull()
-      .references(() => tables.id),
+    tableId: tableId(),
     key: text('key').notNull(),
     kind: text('kind', { enum: ['delta', 'insert', 'log'] }).notNull(),
     /** Entries with `after < edit_version <= up_to`. */
@@ -150,9 +141,7 @@ export const logFiles = pgTable(
 export const annotations = pgTable(
   'annotations',
   {
-    tableId: text('table_id')
-      .notNull()
-      .references(() => tables.id),
+    tableId: tableId(),
     rowId: count('row_id').notNull().default(0),
     columnId: integer('column_id').notNull().default(0),
     style: jsonb('style').$type<Record<string, unknown>>(),
@@ -167,9 +156,7 @@ export const snapshots = pgTable(
   'snapshots',
   {
     id: text('id').primaryKey(),
-    workbookId: text('workbook_id')
-      .notNull()
-      .references(() => workbooks.id),
+    workbookId: workbookId(),
     summary: text('summary').notNull(),
     eventType: text('event_type').notNull(),
     userId: text('user_id'),
@@ -190,9 +177,7 @@ export const snapshotTables = pgTable(
     snapshotId: text('snapshot_id')
       .notNull()
       .references(() => snapshots.id),
-    tableId: text('table_id')
-      .notNull()
-      .references(() => tables.id),
+    tableId: tableId(),
     name: text('name').notNull(),
     state: text('state', { enum: ['active', 'archived'] }).notNull(),
     description: text('description'),
@@ -206,9 +191,7 @@ export const snapshotTables = pgTable(
 export const namedVersions = pgTable(
   'named_versions',
   {
-    workbookId: text('workbook_id')
-      .notNull()
-      .references(() => workbooks.id),
+    workbookId: workbookId(),
     label: text('label').notNull(),
     snapshotId: text('snapshot_id')
       .notNull()
@@ -225,10 +208,7 @@ export const results = pgTable(
   'results',
   {
     id: text('id').primaryKey(),
-    accountId: text('account_id').notNull(),
-    workbookId: text('workbook_id')
-      .notNull()
-      .references(() => workbooks.id),
+    ...inWorkbook(),
     userId: text('user_id').notNull(),
     /** The result's file in the blob store; a small one is in `content` instead. */
     blobKey: text('blob_key'),
@@ -266,13 +246,8 @@ export const branches = pgTable(
   'branches',
   {
     id: text('id').notNull(),
-    tableId: text('table_id')
-      .notNull()
-      .references(() => tables.id),
-    workbookId: text('workbook_id')
-      .notNull()
-      .references(() => workbooks.id),
-    accountId: text('account_id').notNull(),
+    tableId: tableId(),
+    ...inWorkbook(),
     /** The place of the table in the file. */
     position: integer('position').notNull(),
     baseVersion: count('base_version').notNull(),
@@ -300,13 +275,8 @@ export const conflicts = pgTable(
   'conflicts',
   {
     id: text('id').primaryKey(),
-    tableId: text('table_id')
-      .notNull()
-      .references(() => tables.id),
-    workbookId: text('workbook_id')
-      .notNull()
-      .references(() => workbooks.id),
-    accountId: text('account_id').notNull(),
+    tableId: tableId(),
+    ...inWorkbook(),
     rowId: count('row_id').notNull(),
     /** 0 for the row as a whole: its values are row ids, null where there is no such row. */
     columnId: integer('column_id').notNull(),

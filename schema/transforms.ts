@@ -1,20 +1,16 @@
 import { sql } from 'drizzle-orm';
 import { index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { at, count } from './columnTypes.ts';
+import { changeTimes, inWorkbook, namedIgnoringCase } from './commonColumns.ts';
 import { tables } from './tables.ts';
-import { workbooks } from './workbooks.ts';
 
 /** What derives a table from others. */
 export const transforms = pgTable(
   'transforms',
   {
     id: text('id').primaryKey(),
-    workbookId: text('workbook_id')
-      .notNull()
-      .references(() => workbooks.id),
-    accountId: text('account_id').notNull(),
-    name: text('name').notNull(),
-    nameKey: text('name_key').notNull().generatedAlwaysAs(sql`lower(name)`),
+    ...inWorkbook(),
+    ...namedIgnoringCase(),
     language: text('language', { enum: ['sql', 'python'] }).notNull(),
     template: text('template').notNull(),
     /** Argument to id of a table. */
@@ -33,8 +29,7 @@ export const transforms = pgTable(
     userId: text('user_id'),
     lastRunAt: at('last_run_at'),
     lastError: text('last_error'),
-    createdAt: at('created_at').notNull(),
-    updatedAt: at('updated_at').notNull(),
+    ...changeTimes(),
     deletedAt: at('deleted_at'),
   },
   (t) => [

@@ -8,10 +8,9 @@ import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { EditedTable } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { checkVersion } from '../rows/checkVersion.ts';
+import { requireExpected } from '../rows/checkVersion.ts';
 import { applyEdit, requireEditable } from '../tables/editTable.ts';
 import { requireTable } from '../tables/openTable.ts';
-import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { findBroken } from '../transforms/findBroken.ts';
 
 export interface ColumnRequest {
@@ -56,9 +55,7 @@ export async function openForColumns(
 ): Promise<{ at: TableAt; visible: VisibleColumn[] }> {
   const at = await requireTable(services, request.workbookId, request.name);
   requireEditable(at);
-  const { columns: visible } = await openVisibleColumns(services, principal, at);
-  await checkVersion(services, at, request.expectedVersion, visible, null);
-  return { at, visible };
+  return { at, visible: await requireExpected(services, principal, at, request.expectedVersion) };
 }
 
 /** The column with this name, or a 404 that suggests the nearest name. */

@@ -1,7 +1,10 @@
+import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { type CellSet, type Changes, changedCells, mayRebase, type NamedCells, nameCells, noChanges } from '../../core/table/changes.ts';
 import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
+import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import type { Services } from '../../store/services.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { findUnloggedVersions, readLog } from './readLog.ts';
 
 const mostChanged = 1000;
@@ -27,6 +30,18 @@ export async function checkVersion(
     nameCells(changes.rows, visible),
     changes.truncated,
   );
+}
+
+/** The same for a whole table: returns the columns that the principal sees of it. */
+export async function requireExpected(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  expected: number | null,
+): Promise<VisibleColumn[]> {
+  const { columns } = await openVisibleColumns(services, principal, at);
+  await checkVersion(services, at, expected, columns, null);
+  return columns;
 }
 
 /** A 409 that lists the conflicting cells. */

@@ -1,9 +1,9 @@
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { JobTypes } from '../../core/jobs/kinds.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { findJob, insertJob, type JobRecord } from '../../store/pg/jobs.ts';
+import { findJob, type JobRecord } from '../../store/pg/jobs.ts';
 import { lockSource, type SourceRecord } from '../../store/pg/sources.ts';
-import { makeId } from '../../store/services.ts';
+import { beginJob } from '../jobs/beginJob.ts';
 
 /** Runs inside the transaction. Refuses if another job works on the source. */
 export async function requireIdle(tx: Tx, sourceId: string): Promise<SourceRecord> {
@@ -26,17 +26,6 @@ export async function beginSourceJob<Kind extends 'ingest' | 'analyze' | 'materi
   input: JobTypes[Kind]['input'],
   announce = false,
 ): Promise<JobRecord<Kind>> {
-  const id = makeId('job');
-  return insertJob(tx, {
-    id,
-    kind,
-    accountId: source.accountId,
-    workbookId: source.workbookId,
-    userId: tx.actor.userId as string,
-    workflowId: `${kind}-${source.id}-${id}`,
-    input,
-    announce,
-    actor: { ...tx.actor },
-    createdAt: tx.at,
-  });
+  const { workbookId, accountId, id: sourceId } = source;
+  return beginJob(tx, kind, { workbookId, accountId, sourceId }, input, announce);
 }

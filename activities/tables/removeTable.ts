@@ -2,11 +2,10 @@ import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { WriteAnswer } from '../../store/pg/commit.ts';
 import type { Services } from '../../store/services.ts';
-import { checkVersion } from '../rows/checkVersion.ts';
+import { requireExpected } from '../rows/checkVersion.ts';
 import { deleteTable } from './changeTable.ts';
 import { retryOnMove } from './editTable.ts';
 import { requireTable } from './openTable.ts';
-import { openVisibleTable } from './openVisibleTable.ts';
 
 /** Deletes a table at the version the caller expects; retries if it changed meanwhile. */
 export function removeTable<Answer>(
@@ -20,8 +19,7 @@ export function removeTable<Answer>(
     const at = await requireTable(services, request.workbookId, request.name);
     if (at.table.layer !== 'base')
       throw new DomainError('in-use', 'The table is the output of a transform.', 'Delete the transform, and the table goes with it.');
-    const { columns } = await openVisibleTable(services, principal, at);
-    await checkVersion(services, at, request.expectedVersion, columns, null);
+    await requireExpected(services, principal, at, request.expectedVersion);
     return write((tx) => deleteTable(tx, at), answer);
   });
 }

@@ -4,10 +4,9 @@ import type { Tx, WriteAnswer } from '../../store/pg/commit.ts';
 import { findCurrentTableById } from '../../store/pg/tables.ts';
 import { lockGraph, type TransformRecord, updateTransform } from '../../store/pg/transforms.ts';
 import type { Services } from '../../store/services.ts';
-import { checkVersion } from '../rows/checkVersion.ts';
+import { requireExpected } from '../rows/checkVersion.ts';
 import { deleteTable } from '../tables/changeTable.ts';
 import { retryOnMove } from '../tables/editTable.ts';
-import { openVisibleTable } from '../tables/openVisibleTable.ts';
 import { requireTransform } from './describeTransforms.ts';
 
 /** Deletes a transform and its output, at the version of the output that the caller expects. */
@@ -21,10 +20,7 @@ export function removeTransform<Answer>(
   return retryOnMove(async () => {
     const transform = await requireTransform(services, request.workbookId, request.name);
     const at = transform.outputId === null ? null : await findCurrentTableById(services.db.pool, transform.outputId);
-    if (at) {
-      const { columns } = await openVisibleTable(services, principal, at);
-      await checkVersion(services, at, request.expectedVersion, columns, null);
-    }
+    if (at) await requireExpected(services, principal, at, request.expectedVersion);
     return write(async (tx) => {
       await lockGraph(tx, request.workbookId);
       await forgetTransform(tx, transform);

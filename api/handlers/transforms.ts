@@ -1,6 +1,6 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { beginRecompute } from '../../activities/transforms/beginRecompute.ts';
-import { beginCreation, beginTransformJob } from '../../activities/transforms/beginTransformJob.ts';
+import { beginCreation, beginRun } from '../../activities/transforms/beginTransformJob.ts';
 import { checkDefinition, type WantedTransform } from '../../activities/transforms/defineTransform.ts';
 import { describeSaved, describeTransforms, pageTransforms, requireTransform } from '../../activities/transforms/describeTransforms.ts';
 import { removeTransform } from '../../activities/transforms/removeTransform.ts';
@@ -85,11 +85,9 @@ export function makeTransformHandlers({ services }: ApiParts): Handlers<Transfor
     async runTransform(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const { id } = await requireTransform(services, workbook.id, call.params.name);
-      return call.handOver(
-        call.actor(call.body?.actor),
-        async (tx) => ({ job: await beginTransformJob(tx, 'transform', workbook, { transformId: id, definition: null }) }),
-        { answer: async (job) => ({ status: 200, body: await answerJob(services, call.principal, job) }) },
-      );
+      return call.handOver(call.actor(call.body?.actor), async (tx) => ({ job: await beginRun(tx, workbook, id) }), {
+        answer: async (job) => ({ status: 200, body: await answerJob(services, call.principal, job) }),
+      });
     },
   };
 }
