@@ -1,3 +1,4 @@
+import { benchDerive } from './derive.ts';
 import { benchExport } from './export.ts';
 import { benchFormats } from './formats.ts';
 import { benchIngest } from './ingest.ts';
@@ -12,6 +13,7 @@ import { benchTables } from './tables.ts';
 /** `npm run bench [name…]`: each benchmark prints its figures beside a baseline measured in the same run. */
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   me: benchMe,
+  derive: benchDerive,
   export: benchExport,
   formats: benchFormats,
   ingest: benchIngest,
@@ -21,7 +23,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
 };
 
 /** Benchmarks that need Temporal and a worker. */
-const withWorkflows = new Set(['ingest']);
+const withWorkflows = new Set(['derive', 'ingest']);
 
 /** Benchmarks that start all that they need. */
 const alone: Record<string, () => Promise<void>> = { load: benchLoad, python: benchPython };

@@ -25,7 +25,7 @@ interface Edited {
   medianMs: number;
 }
 
-async function runEdits(wanted: Omit<EditLoad, 'first'>): Promise<Edited> {
+export async function runEdits(wanted: Omit<EditLoad, 'first'>): Promise<Edited> {
   const load: EditLoad = { ...wanted, first: made };
   made += load.edits;
   const child = fork(fileURLToPath(new URL('./editClient.ts', import.meta.url)), [JSON.stringify(load)], { execArgv: ['--import', 'tsx'] });
