@@ -18,9 +18,9 @@ import { sweepJobs } from './jobs/sweepJobs.ts';
 import { thenStartNext } from './jobs/thenStartNext.ts';
 import { collectBlobs, collectVersions, sweepDrafts } from './maintenance/collectGarbage.ts';
 import { expireThings } from './maintenance/expireThings.ts';
+import { beginRuns } from './transforms/chooseRuns.ts';
 import { failTransformJob, finishTransformJob } from './transforms/endTransformJob.ts';
-import { listNextRuns } from './transforms/listNextRuns.ts';
-import { rerunTransform, runTransform } from './transforms/runTransform.ts';
+import { giveUpRun, rerunTransform, runTransform } from './transforms/runTransform.ts';
 
 /** The activities that workflows call, with the services of this process. */
 export function makeActivities(services: Services) {
@@ -40,7 +40,8 @@ export function makeActivities(services: Services) {
         runTransform: (jobId: string) => withHeartbeat((activity) => runTransform(services, jobId, activity)),
         rerunTransform: (jobId: string, transformId: string) =>
           withHeartbeat((activity) => rerunTransform(services, jobId, transformId, activity)),
-        listNextRuns: (jobId: string) => listNextRuns(services, jobId),
+        giveUpRun: (jobId: string, transformId: string) => giveUpRun(services, jobId, transformId),
+        beginRuns: (jobId: string) => beginRuns(services, jobId),
         finishTransformJob: (jobId: string) => finishTransformJob(services, jobId),
         failTransformJob: (jobId: string, reason: 'failed' | 'cancelled') => failTransformJob(services, jobId, reason),
         failSourceJob: (jobId: string, reason: 'failed' | 'cancelled') => failSourceJob(services, jobId, reason),

@@ -72,6 +72,8 @@ export interface Config {
   ingest: { memoryBytes: number; timeMs: number };
   /** Memory for answers that are being made or sent, and how long a reader may take nothing. */
   answers: { processBytes: number; callerBytes: number; readerTimeoutMs: number };
+  /** How long a request waits for the end of its job. */
+  answerWaitMs: number;
   /** How many jobs of one user are under way at a time; the others wait their turn. */
   jobsPerUser: number;
   /** Memory for large bodies and rows that are being worked on. */
@@ -135,6 +137,7 @@ export function loadConfig(env: Env = process.env): Config {
       callerBytes: read.count('SVC_ANSWER_BYTES_PER_CALLER', 64 * 1024 * 1024),
       readerTimeoutMs: read.count('SVC_READER_TIMEOUT_MS', 30_000),
     },
+    answerWaitMs: read.count('SVC_ANSWER_WAIT_MS', 45_000),
     jobsPerUser: read.count('SVC_JOBS_PER_USER', 8),
     work: {
       processBytes: read.count('SVC_WORK_BYTES', 256 * 1024 * 1024),
@@ -205,6 +208,7 @@ export function configToEnv(config: Config): Env {
     SVC_ANSWER_BYTES: String(config.answers.processBytes),
     SVC_ANSWER_BYTES_PER_CALLER: String(config.answers.callerBytes),
     SVC_READER_TIMEOUT_MS: String(config.answers.readerTimeoutMs),
+    SVC_ANSWER_WAIT_MS: String(config.answerWaitMs),
     SVC_JOBS_PER_USER: String(config.jobsPerUser),
     SVC_WORK_BYTES: String(config.work.processBytes),
     SVC_WORK_BYTES_PER_CALLER: String(config.work.callerBytes),

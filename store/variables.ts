@@ -102,6 +102,11 @@ export const variables = {
     default: '30000',
     meaning: 'how long a client may take nothing of an answer before its connection is ended, in milliseconds',
   },
+  SVC_ANSWER_WAIT_MS: {
+    topic: 'API',
+    default: '45000',
+    meaning: 'how long a request waits for the end of its job before it is answered with the job itself, in milliseconds',
+  },
   SVC_PYTHON_MEMORY_BYTES: {
     topic: 'Service',
     default: '1073741824',

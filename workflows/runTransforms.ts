@@ -6,13 +6,19 @@ const { runTransform, rerunTransform } = proxyActivities<Activities>({
   heartbeatTimeout: '30 seconds',
   retry: { initialInterval: '1 second', maximumInterval: '30 seconds', maximumAttempts: 5 },
 });
-const { listNextRuns, finishTransformJob, failTransformJob } = proxyActivities<Activities>({ startToCloseTimeout: '2 minutes' });
+const { beginRuns, giveUpRun, finishTransformJob, failTransformJob } = proxyActivities<Activities>({ startToCloseTimeout: '2 minutes' });
 
-/** Runs a transform, then what is made from its output. */
+/** Fewer than a user may let wait for query processes. */
+const mostAtOnce = 8;
+
+/** Runs a transform: first what it is made from, as far as that is stale, and then what is made from its output. */
 export async function transform(jobId: string): Promise<string> {
   return endWell(jobId, async () => {
-    if ((await runTransform(jobId)) === 'over') return 'refused';
-    await rerunStale(jobId);
+    let step = await runTransform(jobId);
+    for (; step.state === 'waits'; step = await runTransform(jobId)) await rerunAll(jobId, step.next);
+    if (step.state === 'over') return step.end;
+    await rerunAll(jobId, step.next);
+    await finishTransformJob(jobId);
     return 'ran';
   });
 }
@@ -20,16 +26,37 @@ export async function transform(jobId: string): Promise<string> {
 /** Runs the transforms behind all stale tables of a workbook. */
 export async function recompute(jobId: string): Promise<string> {
   return endWell(jobId, async () => {
-    await rerunStale(jobId);
+    await rerunAll(jobId, await beginRuns(jobId));
+    await finishTransformJob(jobId);
     return 'recomputed';
   });
 }
 
-/** In the order of dependency; those that do not depend on each other at the same time. Each is tried once. */
-async function rerunStale(jobId: string): Promise<void> {
-  for (let next = await listNextRuns(jobId); next.length > 0; next = await listNextRuns(jobId))
-    await Promise.all(next.map((transformId) => rerunTransform(jobId, transformId)));
-  await finishTransformJob(jobId);
+/** Each once, as soon as what it is made from is done, some at a time. The end of each run tells which can be run next. */
+async function rerunAll(jobId: string, first: string[]): Promise<void> {
+  const begun = new Set<string>();
+  const running = new Set<Promise<void>>();
+  const begin = (ready: string[]) => {
+    for (const transformId of ready.filter((id) => !begun.has(id)).slice(0, mostAtOnce - running.size)) {
+      begun.add(transformId);
+      const run = rerun(jobId, transformId).then((next) => {
+        running.delete(run);
+        begin(next);
+      });
+      running.add(run);
+    }
+  };
+  begin(first);
+  while (running.size > 0) await Promise.race(running);
+}
+
+async function rerun(jobId: string, transformId: string): Promise<string[]> {
+  try {
+    return await rerunTransform(jobId, transformId);
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+    return giveUpRun(jobId, transformId);
+  }
 }
 
 /** Ends the job also when the work fails or is cancelled. */

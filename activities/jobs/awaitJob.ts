@@ -2,10 +2,8 @@ import { explainFailure, isOver } from '../../core/jobs/endings.ts';
 import { announceJob, findJobVersion, type JobRecord } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 
-/** How long a caller who did not ask for a job waits for its result. */
-const patienceMs = 45_000;
-
 export interface Waiting {
+  /** By default as long as a caller waits who did not ask for a job. */
   patienceMs?: number;
   isReady?: (job: JobRecord) => boolean;
   signal?: AbortSignal;
@@ -16,7 +14,7 @@ export interface Waiting {
  * the workflow: it is written together with the effect, and can be read while Temporal is down.
  */
 export async function watchJob(services: Services, jobId: string, waiting: Waiting = {}): Promise<JobRecord | null> {
-  const until = Date.now() + (waiting.patienceMs ?? patienceMs);
+  const until = Date.now() + (waiting.patienceMs ?? services.config.answerWaitMs);
   for (;;) {
     const seen = await findJobVersion(services.db.orm, jobId);
     const left = until - Date.now();

@@ -1,6 +1,6 @@
 import type { RunOutcome } from '../../core/jobs/transformJobs.ts';
 import { outputStale, transformRun } from '../../core/journal/transformNotes.ts';
-import { findStale } from '../../core/lineage/staleness.ts';
+import { anyChange, findPending, findStale, joinChanges, noChange } from '../../core/lineage/staleness.ts';
 import { sumLayers } from '../../core/storage/use.ts';
 import { openLog } from '../../core/table/layers.ts';
 import type { TableAt } from '../../core/table/table.ts';
@@ -13,7 +13,10 @@ import { saveDraft } from '../../store/pg/sources.ts';
 import { editTable, insertTable, raiseCounters, updateTable, VersionMoved } from '../../store/pg/tables.ts';
 import {
   findTransform,
+  holdEdges,
   holdInputs,
+  holdOutput,
+  holdRedefined,
   insertTransform,
   lockGraph,
   readChange,
@@ -89,10 +92,17 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
   const rowCount = rows.kind === 'written' ? rows.rowCount : (output.before?.rowCount ?? 0);
   const noted = { id: output.id, name: definition.output, editVersion, isNew: rows.kind === 'written', rows: rowCount };
   const notes = transformRun({ id: transformId, name: definition.name, revision }, noted, inputs);
+  // Tables before edges, and these in the direction of the data, as edits lock them: so that none waits for another in a circle.
+  if (output.before) await holdOutput(tx, output.id);
+  const edges = await describeInputs(tx, run, held);
+  if (output.before) await replaceInputs(tx, output.id, edges.inputs);
   try {
     if (rows.kind === 'written' && output.before) await writeVersion(tx, run, output.before, rows, notes);
     else tx.note(output.workbookId, notes);
-    if (rows.kind === 'written' && !output.before) await insertOutput(tx, run, rows);
+    if (rows.kind === 'written' && !output.before) {
+      await insertOutput(tx, run, rows);
+      await replaceInputs(tx, output.id, edges.inputs);
+    }
     if (output.before && output.before.table.name !== definition.output) await updateTable(tx, output.id, { name: definition.output });
   } catch (error) {
     if (brokenConstraint(error) === 'tables_name') throw nameTaken(definition.output);
@@ -100,10 +110,8 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
   }
   const conflicts =
     rows.kind === 'written' ? await applyCarried(tx, { ...output, name: definition.output }, editVersion, rows.carried) : [];
-  const edges = await describeInputs(tx, run, held);
-  await replaceInputs(tx, output.id, edges);
-  const moved = edges.filter(({ staleSince }) => staleSince !== null).map(({ name }) => name);
-  if (moved.length > 0) tx.note(output.workbookId, outputStale(noted, tx.at, moved));
+  const moved = edges.inputs.filter(({ staleSince }) => staleSince !== null).map(({ name }) => name);
+  if (moved.length > 0 && !edges.wasStale) tx.note(output.workbookId, outputStale(noted, tx.at, moved));
   const ran = { outputId: output.id, runRevision: revision, revision, lastRunAt: tx.at, lastError: null };
   await storeDefinition(tx, run, ran);
   return {
@@ -116,26 +124,34 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
   };
 }
 
-/** What the output was made from. An input that moved on meanwhile, in something that is used, makes it stale at once. */
+/**
+ * What the output was made from. An input that moved on meanwhile in something that is used, or is stale itself in that, makes the
+ * output stale at once.
+ */
 async function describeInputs(tx: Tx, { plan, output }: PreparedRun, held: Map<string, { editVersion: number }>) {
   const flowsOf = listFlows(plan);
-  const inputs = new Map(plan.inputs.map(({ at }) => [at.table.id, at]));
-  return Promise.all(
-    [...inputs].map(async ([inputId, at]) => {
+  const tables = new Map(plan.inputs.map(({ at }) => [at.table.id, at]));
+  const edges = await holdEdges(tx, [...tables.keys(), output.id]);
+  const redefined = await holdRedefined(tx, [...tables.keys()]);
+  const inputs = await Promise.all(
+    [...tables].map(async ([inputId, at]) => {
       const flows = flowsOf.get(inputId) ?? null;
       const upTo = held.get(inputId)?.editVersion ?? at.editVersion;
-      const change = upTo === at.editVersion ? null : await readChange(tx, inputId, { after: at.editVersion, upTo });
-      const isStale = change !== null && findStale([{ input: inputId, output: output.id, flows }], inputId, change).has(output.id);
+      const change = upTo === at.editVersion ? noChange : await readChange(tx, inputId, { after: at.editVersion, upTo });
+      const pending = redefined.has(inputId) ? anyChange : findPending(edges.filter(({ tableId }) => tableId === inputId));
+      const moved = joinChanges(change, pending);
+      const isStale = findStale([{ input: inputId, output: output.id, flows }], inputId, moved).has(output.id);
       return {
         inputId,
         name: at.table.name,
         inputVersion: at.editVersion,
         flows,
         staleSince: isStale ? tx.at : null,
-        staleColumns: isStale && !change.rows ? [...change.columns] : null,
+        staleColumns: isStale && !moved.rows ? [...moved.columns] : null,
       };
     }),
   );
+  return { inputs, wasStale: edges.some(({ tableId, moved }) => tableId === output.id && moved !== null) };
 }
 
 async function writeVersion(

@@ -1,7 +1,8 @@
 import { type Ending, endings, type JobProblem } from '../../core/jobs/endings.ts';
-import type { RecomputeResult, RunOutcome } from '../../core/jobs/transformJobs.ts';
+import type { Recomputed, RunOutcome } from '../../core/jobs/transformJobs.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { listDrafts } from '../../store/pg/sources.ts';
+import { listStaleReports } from '../../store/pg/transforms.ts';
 import type { Services } from '../../store/services.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { failJob, succeedJob } from '../jobs/endJob.ts';
@@ -31,7 +32,8 @@ export async function finishTransformJob(services: Services, jobId: string): Pro
   await commitForJob(services, job, async (tx, current) => {
     const drafts = await listDrafts<RunOutcome>(tx.orm, jobId);
     const others = sumUp(drafts.filter(({ stage }) => stage !== ownStage).map(({ draft }) => draft));
-    if (current.kind === 'recompute') return succeedJob(tx, current, others);
+    if (current.kind === 'recompute')
+      return succeedJob(tx, current, { ...others, skippedReports: await listStaleReports(tx.orm, current.workbookId ?? '') });
     const own = drafts.find(({ stage }) => stage === ownStage)?.draft;
     if (!own?.output) throw new Error(`job ${jobId} has no run of its own`);
     const { transformId, created, output, opId } = own;
@@ -39,7 +41,7 @@ export async function finishTransformJob(services: Services, jobId: string): Pro
   });
 }
 
-function sumUp(unordered: RunOutcome[]): RecomputeResult {
+function sumUp(unordered: RunOutcome[]): Recomputed {
   const outcomes = unordered.toSorted((a, b) => a.at.localeCompare(b.at));
   return {
     recomputed: outcomes.flatMap(({ output }) => output ?? []),

@@ -15,17 +15,35 @@ import type { ActivityContext } from '../activityContext.ts';
 import { openJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { retryOnMove } from '../tables/editTable.ts';
+import { chooseRuns } from './chooseRuns.ts';
 import { commitRun, ownStage, type PreparedRun, runStage } from './commitRun.ts';
-import { endTransformJob } from './endTransformJob.ts';
+import { endTransformJob, finishTransformJob } from './endTransformJob.ts';
 import { executeRun } from './executeRun.ts';
 
-/** Runs the transform that a job is about. `over`: the job has ended, also because the run was refused. */
-export async function runTransform(services: Services, jobId: string, activity: ActivityContext): Promise<'ran' | 'over'> {
+/** What is to be done after a step: `next` are transforms to run, before the job's own (`waits`) or after it (`ran`). */
+export type RunStep = { state: 'waits' | 'ran'; next: string[] } | { state: 'over'; end: 'ran' | 'refused' | 'ended before' };
+
+/**
+ * Runs the transform that a job is about, unless something that it reads is stale and was not tried yet. `over`: the job has
+ * ended, because nothing is left to do or because the run was refused.
+ */
+export async function runTransform(services: Services, jobId: string, activity: ActivityContext): Promise<RunStep> {
   const job = await openJob(services, jobId, 'transform');
-  if (!job) return 'over';
-  const { transformId, definition } = job.input;
-  if (await findDraft(services.db.orm, jobId, ownStage)) return 'ran';
+  if (!job) return { state: 'over', end: 'ended before' };
   await updateJob(services.db.orm, jobId, { status: 'running', stage: 'run' });
+  if (!(await findDraft(services.db.orm, jobId, ownStage))) {
+    const before = await chooseRuns(services, job);
+    if (before.length > 0) return { state: 'waits', next: before };
+    if ((await runOwn(services, job, activity)) === 'over') return { state: 'over', end: 'refused' };
+  }
+  const next = await chooseRuns(services, job);
+  if (next.length > 0) return { state: 'ran', next };
+  await finishTransformJob(services, jobId);
+  return { state: 'over', end: 'ran' };
+}
+
+async function runOwn(services: Services, job: JobRecord<'transform'>, activity: ActivityContext): Promise<'ran' | 'over'> {
+  const { transformId, definition } = job.input;
   try {
     const principal = await requireAsker(services, job, 'editor');
     const outcome = await retryOnMove(async () => {
@@ -53,10 +71,23 @@ function requireStored(stored: TransformRecord | null): TransformRecord {
   return stored;
 }
 
-/** Runs a transform again because an input changed. A refusal is remembered and does not end the job. */
-export async function rerunTransform(services: Services, jobId: string, transformId: string, activity: ActivityContext): Promise<void> {
+/**
+ * Runs a transform again because an input changed, and returns those that can be run then, also those that are running already. A
+ * refusal is remembered and does not end the job.
+ */
+export async function rerunTransform(services: Services, jobId: string, transformId: string, activity: ActivityContext): Promise<string[]> {
   const job = await openJob(services, jobId, 'transform', 'recompute');
-  if (!job || (await findDraft(services.db.orm, jobId, runStage(transformId)))) return;
+  if (!job) return [];
+  if (!(await findDraft(services.db.orm, jobId, runStage(transformId)))) await rerun(services, job, transformId, activity);
+  return chooseRuns(services, job);
+}
+
+async function rerun(
+  services: Services,
+  job: JobRecord<'transform' | 'recompute'>,
+  transformId: string,
+  activity: ActivityContext,
+): Promise<void> {
   try {
     await requireAsker(services, job, 'editor');
     await retryOnMove(async () => {
@@ -68,6 +99,15 @@ export async function rerunTransform(services: Services, jobId: string, transfor
     if (!isFinal(error)) throw error;
     await rememberFailure(services, job, transformId, error);
   }
+}
+
+/** Leaves a transform that could not be run, for a reason of ours, to the next recompute. Returns those that can be run next. */
+export async function giveUpRun(services: Services, jobId: string, transformId: string): Promise<string[]> {
+  const job = await openJob(services, jobId, 'transform', 'recompute');
+  if (!job) return [];
+  const failure = new DomainError('unavailable', 'The transform could not be run just now.', 'Try again in a moment.');
+  if (!(await findDraft(services.db.orm, jobId, runStage(transformId)))) await rememberFailure(services, job, transformId, failure);
+  return chooseRuns(services, job);
 }
 
 async function rememberFailure(

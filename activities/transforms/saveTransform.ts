@@ -1,9 +1,10 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { transformDefined } from '../../core/journal/transformNotes.ts';
+import { anyChange } from '../../core/lineage/staleness.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { VersionMoved } from '../../store/pg/tables.ts';
+import { markStale, VersionMoved } from '../../store/pg/tables.ts';
 import { findTransform, holdInputs, lockGraph, type TransformRecord } from '../../store/pg/transforms.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import { beginEventId, makeId, type Services } from '../../store/services.ts';
 import { storeDefinition } from './commitRun.ts';
 import { type CheckedTransform, refuseCycle } from './defineTransform.ts';
 import { inputGone, planSql } from './planRun.ts';
@@ -32,6 +33,7 @@ export async function saveTransform(
   const revision = (stored?.revision ?? 0) + 1;
   const output = { workbookId: workbook.id, accountId: workbook.accountId };
   await storeDefinition(tx, { transformId, definition, stored, defines: true, output }, { revision });
+  if (stored?.outputId) await markStale(tx, { id: stored.outputId, workbookId: workbook.id }, anyChange, beginEventId());
   tx.note(workbook.id, transformDefined({ id: transformId, name: definition.name, revision }));
   return (await findTransform(tx.orm, workbook.id, definition.name)) as TransformRecord;
 }

@@ -45,7 +45,10 @@ const presentResult: { [Kind in Schemas['Job']['kind']]: (job: Done<Kind>, parts
     const transform = transforms.get(result.transformId);
     return transform ? { transform, output: presentOutput(result.output), op_id: result.opId, ...presentRecompute(result) } : null;
   },
-  recompute: ({ result }): Schemas['RecomputeResponse'] => ({ ...presentRecompute(result), skipped_reports: [] }),
+  recompute: ({ result }): Schemas['RecomputeResponse'] => ({
+    ...presentRecompute(result),
+    skipped_reports: result.skippedReports ?? [],
+  }),
   review: presentAsKept,
   restore: presentAsKept,
   file_link: presentAsKept,

@@ -1,5 +1,5 @@
 import type { DescribedTransform } from '../../activities/transforms/describeTransforms.ts';
-import type { FailedRun, RecomputeResult, RunOutput } from '../../core/jobs/transformJobs.ts';
+import type { FailedRun, Recomputed, RunOutput } from '../../core/jobs/transformJobs.ts';
 import type { Freshness } from '../../core/transforms/transform.ts';
 import type { components } from '../../schema/contract.ts';
 
@@ -33,7 +33,7 @@ export function presentOutput({ name, editVersion, rowCount }: Omit<RunOutput, '
 
 const presentFailed = ({ name, error }: FailedRun): Schemas['FailedTable'] => ({ name, error });
 
-export function presentRecompute({ recomputed, failed, conflicts }: RecomputeResult) {
+export function presentRecompute({ recomputed, failed, conflicts }: Recomputed) {
   return { recomputed: recomputed.map(presentOutput), failed: failed.map(presentFailed), conflicts };
 }
 

@@ -54,8 +54,10 @@ export function explainFailure(job: Job): DomainError {
 
 /** Whether the error is a refusal that a retry of the same step would repeat. */
 export function isFinal(error: unknown): error is DomainError {
-  // 501 tells what the installation lacks.
-  return error instanceof DomainError && (problems[error.code].status < 500 || problems[error.code].status === 501);
+  if (!(error instanceof DomainError)) return false;
+  const { status } = problems[error.code];
+  // 429 is about what else goes on; 501 tells what the installation lacks.
+  return (status < 500 && status !== 429) || status === 501;
 }
 
 /** Statuses of problems that lie in the request itself. */

@@ -26,13 +26,18 @@ export type RunOutcome = { transformId: string; opId: number | null; created: bo
   | { output: null; failed: FailedRun }
 );
 
-export interface RecomputeResult {
+export interface Recomputed {
   recomputed: RunOutput[];
   failed: FailedRun[];
   conflicts: string[];
 }
 
-export interface TransformResult extends RecomputeResult {
+export interface RecomputeResult extends Recomputed {
+  /** Names of stale reports, which are not made again. */
+  skippedReports?: string[];
+}
+
+export interface TransformResult extends Recomputed {
   transformId: string;
   created: boolean;
   output: RunOutput;

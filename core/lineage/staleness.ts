@@ -14,6 +14,8 @@ export interface Change {
   columns: ReadonlySet<number>;
 }
 
+export const noChange: Change = { rows: false, columns: new Set() };
+
 /** Of a table that got other content as a whole. */
 export const anyChange: Change = { rows: true, columns: new Set() };
 
@@ -42,6 +44,18 @@ export function findStale(derivations: readonly Derivation[], table: string, cha
   }
   return changed;
 }
+
+/** What will change in a table when it is made again, from what has changed in each of its inputs since it was made. */
+export function findPending(inputs: readonly { flows: Flows | null; moved: Change | null }[]): Change {
+  let changed = nothing;
+  for (const { flows, moved } of inputs) if (moved) changed = addTo(changed, passOn(flows, moved.rows ? 'all' : moved.columns));
+  return changed === 'all' ? anyChange : { rows: false, columns: changed };
+}
+
+export const joinChanges = (a: Change, b: Change): Change => ({
+  rows: a.rows || b.rows,
+  columns: new Set([...a.columns, ...b.columns]),
+});
 
 /** What changes in the output when this changes in the input. */
 function passOn(flows: Flows | null, changed: Changed): Changed {

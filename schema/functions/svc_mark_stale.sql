@@ -13,11 +13,14 @@ DECLARE
   changed jsonb := jsonb_build_object(p_table, CASE WHEN p_columns IS NULL THEN '"all"'::jsonb ELSE to_jsonb(p_columns) END);
   marked text[] := '{}';
   at_table text;
-  what jsonb;
-  edge record;
+  -- Null: all.
+  ids integer[];
+  keys text[];
   reached jsonb;
+  fresh text[];
+  grown jsonb;
 BEGIN
-  IF p_columns = '{}' OR NOT EXISTS (SELECT 1 FROM table_inputs i WHERE i.input_id = p_table AND i.kind = 'transform') THEN
+  IF p_columns = '{}' THEN
     RETURN QUERY SELECT '{}'::text[], '[]'::jsonb;
     RETURN;
   END IF;
@@ -25,46 +28,55 @@ BEGIN
   WHILE cardinality(waiting) > 0 LOOP
     at_table := waiting[1];
     waiting := waiting[2:];
-    what := changed->at_table;
-    FOR edge IN
-      SELECT i.table_id, i.flows, i.stale_since, i.stale_columns FROM table_inputs i
-      WHERE i.input_id = at_table AND i.kind = 'transform'
-        -- What was marked for as much before needs nothing.
-        AND NOT (i.stale_since IS NOT NULL AND (i.stale_columns IS NULL
-          OR (what <> '"all"' AND i.stale_columns @> ARRAY(SELECT jsonb_array_elements_text(what)::integer))))
-    LOOP
-      IF edge.flows IS NULL THEN
-        reached := '"all"';
-      ELSE
+    ids := CASE WHEN changed->at_table = '"all"' THEN NULL ELSE ARRAY(SELECT jsonb_array_elements_text(changed->at_table)::integer) END;
+    keys := ids::text[];
+    -- In a statement of its own: the next one sees what runs have written that this one has waited for.
+    PERFORM 1 FROM table_inputs i
+    WHERE i.input_id = at_table AND i.kind = 'transform' AND (ids IS NULL OR i.flows IS NULL OR i.flows->'columns' ?| keys)
+      -- What was marked for as much before needs nothing.
+      AND NOT (i.stale_since IS NOT NULL AND (i.stale_columns IS NULL OR coalesce(i.stale_columns @> ids, false)))
+    ORDER BY i.table_id FOR NO KEY UPDATE;
+    CONTINUE WHEN NOT FOUND;
+    WITH edges AS MATERIALIZED (
+      SELECT i.table_id, CASE WHEN i.flows IS NULL THEN '"all"' ELSE (
         SELECT CASE WHEN bool_or(r.reach = '"all"') THEN '"all"'::jsonb
                ELSE coalesce((SELECT jsonb_agg(DISTINCT id.value) FROM jsonb_array_elements(jsonb_agg(r.reach)) AS one, jsonb_array_elements(one.value) AS id), '[]') END
-        INTO reached
-        FROM (SELECT value AS reach FROM jsonb_each(edge.flows->'columns') WHERE what = '"all"' OR what @> to_jsonb(key::integer)
-              UNION ALL SELECT edge.flows->'rows' WHERE what = '"all"') AS r;
-      END IF;
-      CONTINUE WHEN reached IS NULL OR reached = '[]';
-      IF NOT EXISTS (SELECT 1 FROM table_inputs o WHERE o.table_id = edge.table_id AND o.kind = 'transform' AND o.stale_since IS NOT NULL) THEN
-        marked := marked || edge.table_id;
-      END IF;
+        FROM (SELECT value AS reach FROM jsonb_each(i.flows->'columns') WHERE ids IS NULL OR key = ANY (keys)
+              UNION ALL SELECT i.flows->'rows' WHERE ids IS NULL) AS r) END AS reach
+      FROM table_inputs i
+      WHERE i.input_id = at_table AND i.kind = 'transform' AND (ids IS NULL OR i.flows IS NULL OR i.flows->'columns' ?| keys)
+        AND NOT (i.stale_since IS NOT NULL AND (i.stale_columns IS NULL OR coalesce(i.stale_columns @> ids, false)))
+    ), marks AS (
       UPDATE table_inputs i SET
         stale_since = coalesce(i.stale_since, p_at),
-        stale_columns = CASE
-          WHEN what = '"all"' OR (i.stale_since IS NOT NULL AND i.stale_columns IS NULL) THEN NULL
-          ELSE ARRAY(SELECT jsonb_array_elements_text(what)::integer UNION SELECT unnest(i.stale_columns)) END
-      WHERE i.table_id = edge.table_id AND i.input_id = at_table;
-      what := changed->at_table;
-      IF changed->edge.table_id IS NULL OR (changed->edge.table_id <> '"all"' AND (reached = '"all"' OR NOT changed->edge.table_id @> reached)) THEN
-        changed := changed || jsonb_build_object(edge.table_id, CASE
-          WHEN reached = '"all"' OR changed->edge.table_id IS NULL THEN reached
-          ELSE (SELECT jsonb_agg(DISTINCT id.value) FROM jsonb_array_elements((changed->edge.table_id) || reached) AS id) END);
-        waiting := waiting || edge.table_id;
-      END IF;
-    END LOOP;
+        stale_columns = CASE WHEN ids IS NULL OR (i.stale_since IS NOT NULL AND i.stale_columns IS NULL) THEN NULL
+          ELSE ARRAY(SELECT unnest(ids) UNION SELECT unnest(i.stale_columns)) END
+      FROM edges e WHERE e.reach <> '[]' AND i.table_id = e.table_id AND i.input_id = at_table
+    )
+    SELECT jsonb_object_agg(e.table_id, e.reach),
+      array_agg(e.table_id) FILTER (WHERE NOT EXISTS (
+        SELECT 1 FROM table_inputs o WHERE o.table_id = e.table_id AND o.kind = 'transform' AND o.stale_since IS NOT NULL))
+    INTO reached, fresh FROM edges e WHERE e.reach <> '[]';
+    CONTINUE WHEN reached IS NULL;
+    marked := marked || coalesce(fresh, '{}');
+    -- Tables that others are made from, where more changed than is known so far.
+    SELECT jsonb_object_agg(r.key, CASE WHEN r.value = '"all"' OR changed->r.key IS NULL THEN r.value
+             ELSE (SELECT jsonb_agg(DISTINCT id.value) FROM jsonb_array_elements((changed->r.key) || r.value) AS id) END)
+    INTO grown FROM jsonb_each(reached) AS r
+    WHERE (changed->r.key IS NULL OR (changed->r.key <> '"all"' AND (r.value = '"all"' OR NOT changed->r.key @> r.value)))
+      AND EXISTS (SELECT 1 FROM table_inputs o WHERE o.input_id = r.key AND o.kind = 'transform');
+    CONTINUE WHEN grown IS NULL;
+    changed := changed || grown;
+    waiting := waiting || ARRAY(SELECT key FROM jsonb_object_keys(grown) AS key ORDER BY key);
   END LOOP;
+  IF marked = '{}' THEN
+    RETURN QUERY SELECT '{}'::text[], '[]'::jsonb;
+    RETURN;
+  END IF;
   RETURN QUERY
     SELECT coalesce(array_agg(t.name ORDER BY t.name), '{}'),
       coalesce(jsonb_agg(jsonb_build_object('id', p_event || upper(substr(replace(gen_random_uuid()::text, '-', ''), 1, 16)), 'type', 'artifact.stale',
-        'data', jsonb_build_object('artifact_id', t.id, 'name', t.name, 'kind', 'table', 'edit_version', t.edit_version,
+        'data', jsonb_build_object('artifact_id', t.id, 'name', t.name, 'kind', CASE t.type WHEN 'report' THEN 'report' ELSE 'table' END, 'edit_version', t.edit_version,
           'stale_since', to_char(p_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
           'inputs', (SELECT jsonb_agg(n.name ORDER BY n.name) FROM table_inputs i JOIN tables n ON n.id = i.input_id
                      WHERE i.table_id = t.id AND i.kind = 'transform' AND i.stale_since IS NOT NULL))) ORDER BY t.name), '[]')

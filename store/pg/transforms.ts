@@ -1,5 +1,6 @@
-import { and, asc, eq, getTableColumns, gt, inArray, isNull, sql } from 'drizzle-orm';
+import { and, asc, eq, getTableColumns, gt, inArray, isNull, notInArray, sql } from 'drizzle-orm';
 import type pg from 'pg';
+import type { Flows } from '../../core/lineage/flows.ts';
 import { anyChange, type Change } from '../../core/lineage/staleness.ts';
 import type { Freshness } from '../../core/transforms/transform.ts';
 import { tableInputs, tables, transforms } from '../../schema/index.ts';
@@ -70,6 +71,42 @@ export async function holdInputs(tx: Tx, ids: string[]): Promise<Map<string, { e
   return new Map(rows.map(({ id, version, active }) => [id, { editVersion: Number(version), isActive: active }]));
 }
 
+/** Lets nobody else change a table until the transaction ends. */
+export async function holdOutput(tx: Tx, id: string): Promise<void> {
+  await tx.client.query('SELECT 1 FROM tables WHERE id = $1 FOR NO KEY UPDATE', [id]);
+}
+
+/** What a table was made from, and what has changed of that since. */
+export interface Edge {
+  tableId: string;
+  inputId: string;
+  flows: Flows | null;
+  moved: Change | null;
+}
+
+/** What these tables were made from. No edit marks more of it until the transaction ends. */
+export async function holdEdges(tx: Tx, tableIds: string[]): Promise<Edge[]> {
+  const { rows } = await tx.client.query<Omit<Edge, 'moved'> & { stale: boolean; columns: number[] | null }>(
+    `SELECT table_id AS "tableId", input_id AS "inputId", flows, stale_since IS NOT NULL AS stale, stale_columns AS columns
+     FROM table_inputs WHERE table_id = ANY ($1) AND kind = 'transform' ORDER BY table_id, input_id FOR NO KEY UPDATE`,
+    [tableIds],
+  );
+  return rows.map(({ stale, columns, ...edge }) => ({
+    ...edge,
+    moved: stale ? (columns === null ? anyChange : { rows: false, columns: new Set(columns) }) : null,
+  }));
+}
+
+/** Of these tables those whose transform was replaced and not run since. It stays so until the transaction ends. */
+export async function holdRedefined(tx: Tx, tableIds: string[]): Promise<Set<string>> {
+  const { rows } = await tx.client.query<{ id: string; redefined: boolean }>(
+    `SELECT output_id AS id, run_revision IS DISTINCT FROM revision AS redefined FROM transforms
+     WHERE output_id = ANY ($1) AND deleted_at IS NULL ORDER BY id FOR SHARE`,
+    [tableIds],
+  );
+  return new Set(rows.filter(({ redefined }) => redefined).map(({ id }) => id));
+}
+
 /** What changed in a table between two versions, as far as the log tells. */
 export async function readChange(tx: Tx, tableId: string, range: { after: number; upTo: number }): Promise<Change> {
   const { rows } = await tx.client.query<{ versions: string; rows: boolean | null; columns: number[] }>(
@@ -86,11 +123,25 @@ export async function readChange(tx: Tx, tableId: string, range: { after: number
 
 export type InputRow = Omit<typeof tableInputs.$inferInsert, 'tableId' | 'kind'>;
 
-/** Replaces what a table was made from. */
+/** Replaces what a table was made from. Rows are kept: an edit that waits for one of them finds it changed, not gone. */
 export async function replaceInputs(tx: Tx, tableId: string, inputs: InputRow[]): Promise<void> {
-  await tx.orm.delete(tableInputs).where(and(eq(tableInputs.tableId, tableId), eq(tableInputs.kind, 'transform')));
-  if (inputs.length > 0)
-    await tx.orm.insert(tableInputs).values(inputs.map((input) => ({ ...input, tableId, kind: 'transform' as const })));
+  const kept = inputs.map(({ inputId }) => inputId);
+  const others = kept.length > 0 ? notInArray(tableInputs.inputId, kept) : undefined;
+  await tx.orm.delete(tableInputs).where(and(eq(tableInputs.tableId, tableId), eq(tableInputs.kind, 'transform'), others));
+  if (kept.length === 0) return;
+  await tx.orm
+    .insert(tableInputs)
+    .values(inputs.map((input) => ({ ...input, tableId, kind: 'transform' as const })))
+    .onConflictDoUpdate({
+      target: [tableInputs.tableId, tableInputs.inputId],
+      set: {
+        kind: sql`excluded.kind`,
+        inputVersion: sql`excluded.input_version`,
+        flows: sql`excluded.flows`,
+        staleSince: sql`excluded.stale_since`,
+        staleColumns: sql`excluded.stale_columns`,
+      },
+    });
 }
 
 /** What the last runs of transforms have read for these tables. */
@@ -141,6 +192,17 @@ export async function readFreshness(pool: pg.Pool | pg.PoolClient, ids: string[]
   if (ids.length === 0) return new Map();
   const { rows } = await pool.query<TransformNode>(`${selectNodes} AND tr.id = ANY ($1)`, [ids]);
   return new Map(rows.map(({ id, staleSince, moved }) => [id, { staleSince, moved }]));
+}
+
+/** Names of the reports that something was changed under since they were made. */
+export async function listStaleReports(orm: Orm, workbookId: string): Promise<string[]> {
+  const isStale = sql`EXISTS (SELECT 1 FROM table_inputs i WHERE i.table_id = ${tables.id} AND i.stale_since IS NOT NULL)`;
+  const rows = await orm
+    .select({ name: tables.name })
+    .from(tables)
+    .where(and(eq(tables.workbookId, workbookId), eq(tables.type, 'report'), isNull(tables.deletedAt), isStale))
+    .orderBy(asc(tables.name));
+  return rows.map(({ name }) => name);
 }
 
 /** Names of tables by id, deleted ones too. */

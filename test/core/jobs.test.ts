@@ -50,7 +50,9 @@ describe('a step that is refused', () => {
   it('is not run again, unless it is the service that fails', () => {
     expect(isFinal(new DomainError('validation-failed', '', ''))).toBe(true);
     expect(isFinal(new DomainError('insufficient-role', '', ''))).toBe(true);
+    expect(isFinal(new DomainError('not-configured', '', ''))).toBe(true);
     expect(isFinal(new DomainError('unavailable', '', ''))).toBe(false);
+    expect(isFinal(new DomainError('rate-limited', '', ''))).toBe(false);
     expect(isFinal(new Error('a fault'))).toBe(false);
   });
 });

@@ -5,6 +5,7 @@ import { holdDraft, holdTables } from '../ingest/hold.ts';
 import { bare, type IngestWorld, makeXlsx, openWorld, type UploadAnswer } from '../ingest/world.ts';
 import { type ApiProcess, startApiProcess } from '../setup/apiProcess.ts';
 import { environmentOf, startWorkerProcess, type WorkerProcess } from '../setup/workerProcess.ts';
+import { makeDerivedChain } from './derivedChain.ts';
 
 /** Worker and API are killed at every stage of an ingest: it is finished all the same, and once. */
 
@@ -110,16 +111,19 @@ describe('a worker that is killed', () => {
     expect(await world.readCredits()).toMatchObject({ used: credits.used + 3, remaining: credits.remaining - 3 });
   });
 
-  it('twice, at any moment, over larger files, loses nothing and does nothing twice', async () => {
+  it('twice, at any moment, over larger files and derived tables, loses nothing and does nothing twice', async () => {
     const credits = await world.readCredits();
+    const chain = await makeDerivedChain(world);
     const begun: Awaited<ReturnType<typeof begin>>[] = [];
     for (let kills = 0; kills < 2; kills += 1) {
       begun.push(...(await Promise.all(Array.from({ length: 4 }, () => begin(4_000)))));
+      await chain.begin();
       await delay(randomInt(100, 2_500));
       await killWorker();
       await startWorker();
     }
     for (const { workbookId, jobId } of begun) await expectOnce(workbookId, jobId, 4_001);
+    await chain.expectOnce();
     // 12,006 cells each: every started twenty thousand are one credit.
     expect((await world.readCredits()).used).toBe(credits.used + begun.length);
   });

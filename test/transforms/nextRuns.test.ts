@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chooseNextRuns } from '../../core/transforms/nextRuns.ts';
+import { chooseNextRuns, findAbove, findBelow } from '../../core/transforms/nextRuns.ts';
 
 /** `b: a+` is a transform b that reads a; + says that its output is stale. */
 const graph = (...lines: string[]) =>
@@ -17,7 +17,14 @@ describe('what is run next', () => {
     ['the next, when its input is fresh', graph('b: a', 'c: b+'), ['b'], null, ['c']],
     ['nothing behind a failure, but the others', graph('b: a+', 'c: b+', 'd: a+'), ['b'], null, ['d']],
     ['nothing twice', graph('b: a+'), ['b'], null, []],
-    ['only what is made from a table', graph('b: a', 'c: b+', 'd: a+'), ['b'], new Set(['b']), ['c']],
-    ['whatever is stale elsewhere', graph('x: y+', 'b: a', 'c: b x+'), ['b'], new Set(['b']), ['c']],
+    ['only what is wanted', graph('b: a', 'c: b+', 'd: a+'), ['b'], new Set(['b', 'c']), ['c']],
+    ['whatever is stale elsewhere', graph('x: y+', 'b: a', 'c: b x+'), ['b'], new Set(['b', 'c']), ['c']],
+    ['whatever is stale elsewhere before a fresh table', graph('x: y+', 'b: x', 'c: b+'), [], new Set(['b', 'c']), ['c']],
   ])('%s', (_, nodes, tried, only, next) => expect(chooseNextRuns(nodes, new Set(tried), only)).toEqual(next));
+
+  it('is found from a table in both directions', () => {
+    const nodes = graph('b: a', 'c: a', 'd: b c', 'e: d', 'f: c');
+    expect(findAbove(nodes, ['d'])).toEqual(new Set(['d', 'b', 'c', 'a']));
+    expect(findBelow(nodes, 'b')).toEqual(new Set(['b', 'd', 'e']));
+  });
 });

@@ -10,7 +10,7 @@ type Wanted = Omit<Schemas['TransformRequest'], 'language' | 'materialize'> &
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 
 /** A workbook of its own with what tests of transforms do to it, through HTTP. */
-export async function makeBook(store: TestStore, client = store.owner.client) {
+export async function makeBook(store: Pick<TestStore, 'owner' | 'api'>, client = store.owner.client) {
   const { id } = ok(await client.POST('/api/v1/workbooks', { body: { title: 'Derived' } }));
   const path = { workbook_id: id };
   const named = (name: string) => ({ path: { ...path, name } });
@@ -19,6 +19,8 @@ export async function makeBook(store: TestStore, client = store.owner.client) {
       params: { path },
       body: { language: 'sql', materialize: 'table', ...wanted } as Schemas['TransformRequest'],
     });
+  const tryRecompute = (as = client) => as.POST(`${base}/recompute`, { params: { path } });
+  const list = async () => ok(await client.GET(`${base}/transforms`, { params: { path } })).transforms;
   return {
     id,
     table: (name: string, columns: WantedColumn[], rows: Record<string, unknown>[] = []) => makeTable(client, id, name, columns, rows),
@@ -36,7 +38,15 @@ export async function makeBook(store: TestStore, client = store.owner.client) {
       return result;
     },
     get: async (name: string) => ok(await client.GET(`${base}/transforms/{name}`, { params: named(name) })),
-    list: async () => ok(await client.GET(`${base}/transforms`, { params: { path } })).transforms,
+    list,
+    /** Names of the stale ones. */
+    stale: async () => (await list()).filter(({ freshness }) => freshness.stale).map(({ name }) => name),
+    tryRecompute,
+    recompute: async () => {
+      const result = ok(await tryRecompute());
+      if (!('recomputed' in result)) throw new Error('it took too long');
+      return result;
+    },
     getTable: async (name: string) => ok(await client.GET(`${base}/tables/{name}`, { params: named(name) })),
     tryRemove: (name: string, version = 'null') =>
       client.DELETE(`${base}/transforms/{name}`, { params: { ...named(name), query: { expected_version: version } } }),

@@ -1,0 +1,179 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { timeouts } from '../../store/pg/database.ts';
+import { ok } from '../setup/api.ts';
+import type { TestStore } from '../tables/store.ts';
+import { holdRuns } from '../transforms/hold.ts';
+import { makeBook } from '../transforms/world.ts';
+import { keepHistory, replayHistory } from './replay.ts';
+import { useStoreWithWorker } from './storeWithWorker.ts';
+
+let store: TestStore;
+beforeAll(async () => {
+  store = await useStoreWithWorker();
+  // Runs that are held wait for long, on a busy machine.
+  Object.assign(timeouts, { lock: '60s', transaction: '120s' });
+});
+
+async function newestRun(workbookId: string, kind: string) {
+  const { rows } = await store.api.sql.query<{ workflow_id: string }>(
+    'SELECT workflow_id FROM jobs WHERE workbook_id = $1 AND kind = $2 ORDER BY id DESC LIMIT 1',
+    [workbookId, kind],
+  );
+  const { client } = await store.services.temporal();
+  return client.workflow.getHandle(rows[0]?.workflow_id as string);
+}
+
+/** a → b, a → c; b and c → d. */
+async function makeDiamond() {
+  const book = await makeBook(store);
+  await book.table('a', [{ name: 'n', type: 'BIGINT' }], [{ n: 1 }]);
+  for (const name of ['b', 'c']) await book.create({ name, template: 'SELECT n FROM {{ a }}', args: { a: 'a' } });
+  await book.create({ name: 'd', template: 'SELECT b.n + c.n AS n FROM {{ b }} b, {{ c }} c', args: { b: 'b', c: 'c' } });
+  const edit = (n: number) => book.edit('a', [{ __svc_row_id: 1, n }]);
+  const runs = async () =>
+    (await store.api.sql.query("SELECT 1 FROM ops WHERE scope = $1 AND kind = 'transform.run'", [book.id])).rowCount ?? 0;
+  return { ...book, change: edit, runs };
+}
+
+describe('transform and recompute', () => {
+  it('end with their work done, or refused', async () => {
+    const book = await makeDiamond();
+    await book.change(2);
+    await book.run('b');
+    const ran = await newestRun(book.id, 'transform');
+    expect(await ran.result()).toBe('ran');
+    await keepHistory('transform', ran);
+    await book.change(3);
+    await book.run('d');
+    const late = await newestRun(book.id, 'transform');
+    expect(await late.result()).toBe('ran');
+    await keepHistory('transformOfStale', late);
+    await book.change(4);
+    await book.recompute();
+    const recomputed = await newestRun(book.id, 'recompute');
+    expect(await recomputed.result()).toBe('recomputed');
+    await keepHistory('recompute', recomputed);
+    await book.tryCreate({ name: 'e', template: 'SELECT nothing FROM {{ a }}', args: { a: 'a' } });
+    const refused = await newestRun(book.id, 'transform');
+    expect(await refused.result()).toBe('refused');
+    await keepHistory('transformRefused', refused);
+  });
+
+  it('end as cancelled, and keep what was run', async () => {
+    const book = await makeDiamond();
+    await book.change(2);
+    const held = await holdRuns(store.api.sql, book.id, () => book.tryRecompute());
+    await held.waitForRuns(2);
+    const cancelled = store.owner.client.POST('/api/v1/jobs/{job_id}/cancel', { params: { path: { job_id: held.jobId } } });
+    const handle = await newestRun(book.id, 'recompute');
+    // Asked for, before the runs go on.
+    await expect
+      .poll(async () => (await handle.fetchHistory()).events?.some(({ workflowExecutionCancelRequestedEventAttributes: asked }) => asked), {
+        timeout: 30_000,
+      })
+      .toBe(true);
+    await held.letGo();
+    expect(ok(await cancelled)).toMatchObject({ status: 'failed', error: 'cancelled' });
+    expect(await handle.result()).toBe('cancelled');
+    await keepHistory('recomputeCancelled', handle);
+    await book.recompute();
+    expect(await book.read('d')).toMatchObject([{ n: 4 }]);
+  });
+
+  it.each(['transform', 'transformOfStale', 'transformRefused', 'recompute', 'recomputeCancelled'])(
+    '%s is replayed by the workflow as it is now',
+    (name) => replayHistory(name),
+  );
+});
+
+describe('a recompute', () => {
+  it('runs what does not depend on each other at the same time, and the rest behind it', async () => {
+    const book = await makeDiamond();
+    await book.change(2);
+    const before = await book.runs();
+    const held = await holdRuns(store.api.sql, book.id, book.recompute);
+    await held.waitForRuns(2);
+    expect(await book.runs()).toBe(before);
+    await held.letGo();
+    const { recomputed } = await held.answer;
+    expect(recomputed.map(({ name }) => name).toSorted()).toEqual(['b', 'c', 'd']);
+    expect(recomputed.at(-1)?.name).toBe('d');
+    expect(await book.runs()).toBe(before + 3);
+  });
+
+  it('during which an input is edited loses nothing, and leaves stale what uses the edit', async () => {
+    const book = await makeDiamond();
+    await book.change(2);
+    const held = await holdRuns(store.api.sql, book.id, book.recompute);
+    await held.waitForRuns(2);
+    // Both have read 2.
+    expect((await book.change(3)).stale).toEqual([]);
+    await held.letGo();
+    const { recomputed, failed } = await held.answer;
+    // What is made from them waits for the next one.
+    expect([recomputed.map(({ name }) => name).toSorted(), failed]).toEqual([['b', 'c'], []]);
+    expect(await book.read('b')).toMatchObject([{ n: 2 }]);
+    expect(await book.stale()).toEqual(['b', 'c', 'd']);
+    expect((await book.getTable('b')).freshness).toMatchObject({ stale: true, inputs: ['a'] });
+    // They were stale all the time.
+    expect((await book.events('artifact.stale')).map(({ name }) => name)).toEqual(['b', 'c', 'd']);
+    await book.recompute();
+    expect(await book.stale()).toEqual([]);
+    expect(await book.read('d')).toMatchObject([{ n: 6 }]);
+  });
+
+  it('and runs under edits that do not stop lose none of them', async () => {
+    const book = await makeDiamond();
+    let isOver = false;
+    const editing = (async () => {
+      let n = 1;
+      while (!isOver) {
+        n += 1;
+        await book.change(n);
+      }
+      return n;
+    })();
+    for (const name of ['b', 'd', 'c']) await Promise.all([book.run(name), book.recompute()]);
+    isOver = true;
+    const last = await editing;
+    await book.recompute();
+    expect(await book.stale()).toEqual([]);
+    expect(await book.read('d')).toMatchObject([{ n: 2 * last }]);
+  });
+
+  it('is joined by a second request', async () => {
+    const book = await makeDiamond();
+    await book.change(2);
+    const before = await book.runs();
+    const held = await holdRuns(store.api.sql, book.id, book.recompute);
+    const second = book.recompute();
+    await held.waitForRuns(2);
+    await held.letGo();
+    const answer = await held.answer;
+    expect(answer.recomputed.length).toBe(3);
+    expect(await second).toEqual(answer);
+    expect(await book.runs()).toBe(before + 3);
+    expect((await store.api.sql.query("SELECT 1 FROM jobs WHERE workbook_id = $1 AND kind = 'recompute'", [book.id])).rowCount).toBe(1);
+  });
+
+  it('that takes too long is answered with its job', async () => {
+    const book = await makeDiamond();
+    await book.change(2);
+    const { taskQueue } = store.api.config.temporal;
+    const impatient = await store.api.another({ SVC_ANSWER_WAIT_MS: '1', TEMPORAL_TASK_QUEUE: taskQueue });
+    const held = await holdRuns(store.api.sql, book.id, () => book.tryRecompute(impatient.as(store.owner.session)));
+    const { response, data } = await held.answer;
+    expect([response.status, response.headers.get('location'), data]).toEqual([202, `/api/v1/jobs/${held.jobId}`, { job_id: held.jobId }]);
+    await held.letGo();
+    const params = { path: { job_id: held.jobId }, query: { wait: 5 } };
+    const getJob = async () => ok(await store.owner.client.GET('/api/v1/jobs/{job_id}', { params }));
+    await expect.poll(async () => (await getJob()).status, { timeout: 60_000 }).toBe('succeeded');
+    expect(await getJob()).toMatchObject({
+      kind: 'recompute',
+      status: 'succeeded',
+      result: { recomputed: { length: 3 }, failed: [], skipped_reports: [] },
+    });
+    expect((await book.events('job.completed')).length).toBe(1);
+    await impatient.stop();
+  });
+});
