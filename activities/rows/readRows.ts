@@ -11,6 +11,7 @@ import {
   type OrderTerm,
   readRowsAfter,
   readSortedRows,
+  sortsLongValues,
   streamRowsBetween,
   streamRowsByIds,
 } from '../../store/tables/readPage.ts';
@@ -32,7 +33,9 @@ export async function openRows(services: Services, visible: VisibleTable, query:
   const all = [...visible.columns, rowIdField];
   const projection: Projection = { visible, columns: chooseColumns(all, query.columns) };
   const order = chooseOrder(all, query.sort);
-  if (query.filter !== undefined) return readFiltered(services, projection, { ...query, filter: query.filter }, order);
+  if (query.filter !== undefined) return readFiltered(services, projection, query, query.filter, order);
+  const sorted = order.length > 0 ? (decodePosition(visible.at, query) ?? query.offset ?? 0) + query.limit : 0;
+  if (sortsLongValues(projection, sorted)) return readFiltered(services, projection, query, 'true', order);
   if (isFew(projection, query.limit + 1)) return readRows(services, visible, query);
   const { columns } = projection;
   const { at } = visible;

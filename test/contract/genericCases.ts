@@ -13,10 +13,21 @@ import { allScopesBut, unknownId, type World } from './world.ts';
 /** Provokes the problem and returns the answer to it. */
 export type Case = (world: World, operation: Operation) => Promise<Response>;
 
+/** A request that is refused changes nothing, so one sample serves all the ways in which an operation refuses. */
+const refusedSamples = new WeakMap<World, Map<string, Promise<Sample>>>();
+
+function sampleToRefuse(world: World, operation: Operation): Promise<Sample> {
+  const known = refusedSamples.get(world) ?? new Map<string, Promise<Sample>>();
+  refusedSamples.set(world, known);
+  const sample = known.get(operation.id) ?? makeSample(world, operation);
+  known.set(operation.id, sample);
+  return sample;
+}
+
 const sendChanged =
   (change: (sample: Sample, world: World, operation: Operation) => Sample): Case =>
   async (world, operation) =>
-    sendSample(world, operation, change(await makeSample(world, operation), world, operation));
+    sendSample(world, operation, change(await sampleToRefuse(world, operation), world, operation));
 
 const withQuery = (path: string, query: string) => `${path}${path.includes('?') ? '&' : '?'}${query}`;
 
@@ -107,7 +118,7 @@ export const genericCases: Partial<Record<ProblemCode, Case>> = {
   unauthenticated: sendChanged((sample) => ({ ...sample, token: null })),
 
   'token-expired': async (world, operation) => {
-    const sample = await makeSample(world, operation);
+    const sample = await sampleToRefuse(world, operation);
     return sendSample(world, operation, { ...sample, token: await expiredSession(world) });
   },
 
@@ -131,7 +142,7 @@ export const genericCases: Partial<Record<ProblemCode, Case>> = {
   })),
 
   async 'too-large'(world, operation) {
-    const sample = await makeSample(world, operation);
+    const sample = await sampleToRefuse(world, operation);
     if (operation.bodyTypes.length > 0) return announceHugeBody(world, operation, sample);
     return sendSample(world, operation, { ...sample, headers: { ...sample.headers, 'X-Long': 'x'.repeat(200_000) } });
   },
@@ -147,7 +158,7 @@ export const genericCases: Partial<Record<ProblemCode, Case>> = {
   'missing-scope': async (world, operation) => {
     // A key, because it works on both planes.
     const key = await mintKey(world.owner.client, { scopes: allScopesBut(...operation.scopes) });
-    return sendSample(world, operation, { ...(await makeSample(world, operation)), token: key.text });
+    return sendSample(world, operation, { ...(await sampleToRefuse(world, operation)), token: key.text });
   },
 
   'outside-reach': sendChanged((sample, world) => ({ ...sample, token: world.pinnedKey })),
@@ -185,6 +196,6 @@ export async function exceedRate(world: World, limited: TestServer, operation: O
      ON CONFLICT (subject) DO UPDATE SET minute = excluded.minute, leased = excluded.leased`,
     [world.owner.userId],
   );
-  const sample = await makeSample(world, operation);
+  const sample = await sampleToRefuse(world, operation);
   return sendSample({ ...world, api: { ...world.api, fetch: limited.fetch } }, operation, { ...sample, token: world.owner.session });
 }
