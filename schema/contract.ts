@@ -1073,9 +1073,10 @@ export interface paths {
         put?: never;
         /**
          * Feed new bytes to a source
-         * @description Ingests a new state of the file under the same source. Tables that were not edited get a new version; if one was edited
-         *     since, nothing is changed and the answer is 409 `in-use`; without the credits that structuring needs it is 402. Refused on
-         *     a governed workbook with 403 `governed-workbook`.
+         * @description Ingests a new state of the file under the same source, all or nothing. Its tables get a new version. What people edited
+         *     since is merged by cell: edits, added rows and columns stay; where the file changed the same cell its value is written,
+         *     and the value that it replaced is kept as a conflict (`GET …/conflicts`). Without the credits that structuring needs the
+         *     answer is 402; 409 `in-use` while the source is ingested. Refused on a governed workbook with 403 `governed-workbook`.
          */
         post: operations["reviseSource"];
         delete?: never;

@@ -5,12 +5,12 @@ import type { ColumnRecord } from '../../core/table/table.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import { touchBranch } from '../../store/pg/branches.ts';
 import type { Tx, WriteAnswer } from '../../store/pg/commit.ts';
-import { insertConflicts, type NewConflict } from '../../store/pg/conflicts.ts';
 import type { EditedTable } from '../../store/pg/tables.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import type { Services } from '../../store/services.ts';
 import { requestCompaction } from '../compaction/startCompaction.ts';
 import { withRoom } from '../storage/withRoom.ts';
 import { applyEdit, retryOnMove } from '../tables/editTable.ts';
+import { openConflicts } from './openConflicts.ts';
 import type { PreparedMerge } from './prepareMerge.ts';
 
 /** What came of the merge of one table. */
@@ -95,22 +95,9 @@ async function applyMerge(tx: Tx, merge: PreparedMerge): Promise<{ edited: Edite
   const changes = plan.inserted + plan.updated + plan.deleted;
   const edited = changes > 0 ? await applyEdit(tx, at, plan) : null;
   const editVersion = edited?.editVersion ?? at.editVersion;
-  const records = conflicts.map(
-    (conflict): NewConflict => ({
-      id: makeId('cfl'),
-      workbookId: table.workbookId,
-      accountId: table.accountId,
-      tableId: table.id,
-      branchId: branch.id,
-      kind: 'overwrite',
-      editVersion,
-      ...conflict,
-    }),
-  );
-  await insertConflicts(tx, records);
+  const ids = await openConflicts(tx, table, conflicts, { branchId: branch.id, editVersion });
   await touchBranch(tx, branch.id, table.id);
-  const ids = records.map(({ id }) => id);
-  tx.note(table.workbookId, tableMerged(table, editVersion, branch.id, ids));
+  tx.note(table.workbookId, tableMerged(table, editVersion, branch.id, ids.length));
   return { edited, ids };
 }
 

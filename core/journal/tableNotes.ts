@@ -100,19 +100,15 @@ export function tablesBranched(branchId: string, tables: (NotedTable & { editVer
   };
 }
 
-/** A file was merged into a table. The edit itself, if there was one, is noted on its own. */
-export function tableMerged(table: NotedTable, editVersion: number, branchId: string, conflictIds: string[]): Notes {
+/** A file was merged into a table. The edit itself, if there was one, is noted on its own, as are conflicts. */
+export function tableMerged(table: NotedTable, editVersion: number, branchId: string, conflicts: number): Notes {
   const { id: artifact_id, name } = table;
+  return { events: [{ type: 'version.merged', data: { artifact_id, name, branch_id: branchId, edit_version: editVersion, conflicts } }] };
+}
+
+export function conflictsCreated({ id: artifact_id, name }: NotedTable, conflictIds: string[]): Notes {
   return {
-    events: [
-      {
-        type: 'version.merged',
-        data: { artifact_id, name, branch_id: branchId, edit_version: editVersion, conflicts: conflictIds.length },
-      },
-      ...conflictIds.map(
-        (conflict_id): EventNote => ({ type: 'conflict.created', data: { artifact_id, name, conflict_id, kind: 'overwrite' } }),
-      ),
-    ],
+    events: conflictIds.map((conflict_id) => ({ type: 'conflict.created', data: { artifact_id, name, conflict_id, kind: 'overwrite' } })),
   };
 }
 
