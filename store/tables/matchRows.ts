@@ -16,6 +16,9 @@ export async function isKey(storage: TableStorage, at: TableAt, columns: ColumnR
   return answer === true;
 }
 
+/** Enough to tell rows of a wide table apart. */
+const mostCompared = 200;
+
 /**
  * Finds rows again in another content of a table, as far as they can be told apart: rows of the same content in their order, and,
  * where as many rows lie between two of these before and after, those by their places.
@@ -24,9 +27,10 @@ export async function alignRows(
   storage: TableStorage,
   base: TableAt,
   next: TableAt,
-  shared: SharedColumn[],
+  columns: SharedColumn[],
   rowIds: number[],
 ): Promise<Map<number, number>> {
+  const shared = columns.slice(0, mostCompared);
   if (shared.length === 0 || rowIds.length === 0) return new Map();
   const sides = await Promise.all([
     openRelation(storage, seeEverything({ ...base, columns: shared.map((column) => column.base) })),
