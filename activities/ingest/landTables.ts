@@ -106,7 +106,7 @@ export async function relandTable(tx: Tx, landing: Landing, before: TableAt, car
   await writeDown(tx, landing, before.table.id, editVersion, 'source.revise');
   await markStale(tx, before.table, anyChange, beginEventId());
   if (carried?.edit) await applyEdit(tx, carried.edit.at, carried.edit.plan);
-  if (carried) await openConflicts(tx, before.table, carried.conflicts, { branchId: null, editVersion });
+  if (carried) await openConflicts(tx, before.table, carried.conflicts, { kind: 'overwrite', branchId: null, editVersion });
 }
 
 async function writeDown(

@@ -92,7 +92,7 @@ async function applyMerge(tx: Tx, merge: PreparedMerge): Promise<Omit<Applied, '
   const changes = plan.inserted + plan.updated + plan.deleted;
   const edited = changes > 0 ? await applyEdit(tx, at, plan) : null;
   const editVersion = edited?.editVersion ?? at.editVersion;
-  const conflictIds = await openConflicts(tx, table, conflicts, { branchId: branch.id, editVersion });
+  const conflictIds = await openConflicts(tx, table, conflicts, { kind: 'overwrite', branchId: branch.id, editVersion });
   await touchBranch(tx, branch.id, table.id);
   tx.note(table.workbookId, tableMerged(table, editVersion, branch.id, conflictIds.length));
   return { edited, conflictIds };

@@ -8,16 +8,14 @@ import { makeId } from '../../store/services.ts';
 /** Runs in the transaction of the version that opens the conflicts; returns their ids. */
 export async function openConflicts(
   tx: Tx,
-  table: TableRecord,
+  table: Pick<TableRecord, 'id' | 'name' | 'workbookId' | 'accountId'>,
   conflicts: MergeConflict[],
-  origin: { branchId: string | null; editVersion: number },
+  origin: Pick<NewConflict, 'kind' | 'branchId' | 'editVersion'>,
 ): Promise<string[]> {
   const { id: tableId, workbookId, accountId } = table;
-  const records = conflicts.map(
-    (conflict): NewConflict => ({ id: makeId('cfl'), workbookId, accountId, tableId, kind: 'overwrite', ...origin, ...conflict }),
-  );
+  const records = conflicts.map((conflict): NewConflict => ({ id: makeId('cfl'), workbookId, accountId, tableId, ...origin, ...conflict }));
   await insertConflicts(tx, records);
   const ids = records.map(({ id }) => id);
-  if (ids.length > 0) tx.note(workbookId, conflictsCreated(table, ids));
+  if (ids.length > 0) tx.note(workbookId, conflictsCreated(table, ids, origin.kind));
   return ids;
 }

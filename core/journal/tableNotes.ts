@@ -1,4 +1,4 @@
-import type { EventNote } from './events.ts';
+import type { EventData, EventNote } from './events.ts';
 import { audited, type Notes, type OpNote, oneOp } from './notes.ts';
 import type { OpKind } from './opKinds.ts';
 
@@ -106,20 +106,12 @@ export function tableMerged(table: NotedTable, editVersion: number, branchId: st
   return { events: [{ type: 'version.merged', data: { artifact_id, name, branch_id: branchId, edit_version: editVersion, conflicts } }] };
 }
 
-export function conflictsCreated({ id: artifact_id, name }: NotedTable, conflictIds: string[]): Notes {
-  return {
-    events: conflictIds.map((conflict_id) => ({ type: 'conflict.created', data: { artifact_id, name, conflict_id, kind: 'overwrite' } })),
-  };
-}
-
-/** A run gave other values below overrides. */
-export function overridesStale({ id: artifact_id, name }: NotedTable, conflictIds: string[]): Notes {
-  return {
-    events: conflictIds.map((conflict_id) => ({
-      type: 'conflict.created',
-      data: { artifact_id, name, conflict_id, kind: 'stale_override' },
-    })),
-  };
+export function conflictsCreated(
+  { id: artifact_id, name }: NotedTable,
+  conflictIds: string[],
+  kind: EventData['conflict.created']['kind'],
+): Notes {
+  return { events: conflictIds.map((conflict_id) => ({ type: 'conflict.created', data: { artifact_id, name, conflict_id, kind } })) };
 }
 
 /** A conflict was closed. */
