@@ -10,7 +10,8 @@ import type { Services } from '../../store/services.ts';
 import { hasRow } from '../../store/tables/findRowIds.ts';
 import { readRawCells, readRowCells } from '../../store/tables/sourceCells.ts';
 import { findTransformsOf, type TransformOfTable } from '../tables/findTransformsOf.ts';
-import { openVisibleColumns } from '../tables/openVisibleTable.ts';
+import { openVisibleColumns, openVisibleTable } from '../tables/openVisibleTable.ts';
+import { type InputRows, traceInputRows } from './traceInputRows.ts';
 
 export interface LineageGraph {
   tables: TableRecord[];
@@ -96,8 +97,20 @@ export interface RowOrigin {
 
 const mostRanges = 1000;
 
-/** The cells a row came from. Names only columns that the caller may see, and leaves out cells of others. */
+/** The cells of sheets, or the rows of other tables, that a row came from. */
 export async function traceRow(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  rowId: number,
+): Promise<{ cells: RowOrigin[] } & InputRows> {
+  const { cells, truncated } = await traceCells(services, await openVisibleTable(services, principal, at), rowId);
+  const made = await traceInputRows(services, principal, at, rowId);
+  return { cells, inputs: made.inputs, truncated: truncated || made.truncated };
+}
+
+/** Names only columns that the caller may see, and leaves out cells of others. */
+async function traceCells(
   services: Services,
   { at, columns, effects }: VisibleTable,
   rowId: number,

@@ -1,3 +1,4 @@
+import type { InputRow } from '../../activities/discovery/traceInputRows.ts';
 import type { LineageEdge, LineageGraph } from '../../activities/discovery/traceLineage.ts';
 import type { TransformOfTable } from '../../activities/tables/findTransformsOf.ts';
 import type { components } from '../../schema/contract.ts';
@@ -46,6 +47,12 @@ export function presentLineage(name: string, { tables, sources, landings, edges,
     ]),
   };
 }
+
+export const presentInputRow = ({ table, rowId, editVersion }: InputRow): Schemas['InputRow'] => ({
+  table,
+  row_id: rowId,
+  edit_version: editVersion,
+});
 
 const transformId = (outputId: string) => `${outputId}/transform`;
 
