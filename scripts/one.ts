@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { prepareProgram } from '../store/builds/programs.mjs';
-import { configToEnv, inheritEnv } from '../store/childEnv.ts';
-import { type Config, loadConfig, requireServices, wantsJson } from '../store/config.ts';
+import { type Config, configToEnv, inheritEnv, loadConfig, requireServices, wantsJson } from '../store/config.ts';
 import { describeError } from '../store/lifecycle.ts';
 import { readLines } from './embedded/command.ts';
 import { nodeFlags } from './embedded/nodePart.ts';

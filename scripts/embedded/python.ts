@@ -12,8 +12,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { inheritEnv } from '../../store/childEnv.ts';
-import { type Config, listCacheDirs } from '../../store/config.ts';
+import { type Config, inheritEnv, listCacheDirs } from '../../store/config.ts';
 import { findProgram } from '../../store/findProgram.ts';
 import { describeError } from '../../store/lifecycle.ts';
 import {

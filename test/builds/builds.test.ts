@@ -8,8 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleCode } from '../../store/builds/bundleCode.mjs';
 import { keepBuild } from '../../store/builds/keepBuild.mjs';
 import { prepareProgram } from '../../store/builds/programs.mjs';
-import { inheritEnv } from '../../store/childEnv.ts';
-import { projectDir } from '../../store/config.ts';
+import { inheritEnv, projectDir } from '../../store/config.ts';
 import { variableNames } from '../../store/variables.ts';
 
 const run = promisify(execFile);
