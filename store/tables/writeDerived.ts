@@ -85,10 +85,14 @@ class DerivedWriter {
     runs += 1;
     this.ids = `svc_derived_${runs}`;
     this.overridden = `svc_overridden_${runs}`;
-    const values = content.columns.map((column) => `${convert(column)} AS ${innerName(column.id)}`);
     // The values have names by id before the number is added: a column of the result may have any name.
-    this.rows = `(SELECT row_number() OVER () AS ord, * FROM (SELECT ${values.join(', ')} FROM read_parquet(${quoteText(content.path)})))`;
+    this.rows = `(SELECT row_number() OVER () AS ord, * FROM ${this.readResult(content.columns)})`;
     this.shown = this.rows;
+  }
+
+  private readResult(columns: DerivedColumn[]): string {
+    const values = columns.map((column) => `${convert(column)} AS ${innerName(column.id)}`);
+    return `(SELECT ${values.join(', ')} FROM read_parquet(${quoteText(this.content.path)}))`;
   }
 
   async run(): Promise<DerivedRows> {
@@ -97,7 +101,7 @@ class DerivedWriter {
       if (beyond !== null) return { kind: 'faulty', fault: { of: 'range', column: beyond } };
       const keys = await this.countBadKeys();
       if (keys.nulls + keys.doubles > 0) return { kind: 'faulty', fault: { of: 'keys', ...keys } };
-      return await this.write();
+      return await this.write(keys.rows);
     } finally {
       await this.connection.run(`DROP TABLE IF EXISTS ${this.ids}; DROP TABLE IF EXISTS ${this.overridden}`);
     }
@@ -116,35 +120,38 @@ class DerivedWriter {
     return wide.find((_, i) => (row?.[i] as number) > 0)?.name ?? null;
   }
 
-  private async countBadKeys(): Promise<{ nulls: number; doubles: number }> {
-    const { key } = this.content;
-    if (!key) return { nulls: 0, doubles: 0 };
+  /** `rows`: how many the result has; null without a key. */
+  private async countBadKeys(): Promise<{ nulls: number; doubles: number; rows: number | null }> {
+    const { key, columns } = this.content;
+    if (!key) return { nulls: 0, doubles: 0, rows: null };
     const names = key.map(innerName);
+    const rows = this.readResult(columns.filter(({ id }) => key.includes(id)));
     const [row] = await readAll(
       this.connection,
-      `SELECT count(*) FILTER (WHERE ${names.map((name) => `${name} IS NULL`).join(' OR ')})::DOUBLE,
-         (SELECT count(*) FROM (SELECT 1 FROM ${this.rows} GROUP BY ${names.join(', ')} HAVING count(*) > 1))::DOUBLE FROM ${this.rows}`,
+      `SELECT coalesce(sum(n) FILTER (WHERE ${names.map((name) => `${name} IS NULL`).join(' OR ')}), 0)::DOUBLE, count(*) FILTER (WHERE n > 1)::DOUBLE,
+         coalesce(sum(n), 0)::DOUBLE
+       FROM (SELECT ${names.join(', ')}, count(*) AS n FROM ${rows} GROUP BY ALL)`,
     );
-    return { nulls: row?.[0] as number, doubles: row?.[1] as number };
+    return { nulls: row?.[0] as number, doubles: row?.[1] as number, rows: row?.[2] as number };
   }
 
-  private async write(): Promise<DerivedRows> {
+  private async write(rows: number | null): Promise<DerivedRows> {
     const { before, columns } = this.content;
     const next = before?.table.nextRowId ?? 1;
-    await this.connection.run(`CREATE TEMP TABLE ${this.ids} AS ${this.matchRows(next)}`);
+    const { rowCount, matched } = await this.giveIds(next, rows);
     const carried = await this.carry();
     const [row] = await readAll(
       this.connection,
-      `SELECT count(*)::DOUBLE, count(old_id)::DOUBLE, coalesce(bool_and(same), true) FROM ${this.ids}`,
+      `SELECT coalesce(bool_and(same), true), min(id)::DOUBLE, max(id)::DOUBLE FROM ${this.ids}`,
     );
-    const [rowCount, matched, same] = row as [number, number, boolean];
+    const [same, minRow, maxRow] = row as [boolean, number, number];
     const oldRows = before?.rowCount ?? 0;
     const isSameShape = before !== null && hasSameColumns(before, columns);
     const isSameRows = isSameShape && rowCount === oldRows && matched === oldRows;
     // Edits that were planned on other values below overrides must notice, so these make a version, too.
     if (isSameRows && same && carried.moved.length === 0) return { kind: 'same' };
     const change: Change = isSameRows ? { rows: false, columns: await this.findChanged() } : { rows: true, columns: new Set() };
-    const layers = await this.writeSegments(rowCount);
+    const layers = await this.writeSegments({ rowCount, minRow, maxRow });
     return {
       kind: 'written',
       layers,
@@ -226,21 +233,63 @@ class DerivedWriter {
     return `md5_number(CAST(to_json([${list.join(', ')}]) AS VARCHAR))`;
   }
 
-  /** Rows without a match get new ids in the order of the result. */
-  private matchRows(next: number): string {
-    const { columns, key, before } = this.content;
+  /** Makes the table of ids: those of matching rows of the version before; the others get new ones in the order of the result. */
+  private async giveIds(next: number, rows: number | null): Promise<{ rowCount: number; matched: number }> {
+    const { columns, key } = this.content;
     const known = key ? columns.filter(({ id }) => key.includes(id)) : columns;
-    const oldIds = new Set((before?.columns ?? []).map(({ id }) => id));
+    const canMatch = known.every((column) => this.ofOld(column) !== null);
+    const fill = async (select: string) => {
+      await this.connection.run(`CREATE OR REPLACE TEMP TABLE ${this.ids} AS ${select}`);
+      return (await readAll(this.connection, `SELECT count(*)::DOUBLE, count(old_id)::DOUBLE FROM ${this.ids}`))[0] as [number, number];
+    };
+    const isKeyed = key !== null && canMatch && !isWide(columns);
+    let [rowCount, matched] = await fill(
+      !canMatch || this.from === null
+        ? `SELECT ord, NULL::BIGINT AS old_id, NULL::BIGINT AS id, false AS same FROM ${this.rows}`
+        : isKeyed
+          ? this.matchKeys(known)
+          : this.matchHashes(known),
+    );
+    // The version before was made by another key, and has rows with the same values in this one.
+    if (rows !== null && rowCount > rows) [rowCount, matched] = await fill(this.matchHashes(known));
+    if (matched < rowCount)
+      await this.connection.run(
+        `UPDATE ${this.ids} SET id = ${next - 1} + added.n
+         FROM (SELECT ord, row_number() OVER (ORDER BY ord) AS n FROM ${this.ids} WHERE old_id IS NULL) added WHERE added.ord = ${this.ids}.ord`,
+      );
+    return { rowCount, matched };
+  }
+
+  /** By the values of the key, which no row of the result lacks or shares. */
+  private matchKeys(known: DerivedColumn[]): string {
+    const pair = (column: DerivedColumn) => {
+      const [value, old] = [`f.${this.ofNew(column)}`, this.ofOld(column)];
+      return { value, old: old === null ? null : `o.${old}`, isText: column.type === 'DOUBLE' };
+    };
+    const on = known.map(pair).map(({ value, old }) => `${value} = ${old}`);
+    const same = this.content.columns.map(pair).map(({ value, old, isText }) =>
+      // 0 and -0 are the same number with different texts.
+      old === null
+        ? `${value} IS NULL`
+        : isText
+          ? `CAST(${value} AS VARCHAR) IS NOT DISTINCT FROM CAST(${old} AS VARCHAR)`
+          : `${value} IS NOT DISTINCT FROM ${old}`,
+    );
+    const oldId = `o.${rowIdColumn}`;
+    return `SELECT f.ord, ${oldId} AS old_id, ${oldId} AS id, ${oldId} IS NOT NULL AND ${same.join(' AND ')} AS same
+      FROM ${this.rows} f LEFT JOIN ${this.from} o ON ${on.join(' AND ')}`;
+  }
+
+  /** By hashes of the key, or of the content: the n-th of equal rows is the n-th again. */
+  private matchHashes(known: DerivedColumn[]): string {
+    const { columns } = this.content;
     const numbered = (select: string) => `SELECT *, row_number() OVER (PARTITION BY k ORDER BY place) AS n FROM (${select})`;
     const hashes = (of: (column: DerivedColumn) => string | null) =>
       `${this.hash('r', of, known)} AS k, ${this.hash('r', of, columns)} AS h`;
     const fresh = numbered(`SELECT ord AS place, ${hashes(this.ofNew)} FROM ${this.rows} r`);
-    const canMatch = this.from !== null && known.every(({ id }) => oldIds.has(id));
-    const old = canMatch
-      ? numbered(`SELECT ${rowIdColumn} AS place, ${hashes(this.ofOld)} FROM ${this.from} r`)
-      : 'SELECT 0::BIGINT AS place, 0::UHUGEINT AS k, 0::UHUGEINT AS h, 0::BIGINT AS n WHERE false';
-    return `SELECT ord, old_id, coalesce(old_id, ${next - 1} + row_number() OVER (PARTITION BY old_id IS NULL ORDER BY ord)) AS id, same
-      FROM (SELECT f.place AS ord, o.place AS old_id, coalesce(o.h = f.h, false) AS same FROM (${fresh}) f LEFT JOIN (${old}) o ON o.k = f.k AND o.n = f.n)`;
+    const old = numbered(`SELECT ${rowIdColumn} AS place, ${hashes(this.ofOld)} FROM ${this.from} r`);
+    return `SELECT f.place AS ord, o.place AS old_id, o.place AS id, coalesce(o.h = f.h, false) AS same
+      FROM (${fresh}) f LEFT JOIN (${old}) o ON o.k = f.k AND o.n = f.n`;
   }
 
   /** Columns that hold other values in some row; all of them where there are very many. */
@@ -258,16 +307,21 @@ class DerivedWriter {
     return new Set(columns.flatMap(({ id }, i) => (row?.[i] === true ? [id] : [])));
   }
 
-  private async writeSegments(rowCount: number): Promise<Layer[]> {
+  private async writeSegments({ rowCount, minRow, maxRow }: { rowCount: number; minRow: number; maxRow: number }): Promise<Layer[]> {
     const { path, columns, prefix } = this.content;
     // Files of tables are not compressed, as those of results are.
     const rowBytes = (4 * (await stat(path)).size) / Math.max(1, rowCount);
     const fileRows = chooseFileRows(rowCount, rowBytes, this.limits);
-    const spans = await readAll(
-      this.connection,
-      `SELECT min(id)::DOUBLE, max(id)::DOUBLE, count(*)::DOUBLE
+    const spans =
+      rowCount === 0
+        ? []
+        : rowCount <= fileRows
+          ? [[minRow, maxRow, rowCount]]
+          : await readAll(
+              this.connection,
+              `SELECT min(id)::DOUBLE, max(id)::DOUBLE, count(*)::DOUBLE
        FROM (SELECT id, (row_number() OVER (ORDER BY id) - 1) // ${fileRows} AS part FROM ${this.ids}) GROUP BY part ORDER BY part`,
-    );
+            );
     const file = [
       { id: fieldIds.rowId, name: rowIdColumn, type: 'BIGINT' },
       ...columns.map(({ id, type }) => ({ id, name: innerName(id), type })),

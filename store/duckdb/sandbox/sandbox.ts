@@ -3,12 +3,13 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
-import { everyColumn, type QueryLineage } from '../../../core/lineage/readPlan.ts';
+import { everyColumn } from '../../../core/lineage/readPlan.ts';
 import { checkText, type SqlError } from '../../../core/sql/analyze.ts';
 import type { KnownTable, TreeCheck } from '../../../core/sql/checkTree.ts';
 import { foldName } from '../../../core/sql/identifiers.ts';
 import type { Relation } from '../relation.ts';
 import type { Isolation } from './isolation.ts';
+import { KnownPlans, type PlannedQuery } from './knownPlans.ts';
 import { type IsolationChoice, openIsolation } from './openIsolation.ts';
 import { childProblem, goneProblem, requireOk } from './outcomes.ts';
 import { findParamProblems, type GivenParams, matchParams, readParams } from './params.ts';
@@ -86,12 +87,6 @@ export interface Validation {
   columns: ResultColumn[];
 }
 
-export interface PlannedQuery {
-  tables: string[];
-  columns: ResultColumn[];
-  lineage: QueryLineage;
-}
-
 export interface SandboxOptions {
   /** Should be on the file system of the blobs, so that files can be linked instead of copied. */
   dir: string;
@@ -132,6 +127,8 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     },
     isolation.first,
   );
+
+  const plans = new KnownPlans();
 
   /** Checks the text and passes it to a process; turns its failures into errors for the caller. */
   async function withProcess<T>(
@@ -201,8 +198,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       return withProcess(userId, sql, work, signal);
     },
     async plan({ userId, sql, relations, timeoutMs, signal }) {
+      const tables = describeColumns(relations);
+      const key = KnownPlans.keyOf(sql, tables);
+      const known = plans.find(key);
+      if (known) return known;
       const work = async (process: QueryProcess) => {
-        const tables = describeColumns(relations);
         const { reply } = await untilAborted(signal, process, () =>
           process.ask({ op: 'plan', sql, tables, timeoutMs }, timeoutMs + graceMs),
         );
@@ -213,7 +213,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         const names = columns.map(({ name }) => name);
         return { tables: used, columns, lineage: lineage ?? everyColumn(names, describeInputs(relations, used)) };
       };
-      return withProcess(userId, sql, work, signal);
+      const planned = await withProcess(userId, sql, work, signal);
+      plans.keep(key, planned);
+      return planned;
     },
     async close() {
       await pool.close();
