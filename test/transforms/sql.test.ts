@@ -70,6 +70,18 @@ describe('a transform in SQL', () => {
     ]);
   });
 
+  it('keeps row ids by a key that rows shared before', async () => {
+    const book = await makeSales();
+    await book.create({ name: '月', template: 'SELECT 店 || 月 AS 店月, 月 FROM {{ d }} ORDER BY 1', args: { d: '売上' }, key: ['店月'] });
+    const template = 'SELECT 月, sum(金額) AS 計 FROM {{ d }} GROUP BY 月';
+    const { output } = await book.create({ name: '月', template, args: { d: '売上' }, key: ['月'] });
+    expect(output).toMatchObject({ edit_version: 2, row_count: 2 });
+    expect(await book.read('月')).toEqual([
+      { __svc_row_id: 1, 月: '04', 計: 130 },
+      { __svc_row_id: 3, 月: '05', 計: 50 },
+    ]);
+  });
+
   it('keeps row ids by content without a key, also of rows that are there twice', async () => {
     const book = await makeSales();
     await book.create({ name: '月', template: 'SELECT 月 FROM {{ d }} ORDER BY 月', args: { d: '売上' } });

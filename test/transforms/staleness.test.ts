@@ -235,7 +235,7 @@ describe('in random graphs', () => {
           expect({ step, stale: await book.stale() }).toEqual({ step, stale: model.listStale() });
         }
       }),
-      { numRuns: 3, endOnFailure: true },
+      { numRuns: 2, endOnFailure: true },
     );
   });
 });

@@ -39,7 +39,7 @@ export interface RandomTransform {
 }
 
 export const bases = ['base0', 'base1'];
-const most = 6;
+const most = 5;
 
 export const templateOf = ({ form }: RandomTransform) => (forms[form] as Form).template;
 
