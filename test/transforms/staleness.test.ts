@@ -237,5 +237,5 @@ describe('in random graphs', () => {
       }),
       { numRuns: 2, endOnFailure: true },
     );
-  });
+  }, 300_000);
 });

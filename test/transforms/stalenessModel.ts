@@ -76,7 +76,7 @@ export const steps: fc.Arbitrary<Step[]> = fc.array(
     { weight: 4, arbitrary: fc.record({ do: fc.constant('run' as const), name: fc.nat(most - 1).map((i) => `t${i}`) }) },
     { weight: 1, arbitrary: fc.constant({ do: 'recompute' as const }) },
   ),
-  { minLength: 12, maxLength: 12 },
+  { minLength: 10, maxLength: 10 },
 );
 
 export class StalenessModel {
