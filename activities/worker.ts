@@ -1,7 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { ServiceConfig } from '../store/config.ts';
 import type { Service } from '../store/lifecycle.ts';
-import { openServices } from '../store/services.ts';
+import { openServices, type Services } from '../store/services.ts';
 import { prepareWorkflowBundle } from '../store/temporal/bundle.ts';
 import { connectionOptions } from '../store/temporal/client.ts';
 import { dataConverter } from '../store/temporal/payloads.ts';
@@ -27,8 +28,10 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
     // By default heartbeats are sent so rarely that cancelled work goes on for half a minute.
     maxHeartbeatThrottleInterval: '2 seconds',
   });
-  const [worker] = await Promise.all([creating, services.temporal().then((temporal) => ensureSchedules(temporal, config))]);
+  const worker = await creating;
   const running = worker.run();
+  const stopping = new AbortController();
+  void makeSchedules(services, stopping.signal);
   // A failed worker ends its process; the supervisor starts another.
   running.catch((error: unknown) => {
     services.log.error({ error: (error as Error).name }, 'worker failed');
@@ -39,10 +42,26 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
   services.log.info({ taskQueue: config.temporal.taskQueue }, 'working');
   return {
     async stop() {
+      stopping.abort();
       worker.shutdown();
       await running;
       await connection.close();
       await services.close();
     },
   };
+}
+
+const scheduleRetryMs = 2_000;
+
+/** Work does not wait for the schedules: a server that has just come back answers for them last. */
+async function makeSchedules(services: Services, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      return await ensureSchedules(await services.temporal(), services.config);
+    } catch (error) {
+      if (signal.aborted) return;
+      services.log.warn({ error: (error as Error).message }, 'schedules not made yet');
+      await delay(scheduleRetryMs, undefined, { signal }).catch(() => {});
+    }
+  }
 }

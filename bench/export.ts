@@ -8,7 +8,7 @@ import ExcelJS from 'exceljs';
 import { nodeFlags } from '../scripts/embedded/nodePart.ts';
 import { findFreePort } from '../scripts/embedded/ports.ts';
 import { prepareProgram } from '../store/builds/programs.mjs';
-import { configToEnv, inheritEnv } from '../store/config.ts';
+import { configToEnv, inheritEnv } from '../store/childEnv.ts';
 import { acrossAccounts } from '../store/pg/accountScope.ts';
 import { compareInTurn, report } from './measure.ts';
 import type { BenchRig } from './services.ts';

@@ -6,6 +6,7 @@ import { benchLoad } from './load.ts';
 import { benchMe } from './me.ts';
 import { benchMerge } from './merge.ts';
 import { benchPython } from './python.ts';
+import { benchRestarts } from './restarts.ts';
 import { benchSandbox } from './sandbox.ts';
 import { type BenchRig, withRig } from './services.ts';
 import { benchTables } from './tables.ts';
@@ -26,7 +27,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
 const withWorkflows = new Set(['derive', 'ingest']);
 
 /** Benchmarks that start all that they need. */
-const alone: Record<string, () => Promise<void>> = { load: benchLoad, python: benchPython };
+const alone: Record<string, () => Promise<void>> = { load: benchLoad, python: benchPython, restarts: benchRestarts };
 
 const wanted = process.argv.slice(2);
 const names = [...Object.keys(benches), ...Object.keys(alone)];

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { prepareProgram } from '../store/builds/programs.mjs';
-import { type Config, configToEnv, inheritEnv, loadConfig, requireServices, wantsJson } from '../store/config.ts';
+import { configToEnv, inheritEnv } from '../store/childEnv.ts';
+import { type Config, loadConfig, requireServices, wantsJson } from '../store/config.ts';
 import { describeError } from '../store/lifecycle.ts';
 import { readLines } from './embedded/command.ts';
 import { nodeFlags } from './embedded/nodePart.ts';

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, configToEnv, inheritEnv, requireServices } from '../store/config.ts';
+import { configToEnv, inheritEnv } from '../store/childEnv.ts';
+import { type Config, requireServices } from '../store/config.ts';
 import { prepareChildBundle } from '../store/duckdb/sandbox/program.ts';
 import { prepareFileBundle } from '../store/fileProcesses/program.ts';
 import { prepareWorkflowBundle } from '../store/temporal/bundle.ts';

@@ -1,13 +1,11 @@
 import { homedir, totalmem } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isNetwork } from '../core/networkAddress.ts';
-import { formatLimit, formatStorageLimits, parseStorageLimits, type StorageLimits, usualStorageLimits } from '../core/storage/limits.ts';
-import { parseSize } from '../core/storage/sizes.ts';
+import type { StorageLimits } from '../core/storage/limits.ts';
 import { projectDir } from './projectDir.mjs';
+import { type Env, VariableReader } from './variableReader.ts';
 import { type Variable, type VariableName, variableNames, variables } from './variables.ts';
 
-/** The one file that reads environment variables. The table of all of them is variables.ts. */
+/** The one way to read environment variables. The table of all of them is variables.ts. */
 
 export { projectDir };
 
@@ -102,8 +100,6 @@ export interface Config {
 /** The configuration of the API and the workers, in which every address is set. */
 export type ServiceConfig = Config & { databaseUrl: string; secret: string; credits: CreditMode; temporal: { address: string } };
 
-type Env = Record<string, string | undefined>;
-
 export class ConfigError extends Error {
   constructor(readonly problems: string[]) {
     super(problems.join('\n'));
@@ -112,7 +108,7 @@ export class ConfigError extends Error {
 }
 
 export function loadConfig(env: Env = process.env): Config {
-  const read = new Reader(env);
+  const read = new VariableReader(env);
   const host = read.text('HOST') ?? '127.0.0.1';
   const port = read.port('PORT', 8080);
   const dataDir = resolve(read.text('SVC_DATA_DIR') ?? join(projectDir, '.svc'));
@@ -186,76 +182,6 @@ export function requireServices(config: Config): ServiceConfig {
   return { ...config, credits: config.credits ?? 'metered' } as ServiceConfig;
 }
 
-/** The variables with which a child process loads the same config. `undefined` removes one that it would inherit. */
-export function configToEnv(config: Config): Env {
-  const { temporal, blobs, oidc } = config;
-  const s3 = blobs.kind === 's3' ? blobs : null;
-  const env: Record<VariableName, string | undefined> = {
-    PORT: String(config.port),
-    HOST: config.host,
-    SVC_PUBLIC_URL: config.publicUrl,
-    SVC_TRUST_PROXY: String(config.trustedProxies),
-    SVC_CORS_ORIGINS: config.corsOrigins.join(',') || undefined,
-    SVC_METRICS_ADDRESSES: config.metrics.networks.join(','),
-    SVC_METRICS_TOKEN: config.metrics.token ?? undefined,
-    SVC_DATA_DIR: config.dataDir,
-    SVC_SECRET: config.secret ?? undefined,
-    SVC_SIGNUP: onOff(config.signup),
-    SVC_STRUCTURING: onOff(config.structuring),
-    SVC_RATE_LIMITS: onOff(config.rateLimits),
-    SVC_INGEST_MEMORY_BYTES: String(config.ingest.memoryBytes),
-    SVC_INGEST_TIME_MS: String(config.ingest.timeMs),
-    SVC_ANSWER_BYTES: String(config.answers.processBytes),
-    SVC_ANSWER_BYTES_PER_CALLER: String(config.answers.callerBytes),
-    SVC_READER_TIMEOUT_MS: String(config.answers.readerTimeoutMs),
-    SVC_ANSWER_WAIT_MS: String(config.answerWaitMs),
-    SVC_JOBS_PER_USER: String(config.jobsPerUser),
-    SVC_WORK_BYTES: String(config.work.processBytes),
-    SVC_WORK_BYTES_PER_CALLER: String(config.work.callerBytes),
-    SVC_PYTHON_MEMORY_BYTES: String(config.python.memoryBytes),
-    SVC_PYTHON_TIME_MS: String(config.python.timeMs),
-    SVC_TRANSFORM_TIME_MS: String(config.transformTimeMs),
-    SVC_CREDITS: config.credits ?? undefined,
-    SVC_STORAGE_LIMITS: formatStorageLimits(config.storageLimits),
-    SVC_RESULTS_LIMIT: formatLimit(config.resultsLimit),
-    SVC_LOG_LEVEL: config.logLevel,
-    SVC_LOG_FORMAT: config.logFormat,
-    DATABASE_URL: config.databaseUrl ?? undefined,
-    TEMPORAL_ADDRESS: temporal.address ?? undefined,
-    TEMPORAL_NAMESPACE: temporal.namespace,
-    TEMPORAL_TASK_QUEUE: temporal.taskQueue,
-    TEMPORAL_TLS: onOff(temporal.tls !== null),
-    TEMPORAL_TLS_CLIENT_CERT_PATH: temporal.tls?.certPath ?? undefined,
-    TEMPORAL_TLS_CLIENT_KEY_PATH: temporal.tls?.keyPath ?? undefined,
-    TEMPORAL_TLS_SERVER_CA_CERT_PATH: temporal.tls?.caPath ?? undefined,
-    TEMPORAL_TLS_SERVER_NAME: temporal.tls?.serverName ?? undefined,
-    TEMPORAL_API_KEY: temporal.apiKey ?? undefined,
-    TEMPORAL_CLI: temporal.cliPath ?? undefined,
-    TEMPORAL_UI_PORT: String(temporal.uiPort),
-    TEMPORAL_UI_URL: temporal.uiUrl ?? undefined,
-    BLOB_URL: s3 ? `s3://${s3.bucket}/${s3.prefix}` : blobs.kind === 'file' ? pathToFileURL(blobs.dir).href : undefined,
-    S3_ENDPOINT: s3?.endpoint ?? undefined,
-    S3_REGION: s3?.region,
-    S3_ACCESS_KEY_ID: s3?.accessKeyId,
-    S3_SECRET_ACCESS_KEY: s3?.secretAccessKey,
-    OIDC_ISSUER: oidc?.issuer,
-    OIDC_AUDIENCE: oidc?.audience,
-  };
-  return env;
-}
-
-/** This process's environment with `changes` on top: what child processes are given. */
-export function inheritEnv(changes: Env, env: Env = process.env): Record<string, string> {
-  const merged = Object.entries({ ...env, ...changes });
-  return Object.fromEntries(merged.filter((entry): entry is [string, string] => entry[1] !== undefined));
-}
-
-/** The same without variables that begin with one of the prefixes: other programs read some of their own, such as PGPORT. */
-export function inheritEnvWithout(prefixes: string[], changes: Env, env: Env = process.env): Record<string, string> {
-  const kept = Object.entries(env).filter(([name]) => !prefixes.some((prefix) => name.startsWith(prefix)));
-  return inheritEnv(changes, Object.fromEntries(kept));
-}
-
 /** Whether everything is said as JSON lines. Works also when the rest of the configuration is wrong. */
 export function wantsJson(env: Env = process.env): boolean {
   return env.SVC_LOG_FORMAT?.trim().toLowerCase() === 'json';
@@ -266,7 +192,7 @@ export function wantsStacks(env: Env = process.env): boolean {
   return env.SVC_LOG_LEVEL === 'debug' || env.SVC_LOG_LEVEL === 'trace';
 }
 
-function readTemporal(read: Reader): TemporalConfig {
+function readTemporal(read: VariableReader): TemporalConfig {
   const apiKey = read.text('TEMPORAL_API_KEY');
   const tls: TlsConfig = {
     certPath: read.path('TEMPORAL_TLS_CLIENT_CERT_PATH'),
@@ -295,7 +221,7 @@ function readTemporal(read: Reader): TemporalConfig {
   };
 }
 
-function readBlobs(read: Reader, dataDir: string): BlobConfig {
+function readBlobs(read: VariableReader, dataDir: string): BlobConfig {
   const text = read.text('BLOB_URL');
   if (text === null) return { kind: 'file', dir: join(dataDir, 'blobs') };
   if (isAbsolute(text)) return { kind: 'file', dir: resolve(text) };
@@ -314,7 +240,7 @@ function readBlobs(read: Reader, dataDir: string): BlobConfig {
   };
 }
 
-function readOidc(read: Reader): Config['oidc'] {
+function readOidc(read: VariableReader): Config['oidc'] {
   const issuer = read.url('OIDC_ISSUER', ['https:', 'http:']);
   const audience = read.text('OIDC_AUDIENCE');
   if (issuer === null) return null;
@@ -335,145 +261,10 @@ function readMachine(env: Env): Config['machine'] {
   };
 }
 
-function onOff(value: boolean): string {
-  return value ? 'on' : 'off';
-}
-
 /** The host as it stands in a URL. A server that listens on all addresses is reached at the local one; IPv6 needs brackets. */
 function urlHost(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
   return host.includes(':') ? `[${host}]` : host;
-}
-
-/** Reads variables one by one and collects what is wrong with them, so that all of it can be reported at once. */
-class Reader {
-  readonly problems: string[] = [];
-
-  constructor(private readonly env: Env) {}
-
-  /** Returns '' so that it can be used where a value is needed; a config with problems is never used. */
-  refuse(name: VariableName, why: string): string {
-    const { meaning, default: fallback } = variables[name];
-    this.problems.push(`${name} ${why} (${meaning}; default: ${fallback})`);
-    return '';
-  }
-
-  text(name: VariableName): string | null {
-    const value = this.env[name]?.trim();
-    return value ? value : null;
-  }
-
-  path(name: VariableName): string | null {
-    const value = this.text(name);
-    return value === null ? null : resolve(value);
-  }
-
-  secret(name: VariableName, shortest: number): string | null {
-    const value = this.text(name);
-    if (value !== null && value.length < shortest) this.refuse(name, `must have at least ${shortest} characters, not ${value.length}`);
-    return value;
-  }
-
-  port(name: VariableName, fallback: number): number {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const port = /^\d{1,5}$/.test(value) ? Number(value) : 0;
-    if (port < 1 || port > 65535) this.refuse(name, `must be a whole number from 1 to 65535, not "${value}"`);
-    return port;
-  }
-
-  count(name: VariableName, fallback: number): number {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const count = /^\d{1,15}$/.test(value) ? Number(value) : 0;
-    if (count < 1) this.refuse(name, `must be a whole number from 1 on, not "${value}"`);
-    return count;
-  }
-
-  flag(name: VariableName, fallback: boolean): boolean {
-    const value = this.text(name)?.toLowerCase();
-    if (value === undefined) return fallback;
-    if (['on', 'true', 'yes', '1'].includes(value)) return true;
-    if (!['off', 'false', 'no', '0'].includes(value)) this.refuse(name, `must be on or off, not "${value}"`);
-    return false;
-  }
-
-  proxies(name: VariableName): number {
-    const value = this.text(name)?.toLowerCase() ?? '';
-    if (/^[2-9]$/.test(value)) return Number(value);
-    return this.flag(name, false) ? 1 : 0;
-  }
-
-  choice<T extends string, Fallback extends T | null>(name: VariableName, choices: readonly T[], fallback: Fallback): T | Fallback {
-    const value = this.text(name)?.toLowerCase();
-    if (value === undefined) return fallback;
-    const chosen = choices.find((choice) => choice === value);
-    if (chosen === undefined) this.refuse(name, `must be one of ${choices.join(', ')}, not "${value}"`);
-    return chosen ?? fallback;
-  }
-
-  size(name: VariableName, fallback: number): number {
-    const value = this.text(name);
-    if (value === null) return fallback;
-    const bytes = parseSize(value);
-    if (bytes === null) this.refuse(name, `must be a size such as 500MB or 2GB, or unlimited, not "${value}"`);
-    return bytes ?? fallback;
-  }
-
-  storageLimits(name: VariableName): StorageLimits {
-    const value = this.text(name);
-    const limits = value === null ? usualStorageLimits : parseStorageLimits(value);
-    if (limits === null) this.refuse(name, `must be a size such as 5GB, or sizes of plans such as free=5GB,pro=unlimited, not "${value}"`);
-    return limits ?? usualStorageLimits;
-  }
-
-  url(name: VariableName, protocols: string[]): string | null {
-    const value = this.text(name);
-    if (value === null) return null;
-    if (URL.canParse(value) && protocols.includes(new URL(value).protocol)) return value;
-    // A database address contains a password: say what is expected, not what was given.
-    const given = 'secret' in variables[name] ? '' : `, not "${value}"`;
-    this.refuse(name, `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}${given}`);
-    return null;
-  }
-
-  private list(name: VariableName): string[] {
-    const listed = (this.text(name) ?? '').split(',').map((item) => item.trim());
-    return listed.filter((item) => item !== '');
-  }
-
-  /** Reads what is said, or else the default that a reader is told. */
-  networks(name: VariableName): string[] {
-    const networks = this.list(name);
-    for (const network of networks) {
-      if (!isNetwork(network)) this.refuse(name, `must hold addresses or networks such as 10.0.0.0/8, not "${network}"`);
-    }
-    return networks.length > 0 ? networks : variables[name].default.split(', ');
-  }
-
-  origins(name: VariableName): string[] {
-    const origins = this.list(name);
-    for (const origin of origins) {
-      if (origin === '*' || (URL.canParse(origin) && new URL(origin).origin === origin)) continue;
-      this.refuse(name, `must hold origins such as https://app.example.com (no path, no slash at the end) or *, not "${origin}"`);
-    }
-    return origins;
-  }
-
-  fileUrl(name: VariableName, url: URL): string {
-    try {
-      return fileURLToPath(url);
-    } catch {
-      return this.refuse(name, 'must be a folder of this machine: file:///folder');
-    }
-  }
-
-  hostAndPort(name: VariableName): string | null {
-    const value = this.text(name);
-    if (value === null) return null;
-    if (!/^([^\s/:]+|\[[0-9a-fA-F:]+\]):\d{1,5}$/.test(value)) this.refuse(name, `must be host:port, not "${value}"`);
-    return value;
-  }
 }
 
 /** For docs/configuration.md. */

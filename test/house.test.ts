@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import ts from 'typescript';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inheritEnv, projectDir } from '../store/config.ts';
+import { inheritEnv } from '../store/childEnv.ts';
+import { projectDir } from '../store/config.ts';
 import { startTestApi, type TestApi } from './setup/api.ts';
 import { findSql, readSources } from './setup/sources.ts';
 
@@ -219,12 +220,12 @@ describe('no module imports itself by way of others', () => {
 });
 
 describe('the sources', () => {
-  it('read environment variables in one file', async () => {
+  it('read environment variables where the configuration is made', async () => {
     const readers = (await readSources(parts))
       .filter(({ text }) => /process\.env\b|import\.meta\.env\b/.test(text))
       .map(({ path }) => path);
     // What runs before anything is installed cannot import it.
-    expect(readers.filter((path) => !/^scripts\/[^/]+\.mjs$/.test(path))).toEqual(['store/config.ts']);
+    expect(readers.filter((path) => !/^scripts\/[^/]+\.mjs$/.test(path))).toEqual(['store/childEnv.ts', 'store/config.ts']);
   });
 
   it('find files by the project dir, because they run from bundles', async () => {

@@ -3,7 +3,6 @@ import { notFound } from '../../core/errors.ts';
 import type { Flows } from '../../core/lineage/flows.ts';
 import type { TableAt, TableRecord, TableVersion } from '../../core/table/table.ts';
 import type { VisibleTable } from '../../core/table/visibleTable.ts';
-import { listShowings, type Showing } from '../../store/pg/artifacts.ts';
 import { listEdges, type TableEdge } from '../../store/pg/lineage.ts';
 import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
@@ -11,7 +10,8 @@ import type { Services } from '../../store/services.ts';
 import { hasRow } from '../../store/tables/findRowIds.ts';
 import { readRawCells, readRowCells } from '../../store/tables/sourceCells.ts';
 import { findTransformsOf, type TransformOfTable } from '../tables/findTransformsOf.ts';
-import { openVisibleColumns } from '../tables/openVisibleTable.ts';
+import { openVisibleColumns, openVisibleTable } from '../tables/openVisibleTable.ts';
+import { type InputRows, traceInputRows } from './traceInputRows.ts';
 
 export interface LineageGraph {
   tables: TableRecord[];
@@ -20,8 +20,6 @@ export interface LineageGraph {
   edges: LineageEdge[];
   /** What derives tables, by id of its output. */
   transforms: ReadonlyMap<string, TransformOfTable>;
-  /** Sheets and charts of the table and of what is made from it. */
-  showings: Showing[];
 }
 
 /** From the table that was read to the table that was made, by id. */
@@ -63,16 +61,7 @@ export async function traceLineage(services: Services, principal: Principal, tab
       edges.filter(({ from, to }) => known.has(from) && known.has(to)),
     ),
     transforms: await findTransformsOf(services, tables),
-    showings: await listShowings(services.db.pool, table.workbookId, listMadeFrom(table.id, edges)),
   };
-}
-
-/** A table and all that is made from it, by id. */
-function listMadeFrom(tableId: string, edges: TableEdge[]): string[] {
-  const reached = new Set([tableId]);
-  // A set hands out what is added while it is walked.
-  for (const id of reached) for (const { from, to } of edges) if (from === id) reached.add(to);
-  return [...reached];
 }
 
 async function nameColumns(services: Services, principal: Principal, tables: TableAt[], edges: TableEdge[]): Promise<LineageEdge[]> {
@@ -108,8 +97,20 @@ export interface RowOrigin {
 
 const mostRanges = 1000;
 
-/** The cells a row came from. Names only columns that the caller may see, and leaves out cells of others. */
+/** The cells of sheets, or the rows of other tables, that a row came from. */
 export async function traceRow(
+  services: Services,
+  principal: Principal,
+  at: TableAt,
+  rowId: number,
+): Promise<{ cells: RowOrigin[] } & InputRows> {
+  const { cells, truncated } = await traceCells(services, await openVisibleTable(services, principal, at), rowId);
+  const made = await traceInputRows(services, principal, at, rowId);
+  return { cells, inputs: made.inputs, truncated: truncated || made.truncated };
+}
+
+/** Names only columns that the caller may see, and leaves out cells of others. */
+async function traceCells(
   services: Services,
   { at, columns, effects }: VisibleTable,
   rowId: number,

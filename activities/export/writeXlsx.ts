@@ -1,4 +1,5 @@
 import { MAX_COLUMNS, MAX_ROWS } from '../../core/a1/address.ts';
+import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import type { Sink } from '../../store/blobs/spool.ts';
@@ -6,13 +7,13 @@ import type { Services } from '../../store/services.ts';
 import type { Projection } from '../../store/tables/projection.ts';
 import { eachTextBatch } from '../../store/tables/readTextBatches.ts';
 import { branchProperty, nameSheetMark } from '../../store/xlsx/branchMarks.ts';
+import { TextTooLong } from '../../store/xlsx/write/cellXml.ts';
 import { chooseSheetNames } from '../../store/xlsx/write/chooseNames.ts';
 import type { BatchExtras } from '../../store/xlsx/write/sheetWriter.ts';
 import { WorkbookWriter } from '../../store/xlsx/write/workbookWriter.ts';
 import { mayBeHuge } from './mayBeHuge.ts';
 import { openAnnotations } from './openAnnotations.ts';
 import { openFormulas, type RowFormulas, type TableFormulas } from './openFormulas.ts';
-import { describeColumns, explainLongText } from './sheetColumns.ts';
 
 const otherFormat = 'Export it as csv or parquet.';
 
@@ -54,7 +55,13 @@ async function writeSheet(services: Services, writer: WorkbookWriter, { name, pr
   const isRaw = kept?.isRaw ?? false;
   const sheet = await writer.openSheet({
     name,
-    columns: describeColumns(columns, annotations, isRaw),
+    columns: columns.map((column) => ({
+      name: column.name,
+      type: parseColumnType(column.type) as ColumnType,
+      note: annotations.noteOf(column),
+      look: { ...(isRaw ? { numberFormat: 'General' } : {}), ...annotations.lookOf(column) },
+      isRaw,
+    })),
     isHuge: mayBeHuge(projection),
   });
   // Annotations and formulas are found by row id, which comes last and is not written unless it is wanted.
@@ -70,7 +77,12 @@ async function writeSheet(services: Services, writer: WorkbookWriter, { name, pr
       await sheet.write(batch, formulas.size > 0 ? addFormulas(looks, rowIds, formulas) : looks);
     });
   } catch (error) {
-    throw explainLongText(error, name, otherFormat);
+    if (!(error instanceof TextTooLong)) throw error;
+    throw new DomainError(
+      'too-large',
+      `The text that would stand in ${error.ref} of the sheet ${name} is longer than the 32,767 characters that a cell of a workbook holds.`,
+      otherFormat,
+    );
   }
   await sheet.end();
   return count;

@@ -1,14 +1,18 @@
 import { tableLanded } from '../../core/journal/sourceNotes.ts';
 import type { Flows } from '../../core/lineage/flows.ts';
 import { anyChange } from '../../core/lineage/staleness.ts';
+import type { MergeConflict } from '../../core/merge/planMerge.ts';
+import type { PreparedEdit } from '../../core/table/edit.ts';
 import { openLog } from '../../core/table/layers.ts';
-import type { Layer, TableAt } from '../../core/table/table.ts';
+import type { ColumnRecord, Layer, TableAt } from '../../core/table/table.ts';
 import type { SheetExtent } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { restoreTable } from '../../store/pg/restore.ts';
 import { insertLandings, type LandingRecord, type SourceRecord } from '../../store/pg/sources.ts';
 import { insertTable, markStale, raiseCounters } from '../../store/pg/tables.ts';
 import { beginEventId, makeId } from '../../store/services.ts';
+import { openConflicts } from '../merge/openConflicts.ts';
+import { applyEdit } from '../tables/editTable.ts';
 
 /** A table whose files are written. Landing creates it, or makes its next version. */
 export interface WrittenTable {
@@ -40,6 +44,17 @@ export interface RawDraft {
   extents: SheetExtent[];
 }
 
+/** What people did to a table, planned on top of the new content of its file. */
+export interface CarriedEdits {
+  /** The version whose edits they are. */
+  editVersion: number;
+  /** The columns of the new version. */
+  columns: ColumnRecord[];
+  /** On the version that lands; null: nothing is left to do. */
+  edit: PreparedEdit | null;
+  conflicts: MergeConflict[];
+}
+
 export interface Landing {
   source: SourceRecord;
   revision: number;
@@ -68,10 +83,15 @@ export async function landTable(tx: Tx, landing: Landing): Promise<void> {
   await writeDown(tx, landing, table.tableId, 1, 'table.create');
 }
 
-/** Runs inside the transaction: the next version of a table, with new rows and perhaps new columns. */
-export async function relandTable(tx: Tx, landing: Landing, before: TableAt): Promise<void> {
+/**
+ * Runs inside the transaction: the next version of a table, with new rows and perhaps new columns. What people did to the table
+ * is a version of its own behind it, so that the next revision is merged with the bare content of the file, too.
+ */
+export async function relandTable(tx: Tx, landing: Landing, before: TableAt, carried: CarriedEdits | null): Promise<void> {
   const { table } = landing;
   const described = new Map(before.columns.map((column) => [column.name, column.description]));
+  const columns: ColumnRecord[] =
+    carried?.columns ?? table.columns.map((column) => ({ ...column, defaultText: null, description: described.get(column.name) ?? null }));
   const editVersion = await restoreTable(tx, {
     tableId: before.table.id,
     versionUid: makeId('ver'),
@@ -79,18 +99,14 @@ export async function relandTable(tx: Tx, landing: Landing, before: TableAt): Pr
     layers: [...table.layers, openLog],
     rowCount: table.rowCount,
     tailCount: 0,
-    columns: table.columns.map(({ id, name, type }, i) => ({
-      columnId: id,
-      name,
-      type,
-      defaultText: null,
-      position: i + 1,
-      description: described.get(name) ?? null,
-    })),
+    columns: columns.map(({ id, ...column }, i) => ({ ...column, columnId: id, position: i + 1 })),
   });
-  await raiseCounters(tx, before.table.id, { columnId: Math.max(0, ...table.columns.map(({ id }) => id)), rowId: table.maxRowId });
+  const usedIds = [...table.columns, ...columns].map(({ id }) => id);
+  await raiseCounters(tx, before.table.id, { columnId: Math.max(0, ...usedIds), rowId: table.maxRowId });
   await writeDown(tx, landing, before.table.id, editVersion, 'source.revise');
   await markStale(tx, before.table, anyChange, beginEventId());
+  if (carried?.edit) await applyEdit(tx, carried.edit.at, carried.edit.plan);
+  if (carried) await openConflicts(tx, before.table, carried.conflicts, { kind: 'overwrite', branchId: null, editVersion });
 }
 
 async function writeDown(

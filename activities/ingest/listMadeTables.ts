@@ -1,20 +1,23 @@
-import { DomainError } from '../../core/errors.ts';
-import type { Tx } from '../../store/pg/commit.ts';
+import type { TableAt } from '../../core/table/table.ts';
+import { listColumnsAt } from '../../store/pg/columns.ts';
+import type { Orm } from '../../store/pg/database.ts';
 import { type LandedTable, listLanded } from '../../store/pg/sources.ts';
+import type { ColumnsBefore } from './matchColumns.ts';
 
 /** Tables made from the source, without those that its rows were appended to. */
-export async function listMadeTables(tx: Tx, sourceId: string): Promise<LandedTable[]> {
-  return (await listLanded(tx.orm, [sourceId])).filter(({ landing }) => landing.role !== 'appended');
-}
-
-export function refuseEdited(landed: LandedTable[]): void {
-  const edited = landed.filter(isEdited).map(({ table }) => table.name);
-  if (edited.length === 0) return;
-  throw new DomainError(
-    'in-use',
-    `Tables of this source were edited since: ${edited.slice(0, 10).join(', ')}.`,
-    'Upload the file as a source of its own, or undo the edits first.',
-  );
+export async function listMadeTables(orm: Orm, sourceId: string): Promise<LandedTable[]> {
+  return (await listLanded(orm, [sourceId])).filter(({ landing }) => landing.role !== 'appended');
 }
 
 export const isEdited = ({ landing, table }: LandedTable) => table.editVersion !== landing.editVersion;
+
+/** The columns of a table under the names that they had when its file landed: people may have renamed them since. */
+export async function nameAsLanded(orm: Orm, { table, columns }: TableAt, landed: LandedTable[]): Promise<ColumnsBefore> {
+  const own = landed.find(({ landing }) => landing.tableId === table.id && landing.role !== 'appended');
+  const before = own && (await listColumnsAt(orm, new Map([[table.id, own.landing.editVersion]]))).get(table.id);
+  const names = new Map(before?.map(({ id, name }) => [id, name]));
+  return {
+    table: { nextColumnId: table.nextColumnId },
+    columns: columns.map(({ id, name, type }) => ({ id, name: names.get(id) ?? name, type })),
+  };
+}

@@ -8,10 +8,11 @@ import type { Services } from '../../store/services.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { withRoomForTables } from '../storage/withRoom.ts';
+import { retryOnMove } from '../tables/editTable.ts';
 import { abandonIfGone, fallBack, giveUp, refuseIngest } from './endIngest.ts';
 import type { RawDraft } from './landTables.ts';
 import { isEdited } from './listMadeTables.ts';
-import { promoteRevision } from './promoteRevision.ts';
+import { prepareRevision, promoteRevision } from './promoteRevision.ts';
 import { archiveTable, endStructured, landAll, lockAll } from './promoteTables.ts';
 import type { StructuredDraft } from './structure.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
@@ -33,13 +34,16 @@ export async function promote(services: Services, jobId: string): Promise<'over'
   const isRevision = job.input.revise !== undefined;
   try {
     const added = [...((isRevision && raw?.tables) || []), ...(structured?.tables ?? [])];
-    await withRoomForTables(services, job.accountId, added, () =>
-      retryOnTakenName(() =>
-        commitForJob(services, job, (tx, current) =>
-          isRevision ? promoteRevision(tx, current, raw, structured) : takeOver(tx, current, structured),
-        ),
-      ),
-    );
+    const commit = (change: (tx: Tx, current: JobRecord<'ingest'>) => Promise<void>) =>
+      withRoomForTables(services, job.accountId, added, () => retryOnTakenName(() => commitForJob(services, job, change)));
+    if (!isRevision) await commit((tx, current) => takeOver(tx, current, structured));
+    else if (!raw) throw new Error(`job ${job.id} has nothing to promote`);
+    else
+      await retryOnMove(async () => {
+        const revision = { raw, structured };
+        const carried = await prepareRevision(services, job, revision);
+        await commit((tx, current) => promoteRevision(tx, current, revision, carried));
+      });
   } catch (error) {
     if (!isFinal(error)) throw error;
     await commitForJob(services, job, (tx, current) =>

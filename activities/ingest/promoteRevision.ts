@@ -1,17 +1,43 @@
+import { isRecordFormat } from '../../core/records/records.ts';
 import { type NameRegistry, nameArchivedRaw } from '../../core/structuring/names.ts';
 import { type Naming, namingOf } from '../../core/structuring/naming.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { placeTable } from '../../store/pg/restore.ts';
-import type { SourceRecord } from '../../store/pg/sources.ts';
-import { listTablesById } from '../../store/pg/tables.ts';
+import type { LandedTable, SourceRecord } from '../../store/pg/sources.ts';
+import { listTablesById, VersionMoved } from '../../store/pg/tables.ts';
+import type { Services } from '../../store/services.ts';
+import { prepareCarry } from './carryEdits.ts';
 import { abandonIfGone, endIngest } from './endIngest.ts';
-import { landTable, type RawDraft, relandTable, type WrittenTable } from './landTables.ts';
-import { listMadeTables, refuseEdited } from './listMadeTables.ts';
-import { archiveTable, endStructured, landAll, lockAll } from './promoteTables.ts';
+import { type CarriedEdits, landTable, type RawDraft, relandTable, type WrittenTable } from './landTables.ts';
+import { isEdited, listMadeTables } from './listMadeTables.ts';
+import { archiveTable, type CarriedByTable, endStructured, landAll, lockAll } from './promoteTables.ts';
 import type { StructuredDraft } from './structure.ts';
 import { openTableNames } from './tableNames.ts';
+
+interface Revision {
+  raw: RawDraft;
+  structured: StructuredDraft | null;
+}
+
+/** Plans what people did to the tables on top of the new content. Archived tables take no edits: those stay in their history. */
+export async function prepareRevision(services: Services, job: JobRecord<'ingest'>, revision: Revision): Promise<CarriedByTable> {
+  const { raw, structured } = revision;
+  const carried = new Map<string, CarriedEdits>();
+  const written = new Map([...raw.tables, ...(structured?.tables ?? [])].map((table) => [table.tableId, table]));
+  for (const landed of (await listMadeTables(services.db.orm, job.input.sourceId)).filter(isCarried)) {
+    const table = written.get(landed.table.id);
+    // Rows of a sheet stay in its order, so what was added to its raw copy comes last.
+    const keepsIds = landed.landing.role !== 'raw' || isRecordFormat(job.input.revise?.format ?? '');
+    const codeRef = `${job.input.sourceId}@${job.input.revision}`;
+    const edits = table && (await prepareCarry(services, landed, table, { keepsIds, codeRef }));
+    if (edits) carried.set(landed.table.id, edits);
+  }
+  return carried;
+}
+
+const isCarried = (landed: LandedTable) => isEdited(landed) && landed.table.state === 'active';
 
 /**
  * New bytes for a source: makes the next version of its tables, adds new ones, and archives those that the new bytes do not
@@ -20,20 +46,20 @@ import { openTableNames } from './tableNames.ts';
 export async function promoteRevision(
   tx: Tx,
   job: JobRecord<'ingest'>,
-  raw: RawDraft | null,
-  structured: StructuredDraft | null,
+  { raw, structured }: Revision,
+  carried: CarriedByTable,
 ): Promise<void> {
-  if (!raw) throw new Error(`job ${job.id} has nothing to promote`);
   const source = await lockAll(tx, job);
   if (await abandonIfGone(tx, job, source)) return;
-  const landed = await listMadeTables(tx, source.id);
-  refuseEdited(landed);
+  const landed = await listMadeTables(tx.orm, source.id);
   const current = await listTablesById(
     tx.client,
     landed.map(({ table }) => table.id),
   );
   const before = new Map(current.map((at) => [at.table.id, at]));
   const made = new Set([...raw.tables, ...(structured?.tables ?? [])].map((table) => table.tableId));
+  const hasMoved = ({ table }: LandedTable) => carried.get(table.id)?.editVersion !== table.editVersion;
+  if (landed.some((each) => made.has(each.table.id) && isCarried(each) && hasMoved(each))) throw new VersionMoved();
   for (const { table } of landed) if (!made.has(table.id) && table.state === 'active') await archiveTable(tx, source, table, table.name);
   const names = await openTableNames(tx, source.workbookId);
   const structuredBefore = landed.flatMap(({ landing }) => (landing.role === 'raw' ? [] : [landing.sheet]));
@@ -42,10 +68,11 @@ export async function promoteRevision(
     now: new Set(structured?.understood),
     tables: before,
     naming: namingOf(structured?.spec),
+    carried,
   };
   await relandRaw(tx, job, source, raw.tables, sheets, names);
   const rawBySheet = new Map(raw.tables.map((table) => [table.sheet, table.tableId]));
-  await landAll(tx, job, source, structured?.tables ?? [], names, rawBySheet, before);
+  await landAll(tx, job, source, structured?.tables ?? [], names, rawBySheet, before, carried);
   const { revision, revise: bytes } = job.input;
   const fields = { ...bytes, revision, extents: raw.extents };
   if (structured) await endStructured(tx, job, source, structured, fields);
@@ -70,11 +97,14 @@ async function relandRaw(
     const at = sheets.tables.get(table.tableId);
     const isUnderstood = sheets.now.has(table.sheet);
     if (at) {
-      const name =
-        isUnderstood === sheets.before.has(table.sheet)
-          ? at.table.name
-          : await swapRaw(tx, source, table, at, isUnderstood, names, sheets.naming);
-      await relandTable(tx, { ...landing, name }, at);
+      const reland = (name: string) => relandTable(tx, { ...landing, name }, at, sheets.carried.get(table.tableId) ?? null);
+      const swap = () => swapRaw(tx, source, table, at, isUnderstood, names, sheets.naming);
+      if (isUnderstood === sheets.before.has(table.sheet)) await reland(at.table.name);
+      else if (isUnderstood) {
+        // Archived last, because archived tables take no edits.
+        await reland(at.table.name);
+        await swap();
+      } else await reland(await swap());
       continue;
     }
     const name = names.claim(table.name, table.sheet);
@@ -112,4 +142,5 @@ interface Sheets {
   now: Set<string>;
   tables: Map<string, TableAt>;
   naming: Naming;
+  carried: CarriedByTable;
 }

@@ -7,8 +7,10 @@ import { lockTables, placeTable } from '../../store/pg/restore.ts';
 import { finishStructuring, type LandedTable, lockSource, putStructured, type SourceRecord } from '../../store/pg/sources.ts';
 import { settleCredits } from '../credits/settleCredits.ts';
 import { endIngest } from './endIngest.ts';
-import { landTable, relandTable, type WrittenTable } from './landTables.ts';
+import { type CarriedEdits, landTable, relandTable, type WrittenTable } from './landTables.ts';
 import type { StructuredDraft } from './structure.ts';
+
+export type CarriedByTable = ReadonlyMap<string, CarriedEdits>;
 
 /** Locks the source, then the workbook's tables by ascending id, in the same order as every change. */
 export async function lockAll(tx: Tx, job: JobRecord<'ingest'>): Promise<SourceRecord> {
@@ -30,13 +32,14 @@ export async function landAll(
   names: NameRegistry,
   rawBySheet: Map<string, string>,
   before: Map<string, TableAt> = new Map(),
+  carried: CarriedByTable = new Map(),
 ): Promise<void> {
   const { revision } = job.input;
   for (const [index, table] of tables.entries()) {
     const at = before.get(table.tableId);
     // Places structured tables after the raw tables of the source.
     const landing = { source, revision, table, position: 10_000 + index };
-    if (at) await relandTable(tx, { ...landing, name: at.table.name }, at);
+    if (at) await relandTable(tx, { ...landing, name: at.table.name }, at, carried.get(table.tableId) ?? null);
     else await landTable(tx, { ...landing, name: names.claim(table.name, table.sheet) });
     const inputId = rawBySheet.get(table.sheet);
     if (inputId && inputId !== table.tableId) await putStructured(tx, { tableId: table.tableId, inputId, flows: table.flows ?? null });

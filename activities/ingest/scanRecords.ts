@@ -11,6 +11,7 @@ import type { ActivityContext } from '../activityContext.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { findNaming } from './findNaming.ts';
 import type { RawDraft } from './landTables.ts';
+import { nameAsLanded } from './listMadeTables.ts';
 import type { SourceFile } from './readSourceFile.ts';
 import { workOnFile } from './workOnFile.ts';
 
@@ -35,7 +36,7 @@ export async function scanRecords(
         input: open.input,
         sourceName: source.name,
         choice,
-        before: before ? { table: { nextColumnId: before.table.nextColumnId }, columns: before.columns } : null,
+        before: before ? await nameAsLanded(services.db.orm, before, landed) : null,
         lastRowId: firstRowId - 1,
       },
       ({ done, total }) => progress.step(done, total),

@@ -21,6 +21,7 @@ import type { MadeTable } from './fileProgram/requests.ts';
 import { findNaming } from './findNaming.ts';
 import { keepTables } from './keepTables.ts';
 import type { WrittenTable } from './landTables.ts';
+import { nameAsLanded } from './listMadeTables.ts';
 import { matchColumns } from './matchColumns.ts';
 import { fileOfIngest } from './readSourceFile.ts';
 import { workOnFile } from './workOnFile.ts';
@@ -86,7 +87,7 @@ async function placeTables(services: Services, job: JobRecord<'ingest'>, source:
       tableId,
       prefix: tablePrefix({ ...source, id: tableId }),
       rowBase: twin ? (await reserveRows(services.db.pool, tableId, Math.max(1, table.rowCount))) - 1 : 0,
-      columnIds: twin ? matchColumns(twin, table.columns) : table.columns.map((_, i) => i + 1),
+      columnIds: twin ? matchColumns(await nameAsLanded(services.db.orm, twin, landed), table.columns) : table.columns.map((_, i) => i + 1),
     });
   }
   return places;

@@ -13,9 +13,9 @@ export async function succeedJob<Kind extends JobKind>(tx: Tx, job: JobRecord<Ki
   noteEnd(tx, ended, 'succeeded');
 }
 
-/** Runs inside the transaction. */
-export async function failJob(tx: Tx, job: JobRecord, problem: JobProblem): Promise<void> {
-  await finishJob(tx, job.id, { status: 'failed', error: problem.detail, problem });
+/** Runs inside the transaction. `error`: for everybody who sees the job; the problem is for who has asked for it. */
+export async function failJob(tx: Tx, job: JobRecord, problem: JobProblem, error = problem.detail): Promise<void> {
+  await finishJob(tx, job.id, { status: 'failed', error, problem });
   await deleteDrafts(tx, job.id);
   noteEnd(tx, job, 'failed');
 }

@@ -1,16 +1,14 @@
 import { tableMerged } from '../../core/journal/tableNotes.ts';
 import type { MergeConflict } from '../../core/merge/planMerge.ts';
-import { countAdded } from '../../core/storage/use.ts';
 import type { ColumnRecord } from '../../core/table/table.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import { touchBranch } from '../../store/pg/branches.ts';
 import type { Tx, WriteAnswer } from '../../store/pg/commit.ts';
-import { insertConflicts, type NewConflict } from '../../store/pg/conflicts.ts';
 import type { EditedTable } from '../../store/pg/tables.ts';
-import { makeId, type Services } from '../../store/services.ts';
-import { requestCompaction } from '../compaction/startCompaction.ts';
-import { withRoom } from '../storage/withRoom.ts';
-import { applyEdit, retryOnMove } from '../tables/editTable.ts';
+import type { Services } from '../../store/services.ts';
+import { commitEdits } from '../tables/commitEdit.ts';
+import { applyEdit } from '../tables/editTable.ts';
+import { openConflicts } from './openConflicts.ts';
 import type { PreparedMerge } from './prepareMerge.ts';
 
 /** What came of the merge of one table. */
@@ -45,73 +43,59 @@ export function foretell(merge: PreparedMerge): MergeOutcome {
   return { ...describe(merge, merge.at.editVersion, null, []), planned };
 }
 
-/**
- * Applies merges, all or none, in one transaction. They are prepared again if one of the tables changed meanwhile. Tables are
- * locked in the order of their ids, as everywhere.
- */
+/** Applies merges, all or none, in one transaction. Tables are locked in the order of their ids, as everywhere. */
 export function commitMerges<Answer>(
   services: Services,
   write: WriteAnswer<Answer>,
   prepare: () => Promise<PreparedMerge[]>,
   answer: (outcomes: MergeOutcome[]) => Answer,
 ): Promise<Answer> {
-  return retryOnMove(async () => {
-    const merges = await prepare();
-    const inOrder = [...merges].sort((a, b) => (a.at.table.id < b.at.table.id ? -1 : 1));
-    const bytes = merges.reduce((sum, { plan }) => sum + countAdded(plan), 0);
-    const [first] = merges;
-    if (!first) throw new Error('there is nothing to merge');
-    const { accountId, workbookId } = first.at.table;
-    const tails = new Map<string, number>();
-    const answered = await withRoom(services, accountId, bytes, () =>
-      write(
-        async (tx) => {
-          const applied: { merge: PreparedMerge; edited: EditedTable | null; ids: string[] }[] = [];
-          for (const merge of inOrder) applied.push({ merge, ...(await applyMerge(tx, merge)) });
-          return applied;
-        },
-        (applied, numbers) => {
-          let opId = numbers.get(workbookId)?.firstOp ?? 0;
-          const outcomes = new Map<PreparedMerge, MergeOutcome>();
-          for (const { merge, edited, ids } of applied) {
-            if (edited) tails.set(merge.at.table.id, edited.tailCount);
-            outcomes.set(merge, describe(merge, edited?.editVersion ?? merge.at.editVersion, edited ? opId++ : null, ids));
-          }
-          return answer(merges.map((merge) => outcomes.get(merge) as MergeOutcome));
-        },
+  return commitEdits(
+    services,
+    write,
+    {
+      prepare,
+      change: (merges) => async (tx) => {
+        const applied = new Map<PreparedMerge, Applied>();
+        let edits = 0;
+        for (const merge of [...merges].sort((a, b) => (a.at.table.id < b.at.table.id ? -1 : 1))) {
+          const { edited, conflictIds } = await applyMerge(tx, merge);
+          applied.set(merge, { edited, conflictIds, op: edits });
+          if (edited) edits += 1;
+        }
+        return merges.map((merge) => applied.get(merge) as Applied);
+      },
+      countTails: (applied) => applied.map(({ edited }) => edited?.tailCount ?? null),
+    },
+    (merges, applied, numbers) =>
+      answer(
+        merges.map((merge, i) => {
+          const { edited, conflictIds, op } = applied[i] as Applied;
+          const firstOp = numbers.get(merge.at.table.workbookId)?.firstOp ?? 0;
+          return describe(merge, edited?.editVersion ?? merge.at.editVersion, edited && firstOp + op, conflictIds);
+        }),
       ),
-    );
-    for (const { at, plan } of merges) {
-      const tail = tails.get(at.table.id);
-      if (tail !== undefined) requestCompaction(services, at.table, tail, plan.appended ? [...at.layers, plan.appended.layer] : at.layers);
-    }
-    return answered;
-  });
+  );
 }
 
-async function applyMerge(tx: Tx, merge: PreparedMerge): Promise<{ edited: EditedTable | null; ids: string[] }> {
+interface Applied {
+  /** Null: there was nothing to change. */
+  edited: EditedTable | null;
+  conflictIds: string[];
+  /** Its place among the ops of the transaction. */
+  op: number;
+}
+
+async function applyMerge(tx: Tx, merge: PreparedMerge): Promise<Omit<Applied, 'op'>> {
   const { at, plan, branch, conflicts } = merge;
   const { table } = at;
   const changes = plan.inserted + plan.updated + plan.deleted;
   const edited = changes > 0 ? await applyEdit(tx, at, plan) : null;
   const editVersion = edited?.editVersion ?? at.editVersion;
-  const records = conflicts.map(
-    (conflict): NewConflict => ({
-      id: makeId('cfl'),
-      workbookId: table.workbookId,
-      accountId: table.accountId,
-      tableId: table.id,
-      branchId: branch.id,
-      kind: 'overwrite',
-      editVersion,
-      ...conflict,
-    }),
-  );
-  await insertConflicts(tx, records);
+  const conflictIds = await openConflicts(tx, table, conflicts, { kind: 'overwrite', branchId: branch.id, editVersion });
   await touchBranch(tx, branch.id, table.id);
-  const ids = records.map(({ id }) => id);
-  tx.note(table.workbookId, tableMerged(table, editVersion, branch.id, ids));
-  return { edited, ids };
+  tx.note(table.workbookId, tableMerged(table, editVersion, branch.id, conflictIds.length));
+  return { edited, conflictIds };
 }
 
 function describe({ at, plan, unchanged }: PreparedMerge, editVersion: number, opId: number | null, conflicts: string[]): MergeOutcome {

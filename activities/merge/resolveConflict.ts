@@ -11,10 +11,9 @@ import { rowIdField } from '../../core/table/visibleTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type ConflictStatus, closeConflict, findConflict, type ListedConflict } from '../../store/pg/conflicts.ts';
 import { endOverrides } from '../../store/pg/overrides.ts';
-import { type EditedTable, findCurrentTableById } from '../../store/pg/tables.ts';
+import { type EditedTable, findCurrentTableById, findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
-import { readLog } from '../rows/readLog.ts';
 import { refuseMasked } from '../rows/refuseMasked.ts';
 import { planOnStored } from '../rows/upsertRows.ts';
 import { applyEdit, requireEditable } from '../tables/editTable.ts';
@@ -85,8 +84,8 @@ async function planRow(services: Services, at: TableAt, { rowId, prior, editVers
     throw gone('row');
   }
   if (stored.has(rowId)) throw new DomainError('in-use', 'The row exists again.', 'Close the conflict with `acknowledge`.');
-  const entries = await readLog(services, at.table.id, { after: editVersion - 1, upTo: editVersion, rowIds: [rowId] });
-  const before = entries.find(({ op }) => op === 'D')?.before;
+  const last = await findTableAt(services.db.pool, at.table, editVersion - 1);
+  const before = last && (await readStoredRows(services, last, [rowId])).get(rowId);
   if (!before) throw gone('row');
   const changed = at.columns.map(({ id }) => id);
   const entry = { rowId, op: 'I' as const, changed, cells: fillDefaults(at.columns, before), before: null };

@@ -1,5 +1,5 @@
 import type { Principal } from '../../core/access/principal.ts';
-import { decodeCursor, type Page, type PageQuery, pageOf } from '../../core/paging.ts';
+import { type Page, type PageQuery, pageById } from '../../core/paging.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import { type ConflictStatus, type ListedConflict, listConflicts } from '../../store/pg/conflicts.ts';
@@ -21,11 +21,11 @@ export async function pageConflicts(
   workbookId: string,
   query: PageQuery & { status?: ConflictStatus },
 ): Promise<Page<SeenConflict>> {
-  const key = decodeCursor(query.cursor, ['string']);
-  const page = await pageOf(
-    query.limit ?? usualConflicts,
-    (limit) => listConflicts(services.db.orm, { workbookId, status: query.status ?? null, before: (key?.[0] as string) ?? null, limit }),
-    ({ id }) => [id],
+  const page = await pageById(
+    { ...query, limit: query.limit ?? usualConflicts },
+    'cfl',
+    (before, limit) => listConflicts(services.db.orm, { workbookId, status: query.status ?? null, before, limit }),
+    ({ id }) => id,
   );
   return { ...page, items: await seeConflicts(services, principal, page.items) };
 }

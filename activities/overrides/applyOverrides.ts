@@ -1,10 +1,10 @@
-import { conflictResolved, overridesStale } from '../../core/journal/tableNotes.ts';
+import { conflictResolved } from '../../core/journal/tableNotes.ts';
 import type { CarriedOverrides } from '../../core/overrides/carryOverrides.ts';
 import { cellKey, type OverrideChanges } from '../../core/overrides/override.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { closeOverrideConflicts, insertConflicts, type NewConflict, updateOverrideConflicts } from '../../store/pg/conflicts.ts';
+import { closeOverrideConflicts, updateOverrideConflicts } from '../../store/pg/conflicts.ts';
 import { endOverrides, moveBelow, storableText, writeOverrides } from '../../store/pg/overrides.ts';
-import { makeId } from '../../store/services.ts';
+import { openConflicts } from '../merge/openConflicts.ts';
 
 interface OverriddenTable {
   id: string;
@@ -32,26 +32,8 @@ export async function applyCarried(tx: Tx, table: OverriddenTable, editVersion: 
     prior: below,
   }));
   const known = new Set((await updateOverrideConflicts(tx, table.id, editVersion, changed)).map(cellKey));
-  const records = changed
+  const conflicts = changed
     .filter((cell) => !known.has(cellKey(cell)))
-    .map(
-      ({ rowId, columnId, value, below, prior }): NewConflict => ({
-        id: makeId('cfl'),
-        workbookId: table.workbookId,
-        accountId: table.accountId,
-        tableId: table.id,
-        branchId: null,
-        kind: 'stale_override',
-        editVersion,
-        rowId,
-        columnId,
-        base: below,
-        prior: storableText(prior),
-        current: value,
-      }),
-    );
-  await insertConflicts(tx, records);
-  const ids = records.map(({ id }) => id);
-  if (ids.length > 0) tx.note(table.workbookId, overridesStale(table, ids));
-  return ids;
+    .map(({ rowId, columnId, value, below, prior }) => ({ rowId, columnId, base: below, prior: storableText(prior), current: value }));
+  return openConflicts(tx, table, conflicts, { kind: 'stale_override', branchId: null, editVersion });
 }

@@ -1,7 +1,8 @@
-import { pageOf } from '../../core/paging.ts';
+import { type Page, pageOf } from '../../core/paging.ts';
 import type { TableVersion } from '../../core/table/table.ts';
 import { rowIdField, type VisibleTable } from '../../core/table/visibleTable.ts';
 import type { Services } from '../../store/services.ts';
+import type { PageRow } from '../../store/tables/fetchRows.ts';
 import { findRowIds, listIdsAfter } from '../../store/tables/findRowIds.ts';
 import { isFew } from '../../store/tables/lookUpRows.ts';
 import type { Projection } from '../../store/tables/projection.ts';
@@ -10,6 +11,7 @@ import {
   type OrderTerm,
   readRowsAfter,
   readSortedRows,
+  sortsLongValues,
   streamRowsBetween,
   streamRowsByIds,
 } from '../../store/tables/readPage.ts';
@@ -31,7 +33,9 @@ export async function openRows(services: Services, visible: VisibleTable, query:
   const all = [...visible.columns, rowIdField];
   const projection: Projection = { visible, columns: chooseColumns(all, query.columns) };
   const order = chooseOrder(all, query.sort);
-  if (query.filter !== undefined) return readFiltered(services, projection, { ...query, filter: query.filter }, order);
+  if (query.filter !== undefined) return readFiltered(services, projection, query, query.filter, order);
+  const sorted = order.length > 0 ? (decodePosition(visible.at, query) ?? query.offset ?? 0) + query.limit : 0;
+  if (sortsLongValues(projection, sorted)) return readFiltered(services, projection, query, 'true', order);
   if (isFew(projection, query.limit + 1)) return readRows(services, visible, query);
   const { columns } = projection;
   const { at } = visible;
@@ -70,14 +74,7 @@ async function readInRowOrder(services: Services, projection: Projection, query:
     (count) => readRowsAfter(services, projection, count, after),
     (row) => positionKey(at, query, row.id),
   );
-  const ids = page.items.map((row) => row.id);
-  return {
-    columns: projection.columns,
-    rows: page.items.map((row) => row.json),
-    rowCount: at.rowCount,
-    nextCursor: page.nextCursor,
-    stream: (format) => streamRowsBetween(services, projection, ids, format),
-  };
+  return describePage(services, projection, page, streamRowsBetween);
 }
 
 async function readSorted(services: Services, projection: Projection, query: RowsQuery, order: OrderTerm[]): Promise<RowsPage> {
@@ -89,12 +86,21 @@ async function readSorted(services: Services, projection: Projection, query: Row
     (count) => readSortedRows(services, projection, order, { count, offset }),
     () => positionKey(at, query, offset + limit),
   );
-  const ids = page.items.map((row) => row.id);
+  return describePage(services, projection, page, streamRowsByIds);
+}
+
+function describePage(
+  services: Services,
+  projection: Projection,
+  { items, nextCursor }: Page<PageRow>,
+  streamRows: typeof streamRowsByIds,
+): RowsPage {
+  const ids = items.map((row) => row.id);
   return {
     columns: projection.columns,
-    rows: page.items.map((row) => row.json),
-    rowCount: at.rowCount,
-    nextCursor: page.nextCursor,
-    stream: (format) => streamRowsByIds(services, projection, ids, format),
+    rows: items.map((row) => row.json),
+    rowCount: projection.visible.at.rowCount,
+    nextCursor,
+    stream: (format) => streamRows(services, projection, ids, format),
   };
 }

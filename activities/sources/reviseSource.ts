@@ -4,7 +4,6 @@ import { isRecordFormat } from '../../core/records/records.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { type SourceRecord, updateSource } from '../../store/pg/sources.ts';
-import { listMadeTables, refuseEdited } from '../ingest/listMadeTables.ts';
 import { beginSourceJob, requireIdle } from './beginSourceJob.ts';
 import type { receiveFile } from './receiveFile.ts';
 
@@ -37,7 +36,6 @@ export async function reviseSource(tx: Tx, sourceId: string, file: Received): Pr
     const fields = { ...bytes, revision: source.revision + 1, status: 'registered' as const, spec: null, extents: null };
     return { source: await updateSource(tx, source.id, fields), job: null };
   }
-  refuseEdited(await listMadeTables(tx, source.id));
   const job = await beginSourceJob(tx, 'ingest', source, {
     sourceId: source.id,
     revision: source.revision + 1,

@@ -105,7 +105,7 @@ function hideFrom(
 ): Pick<DescribedTransform['transform'], 'template' | 'key' | 'lastError'> {
   const { args, outputId, revision, runRevision, template, key, lastError } = transform;
   const inputs = Object.values(args).flatMap((id) => hidden.get(id) ?? []);
-  const denied = [...inputs, ...[hidden.get(outputId ?? '')]].flatMap((each) => each?.denied ?? []);
+  const denied = [...inputs, hidden.get(outputId ?? '')].flatMap((each) => each?.denied ?? []);
   const isDenied = (name: string) => denied.some(({ names }) => names.has(name));
   return {
     template: mayShowTemplate(transform, denied, runRevision === revision ? flows : null) ? template : null,

@@ -21,8 +21,8 @@ export async function failTransformJob(services: Services, jobId: string, reason
   if (job) await endTransformJob(services, job, reasons[reason]);
 }
 
-export async function endTransformJob(services: Services, job: RunJob, problem: JobProblem): Promise<void> {
-  await commitForJob(services, job, (tx, current) => failJob(tx, current as JobRecord, problem));
+export async function endTransformJob(services: Services, job: RunJob, problem: JobProblem, error?: string): Promise<void> {
+  await commitForJob(services, job, (tx, current) => failJob(tx, current as JobRecord, problem, error));
 }
 
 /** Ends a job whose runs are done, with what they came to. */

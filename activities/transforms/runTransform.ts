@@ -54,7 +54,7 @@ async function runOwn(services: Services, job: JobRecord<'transform'>, activity:
   } catch (error) {
     if (!isFinal(error)) throw error;
     if (!definition) await updateTransform(services.db.orm, transformId, { lastError: error.detail });
-    await endTransformJob(services, job, toProblem(error));
+    await endTransformJob(services, job, toProblem(error), await describeForOthers(services, job.workbookId as string, error));
     return 'over';
   }
 }
@@ -111,18 +111,17 @@ export async function giveUpRun(services: Services, jobId: string, transformId: 
 }
 
 async function rememberFailure(
-  { db, policies }: Services,
+  services: Services,
   job: JobRecord<'transform' | 'recompute'>,
   transformId: string,
-  error: DomainError,
+  refusal: DomainError,
 ): Promise<void> {
+  const { db } = services;
   const [stored] = await listTransformsById(db.orm, [transformId]);
   if (!stored) return;
-  await updateTransform(db.orm, transformId, { lastError: error.detail });
-  // The message of an engine may quote values, and the job is shown to everybody who sees the workbook.
-  const withoutValues = error instanceof PythonFault ? error.withoutValues : 'The run failed.';
-  const message = (await policies.isGoverned(stored.workbookId)) ? withoutValues : error.detail;
-  const failed = { tableId: stored.outputId ?? '', name: stored.output, error: message };
+  await updateTransform(db.orm, transformId, { lastError: refusal.detail });
+  const error = await describeForOthers(services, stored.workbookId, refusal);
+  const failed = { tableId: stored.outputId ?? '', name: stored.output, error };
   const outcome: RunOutcome = {
     transformId,
     opId: null,
@@ -133,6 +132,12 @@ async function rememberFailure(
     failed,
   };
   await saveDraft(db.orm, job.id, runStage(transformId), outcome);
+}
+
+/** The message of an engine may quote values, and a job is shown to everybody who sees the workbook. */
+async function describeForOthers({ policies }: Services, workbookId: string, error: DomainError): Promise<string> {
+  if (!(await policies.isGoverned(workbookId))) return error.detail;
+  return error instanceof PythonFault ? error.withoutValues : 'The run failed.';
 }
 
 interface WantedRun {

@@ -9,7 +9,7 @@ import type { Handlers } from '../http/call.ts';
 import { svgType } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentHit } from '../presenters/discovery.ts';
-import { presentLineage } from '../presenters/lineage.ts';
+import { presentInputRow, presentLineage } from '../presenters/lineage.ts';
 import { drawLineage } from '../presenters/lineagePicture.ts';
 import { presentTableSummary } from '../presenters/tables.ts';
 
@@ -47,8 +47,8 @@ export function makeDiscoveryHandlers({
 
     async getRowLineage({ principal, params }) {
       const at = await requireNamedTable(services, principal, params, 'viewer');
-      const { cells, truncated } = await traceRow(services, await openVisibleTable(services, principal, at), params.row_id);
-      return { status: 200, body: { name: at.table.name, row_id: params.row_id, cells, inputs: [], truncated } };
+      const { cells, inputs, truncated } = await traceRow(services, principal, at, params.row_id);
+      return { status: 200, body: { name: at.table.name, row_id: params.row_id, cells, inputs: inputs.map(presentInputRow), truncated } };
     },
   };
 }

@@ -20,6 +20,12 @@ export const pendingOperations = [
   'importCloudFile',
   'ingestUrl',
 
+  'listSheets',
+  'getSheet',
+  'putSheet',
+  'deleteSheet',
+  'renderSheet',
+  'listCharts',
   'renderChart',
   'listSyncBindings',
   'bindSheet',

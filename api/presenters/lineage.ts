@@ -1,12 +1,12 @@
+import type { InputRow } from '../../activities/discovery/traceInputRows.ts';
 import type { LineageEdge, LineageGraph } from '../../activities/discovery/traceLineage.ts';
 import type { TransformOfTable } from '../../activities/tables/findTransformsOf.ts';
 import type { components } from '../../schema/contract.ts';
 
 type Schemas = components['schemas'];
 
-/** Nodes for sources, the ranges of their sheets, tables, transforms between tables, and what shows tables. */
-export function presentLineage(name: string, graph: LineageGraph): Schemas['TableLineage'] {
-  const { tables, sources, landings, edges, transforms, showings } = graph;
+/** Nodes for sources, the ranges of their sheets, tables, and transforms between tables. */
+export function presentLineage(name: string, { tables, sources, landings, edges, transforms }: LineageGraph): Schemas['TableLineage'] {
   const regions = landings.filter(({ role, range }) => role !== 'raw' && range !== null);
   const regionId = ({ sourceId, sheet, range }: LineageGraph['landings'][number]) => `${sourceId}/${sheet}!${range}`;
   const regionNodes = new Map(
@@ -33,7 +33,6 @@ export function presentLineage(name: string, graph: LineageGraph): Schemas['Tabl
         kind: 'transform' as const,
         name: transform,
       })),
-      ...new Map(showings.map(({ id, kind, name: shown }) => [id, { id, kind, name: shown }])).values(),
     ],
     edges: distinct([
       ...landings.flatMap((landing) => {
@@ -45,10 +44,15 @@ export function presentLineage(name: string, graph: LineageGraph): Schemas['Tabl
         ];
       }),
       ...edges.flatMap((edge) => presentEdge(edge, transforms.has(edge.to))),
-      ...showings.map(({ id, tableId }) => ({ from: tableId, to: id })),
     ]),
   };
 }
+
+export const presentInputRow = ({ table, rowId, editVersion }: InputRow): Schemas['InputRow'] => ({
+  table,
+  row_id: rowId,
+  edit_version: editVersion,
+});
 
 const transformId = (outputId: string) => `${outputId}/transform`;
 

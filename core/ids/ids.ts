@@ -21,8 +21,6 @@ export const idPrefixes = [
   'req',
   'tbl',
   'trf',
-  'sht',
-  'cht',
   'ver',
   'mft',
 ] as const;

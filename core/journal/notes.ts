@@ -15,8 +15,6 @@ export type AuditAction =
   | 'member.removed'
   | 'member.role_changed'
   | 'member.roles_set'
-  | 'sheet.delete'
-  | 'sheet.put'
   | 'source.analyze'
   | 'source.correct'
   | 'source.ingest'

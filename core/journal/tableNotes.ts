@@ -1,4 +1,4 @@
-import type { EventNote } from './events.ts';
+import type { EventData, EventNote } from './events.ts';
 import { audited, type Notes, type OpNote, oneOp } from './notes.ts';
 import type { OpKind } from './opKinds.ts';
 
@@ -100,30 +100,18 @@ export function tablesBranched(branchId: string, tables: (NotedTable & { editVer
   };
 }
 
-/** A file was merged into a table. The edit itself, if there was one, is noted on its own. */
-export function tableMerged(table: NotedTable, editVersion: number, branchId: string, conflictIds: string[]): Notes {
+/** A file was merged into a table. The edit itself, if there was one, is noted on its own, as are conflicts. */
+export function tableMerged(table: NotedTable, editVersion: number, branchId: string, conflicts: number): Notes {
   const { id: artifact_id, name } = table;
-  return {
-    events: [
-      {
-        type: 'version.merged',
-        data: { artifact_id, name, branch_id: branchId, edit_version: editVersion, conflicts: conflictIds.length },
-      },
-      ...conflictIds.map(
-        (conflict_id): EventNote => ({ type: 'conflict.created', data: { artifact_id, name, conflict_id, kind: 'overwrite' } }),
-      ),
-    ],
-  };
+  return { events: [{ type: 'version.merged', data: { artifact_id, name, branch_id: branchId, edit_version: editVersion, conflicts } }] };
 }
 
-/** A run gave other values below overrides. */
-export function overridesStale({ id: artifact_id, name }: NotedTable, conflictIds: string[]): Notes {
-  return {
-    events: conflictIds.map((conflict_id) => ({
-      type: 'conflict.created',
-      data: { artifact_id, name, conflict_id, kind: 'stale_override' },
-    })),
-  };
+export function conflictsCreated(
+  { id: artifact_id, name }: NotedTable,
+  conflictIds: string[],
+  kind: EventData['conflict.created']['kind'],
+): Notes {
+  return { events: conflictIds.map((conflict_id) => ({ type: 'conflict.created', data: { artifact_id, name, conflict_id, kind } })) };
 }
 
 /** A conflict was closed. */

@@ -3,7 +3,7 @@ import type { ColumnType } from '../cells/columnTypes.ts';
 import { parseDateText } from '../types/date.ts';
 import { parseNumberText } from '../types/number.ts';
 import type { FileCell } from './fileCell.ts';
-import { readMoment, toSerial } from './moments.ts';
+import { type Moment, readMoment, toSerial } from './moments.ts';
 
 /**
  * Whether a cell of a returned file holds what a spreadsheet program makes of a stored value when nobody edits it: it keeps 15
@@ -20,7 +20,7 @@ export function sameAsExcel(type: ColumnType, stored: string | null, cell: FileC
     case 'BIGINT':
     case 'DECIMAL':
     case 'DOUBLE':
-      return isNumeric(cell) && sameNumber(Number(stored), numberOf(cell), cell);
+      return isNumeric(cell) && sameNumber(Number(stored), stored, cell);
     case 'DATE':
     case 'TIMESTAMP':
     case 'TIME':
@@ -45,7 +45,7 @@ function sameText(stored: string, cell: FileCell): boolean {
   }
   if (isLoose || cell.kind === 'number') {
     const number = looksLikeNumber(stored) ? parseNumberText(stored) : null;
-    if (number && looksLikeNumber(cell.text) && sameNumber(number.value, numberOf(cell), cell)) return true;
+    if (number && looksLikeNumber(cell.text) && sameNumber(number.value, stored, cell)) return true;
   }
   if (isLoose || cell.kind === 'date' || cell.kind === 'number') {
     const moments = readDates(stored);
@@ -77,12 +77,24 @@ function numberOf(cell: FileCell): number {
   return parseNumberText(cell.text)?.value ?? Number(cell.text);
 }
 
-function sameNumber(stored: number, given: number, cell: FileCell): boolean {
+function sameNumber(stored: number, text: string, cell: FileCell): boolean {
+  const given = numberOf(cell);
   if (stored === given) return true;
   if (!Number.isFinite(stored) || !Number.isFinite(given)) return false;
-  if (stored.toPrecision(15) === given.toPrecision(15)) return true;
+  if (stored.toPrecision(15) === given.toPrecision(15) || cutDigits(text) === given) return true;
   const shown = cell.kind === 'loose' ? shownDigits(cell.text) : null;
   return shown !== null && Number(stored.toPrecision(shown)) === given;
+}
+
+/** A number as Excel takes it when it is typed: digits after the fifteenth become zeros, without rounding. */
+function cutDigits(text: string): number | null {
+  let digits = 0;
+  const [mantissa = '', exponent] = text.toLowerCase().split('e');
+  const cut = mantissa.replace(/\d/g, (digit) => {
+    if (digits > 0 || digit !== '0') digits += 1;
+    return digits > 15 ? '0' : digit;
+  });
+  return digits > 15 ? (parseNumberText(exponent === undefined ? cut : `${cut}e${exponent}`)?.value ?? null) : null;
 }
 
 /** The digits that a csv file kept of a longer number: a cell shows ten or more, or six before an exponent. Null: not shortened. */
@@ -116,11 +128,16 @@ function sameMoment(stored: string, cell: FileCell): boolean {
     .concat(cell.text)
     .some((text) => {
       const given = readMoment(text);
-      if (!given || given.hasDay !== moment.hasDay) return false;
+      if (!given || given.hasDay !== moment.hasDay) return given !== null && isNextMidnight(moment, given);
       const apart = Math.abs(given.ms - moment.ms);
       if (apart < 1) return true;
       // Files keep milliseconds, or only seconds; a csv file often only minutes.
       if (given.ms % secondMs === 0 && moment.ms % secondMs !== 0 && apart < secondMs) return true;
       return cell.kind === 'loose' && given.ms % minuteMs === 0 && Math.floor(moment.ms / minuteMs) * minuteMs === given.ms;
     });
+}
+
+/** The last part of a second before midnight is the next day in a file that keeps milliseconds. A time of day has day 0 in Excel. */
+function isNextMidnight(moment: Moment, given: Moment): boolean {
+  return !moment.hasDay && given.hasDay && toSerial(given) === 1 && 24 * 60 * minuteMs - moment.ms < secondMs;
 }

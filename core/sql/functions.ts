@@ -95,6 +95,9 @@ const refusedFamilies: [RegExp, string][] = [
 
 const words = (text: string) => text.trim().split(/\s+/);
 
+/** Functions that make one value of many rows. */
+export const aggregateFunctions: ReadonlySet<string> = new Set(words(aggregates));
+
 export const allowedFunctions: ReadonlySet<string> = new Set(
   [operators, scalars, aggregates, macros, special].flatMap(words).map((name) => name.toLowerCase()),
 );

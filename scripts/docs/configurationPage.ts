@@ -4,7 +4,7 @@ import { variableTopics } from '../../store/variables.ts';
 const INTRODUCTION = `# Configuration
 
 The service is configured by environment variables. \`npm run generate\` makes this page from \`store/variables.ts\`;
-\`store/config.ts\` is the one file that reads them. What is wrong with them is said all at once, at the start.
+\`store/config.ts\` is where they are read. What is wrong with them is said all at once, at the start.
 
 \`npm start\` needs none of them: each one that is set replaces a piece of the embedded default. \`npm run api\` and
 \`npm run worker\` start one part each and need \`DATABASE_URL\`, \`TEMPORAL_ADDRESS\` and \`SVC_SECRET\`; with several machines

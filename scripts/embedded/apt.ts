@@ -1,4 +1,4 @@
-import { inheritEnv } from '../../store/config.ts';
+import { inheritEnv } from '../../store/childEnv.ts';
 import { type Finished, runCommand } from './command.ts';
 import type { ProcessRegistry } from './processRegistry.ts';
 import { type Report, showProgress } from './report.ts';

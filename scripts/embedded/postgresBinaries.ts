@@ -3,7 +3,7 @@ import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink }
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { inheritEnvWithout } from '../../store/config.ts';
+import { inheritEnvWithout } from '../../store/childEnv.ts';
 import { type PostgresUser, sharedDir } from './postgresUser.ts';
 import type { Report } from './report.ts';
 

@@ -12,7 +12,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Config, inheritEnv, listCacheDirs } from '../../store/config.ts';
+import { inheritEnv } from '../../store/childEnv.ts';
+import { type Config, listCacheDirs } from '../../store/config.ts';
 import { findProgram } from '../../store/findProgram.ts';
 import { describeError } from '../../store/lifecycle.ts';
 import {

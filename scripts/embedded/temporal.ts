@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { inheritEnvWithout } from '../../store/config.ts';
+import { inheritEnvWithout } from '../../store/childEnv.ts';
 import { findFreePort } from './ports.ts';
 import { stopSteps } from './processes.ts';
 import type { ProcessRegistry } from './processRegistry.ts';

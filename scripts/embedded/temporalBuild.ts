@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { inheritEnv } from '../../store/config.ts';
+import { inheritEnv } from '../../store/childEnv.ts';
 import { runCommand } from './command.ts';
 import { showProgress } from './report.ts';
 import { findProblem } from './temporalCheck.ts';

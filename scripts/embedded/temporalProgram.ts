@@ -2,7 +2,8 @@ import { accessSync, constants, existsSync, mkdirSync, readdirSync, rmSync, stat
 import { mkdtemp, rename } from 'node:fs/promises';
 import { arch, platform } from 'node:os';
 import { join } from 'node:path';
-import { inheritEnv, listCacheDirs, projectDir } from '../../store/config.ts';
+import { inheritEnv } from '../../store/childEnv.ts';
+import { listCacheDirs, projectDir } from '../../store/config.ts';
 import { runCommand } from './command.ts';
 import { showProgress } from './report.ts';
 import { buildTemporal } from './temporalBuild.ts';

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNull, lt, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, gt, isNull, lt, or } from 'drizzle-orm';
 import { branches, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
@@ -27,20 +27,14 @@ export async function listBranches(
   page: { workbookId: string; after: BranchKey | null; limit: number },
 ): Promise<ListedBranch[]> {
   const { workbookId, after, limit } = page;
-  const rows = await orm
-    .select({ branch: branches, tableName: tables.name })
+  const isLeft = after && or(lt(branches.id, after.id), and(eq(branches.id, after.id), gt(branches.position, after.position)));
+  return orm
+    .select({ ...getTableColumns(branches), tableName: tables.name })
     .from(branches)
     .innerJoin(tables, eq(tables.id, branches.tableId))
-    .where(
-      and(
-        eq(branches.workbookId, workbookId),
-        isNull(tables.deletedAt),
-        after ? or(lt(branches.id, after.id), and(eq(branches.id, after.id), sql`${branches.position} > ${after.position}`)) : undefined,
-      ),
-    )
+    .where(and(eq(branches.workbookId, workbookId), isNull(tables.deletedAt), isLeft ?? undefined))
     .orderBy(desc(branches.id), asc(branches.position))
     .limit(limit);
-  return rows.map(({ branch, tableName }) => ({ ...branch, tableName }));
 }
 
 export async function touchBranch(tx: Tx, branchId: string, tableId: string): Promise<void> {

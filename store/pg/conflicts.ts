@@ -1,4 +1,4 @@
-import { and, desc, eq, lt } from 'drizzle-orm';
+import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm';
 import type { OverriddenCell } from '../../core/overrides/override.ts';
 import { conflicts, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -19,35 +19,30 @@ export async function insertConflicts(tx: Tx, records: NewConflict[]): Promise<v
 
 export type ListedConflict = ConflictRecord & { tableName: string };
 
+function selectConflicts(orm: Orm) {
+  return orm
+    .select({ ...getTableColumns(conflicts), tableName: tables.name })
+    .from(conflicts)
+    .innerJoin(tables, eq(tables.id, conflicts.tableId));
+}
+
 /** Newest first. */
 export async function listConflicts(
   orm: Orm,
   page: { workbookId: string; status: ConflictStatus | null; before: string | null; limit: number },
 ): Promise<ListedConflict[]> {
   const { workbookId, status, before, limit } = page;
-  const rows = await orm
-    .select({ conflict: conflicts, tableName: tables.name })
-    .from(conflicts)
-    .innerJoin(tables, eq(tables.id, conflicts.tableId))
-    .where(
-      and(
-        eq(conflicts.workbookId, workbookId),
-        status === null ? undefined : eq(conflicts.status, status),
-        before === null ? undefined : lt(conflicts.id, before),
-      ),
-    )
+  const isStatus = status === null ? undefined : eq(conflicts.status, status);
+  const isLeft = before === null ? undefined : lt(conflicts.id, before);
+  return selectConflicts(orm)
+    .where(and(eq(conflicts.workbookId, workbookId), isStatus, isLeft))
     .orderBy(desc(conflicts.id))
     .limit(limit);
-  return rows.map(({ conflict, tableName }) => ({ ...conflict, tableName }));
 }
 
 export async function findConflict(orm: Orm, workbookId: string, id: string): Promise<ListedConflict | null> {
-  const [row] = await orm
-    .select({ conflict: conflicts, tableName: tables.name })
-    .from(conflicts)
-    .innerJoin(tables, eq(tables.id, conflicts.tableId))
-    .where(and(eq(conflicts.workbookId, workbookId), eq(conflicts.id, id)));
-  return row ? { ...row.conflict, tableName: row.tableName } : null;
+  const [row] = await selectConflicts(orm).where(and(eq(conflicts.workbookId, workbookId), eq(conflicts.id, id)));
+  return row ?? null;
 }
 
 /** Returns false if it was closed already. */

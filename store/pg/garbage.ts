@@ -7,13 +7,17 @@ const batchRows = 1000;
 const keptFor = "interval '30 days'";
 
 /**
- * Versions of tables that must be kept. Code that refers to versions from a new place (a conflict) must add a
- * SELECT here.
+ * Versions of tables that must be kept. Code that refers to versions from a new place must add a SELECT here.
+ * A landing is the base when its file is revised; a row that a merge deleted is brought back from the version before.
  */
 const pinnedVersions = `
   SELECT table_id, edit_version FROM snapshot_tables
   UNION ALL
   SELECT table_id, base_version FROM branches
+  UNION ALL
+  SELECT l.table_id, l.edit_version FROM landings l JOIN sources s ON s.id = l.source_id AND s.revision = l.revision AND l.role <> 'appended'
+  UNION ALL
+  SELECT table_id, edit_version - 1 FROM conflicts WHERE status = 'open' AND column_id = 0
   UNION ALL
   SELECT entry->>'id', (entry->>'edit_version')::bigint FROM results, jsonb_array_elements(tables) AS part(entry) WHERE expires_at > now()`;
 

@@ -1,3 +1,4 @@
+import { rowIdColumn } from '../../core/table/table.ts';
 import { quoteName } from '../duckdb/relation.ts';
 import { type OrderTerm, orderSql } from './readPage.ts';
 
@@ -6,7 +7,8 @@ export interface FilterSql {
   /** Only parsed and bound: it fails unless the filter is a single expression. */
   probe: string;
   count: string;
-  page(columns: string[], order: OrderTerm[], limit: number, offset: number): string;
+  /** The ids of the rows. */
+  page(order: OrderTerm[], limit: number, offset: number): string;
 }
 
 export function wrapFilter(tableName: string, filter: string): FilterSql {
@@ -17,7 +19,6 @@ export function wrapFilter(tableName: string, filter: string): FilterSql {
     // cannot continue the CASE, and after AND a subquery needs parentheses of its own.
     probe: `SELECT CASE WHEN true AND\n${filter}\nTHEN 1 END FROM ${table}`,
     count: `SELECT count(*) AS n ${where}`,
-    page: (columns, order, limit, offset) =>
-      `SELECT ${columns.map(quoteName).join(', ')} ${where} ${orderSql(order)} LIMIT ${limit} OFFSET ${offset}`,
+    page: (order, limit, offset) => `SELECT ${rowIdColumn} ${where} ${orderSql(order)} LIMIT ${limit} OFFSET ${offset}`,
   };
 }

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import { estimateRowBytes } from '../../core/table/rowBytes.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
-import { limitConcurrency } from '../blobs/limitConcurrency.ts';
 import { openFrom, withRelation } from '../duckdb/engine.ts';
 import { streamParts } from '../duckdb/formats/streamParts.ts';
 import type { DataFormat } from '../duckdb/formats/streamRows.ts';
@@ -84,19 +83,18 @@ export async function readSortedRows(storage: TableStorage, projection: Projecti
   const isLong = isWide(projection.columns) || estimateRowBytes(projection.visible.at, projection.columns) * place.count > windowBytes;
   const page = sortedPage(order, place);
   const rows = isLong
-    ? await readByIds(storage, projection, await selectIds(storage, relation, page))
+    ? await readRowsByIds(storage, projection, await selectIds(storage, relation, page))
     : await selectFrom(storage, relation, projection.columns, page);
   requireSmallPage(countBytes(rows));
   return rows;
 }
 
-/** The engine holds as many keys as a page has rows, so those of long rows are sorted one page at a time. */
-const sortAlone = limitConcurrency(1);
+/** Whether sorting a page of so many rows would take more memory than an API process has to give. */
+export const sortsLongValues = ({ visible }: Projection, count: number) => estimateRowBytes(visible.at, []) * count > windowBytes;
 
 /** The ids of a sorted page; reads only what it is sorted by. */
 export async function listSortedIds(storage: TableStorage, projection: Projection, order: OrderTerm[], place: Place): Promise<number[]> {
-  const sort = async () => selectIds(storage, await openSorted(storage, { ...projection, columns: [] }, order), sortedPage(order, place));
-  return estimateRowBytes(projection.visible.at, []) * place.count > windowBytes ? sortAlone(sort) : sort();
+  return selectIds(storage, await openSorted(storage, { ...projection, columns: [] }, order), sortedPage(order, place));
 }
 
 /** Streams the rows of a page by their ids, in the order of these. */
@@ -125,7 +123,7 @@ export async function streamRowsByIds(storage: TableStorage, projection: Project
   );
 }
 
-function readByIds(storage: TableStorage, projection: Projection, ids: number[]): Promise<PageRow[]> {
+export function readRowsByIds(storage: TableStorage, projection: Projection, ids: number[]): Promise<PageRow[]> {
   return isWide(projection.columns) ? readWideRows(storage, projection, ids) : fetchRows(storage, projection, ids);
 }
 

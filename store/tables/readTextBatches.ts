@@ -19,17 +19,12 @@ import { readWideTexts } from './wideRows.ts';
 /** How long the rows are that are held as texts at a time. */
 const partBytes = 2 * 1024 * 1024;
 
-/**
- * Gives the rows of a version to `take`, in row order, some at a time; the first `limit` of them if that is given. While it takes
- * them, the next ones are read.
- */
+/** Gives the rows of a version to `take`, in row order, some at a time. While it takes them, the next ones are read. */
 export async function eachTextBatch(
   storage: TableStorage,
   projection: Projection,
   take: (batch: TextBatch) => Promise<void>,
-  limit = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  let left = limit;
   const readNext = isWide(projection.columns) ? readWide(storage, projection) : readNarrow(storage, projection);
   let coming = readNext();
   try {
@@ -37,21 +32,11 @@ export async function eachTextBatch(
       coming = readNext();
       // A failure is reported when these batches are asked for; until then it must not count as an unhandled rejection.
       coming.catch(() => null);
-      for (const decode of batches) {
-        const batch = cutBatch(decode(), left);
-        await take(batch);
-        left -= batch.rowCount;
-        if (left === 0) return;
-      }
+      for (const decode of batches) await take(decode());
     }
   } finally {
     await coming.catch(() => null);
   }
-}
-
-function cutBatch(batch: TextBatch, most: number): TextBatch {
-  if (batch.rowCount <= most) return batch;
-  return { rowCount: most, texts: batch.texts.map((column) => column.slice(0, most)) };
 }
 
 function readNarrow(storage: TableStorage, projection: Projection): () => Promise<(() => TextBatch)[] | null> {

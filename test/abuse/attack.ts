@@ -63,7 +63,8 @@ export async function runAttack(world: World, attack: Attack, size: Size): Promi
 }
 
 async function observe(bystander: Bystander, wanted: Habit[], work: () => Promise<unknown>): Promise<Map<Habit, Latencies>> {
-  const watches = wanted.map((habit) => [habit, watch(bystander, habit)] as const);
+  // All habits together stay far below what one person may send in a minute.
+  const watches = wanted.map((habit) => [habit, watch(bystander, habit, 150 * wanted.length)] as const);
   await work();
   return new Map(await Promise.all(watches.map(async ([habit, { stop }]) => [habit, await stop()] as const)));
 }

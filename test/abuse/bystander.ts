@@ -47,7 +47,7 @@ export async function makeBystander(person: Person): Promise<Bystander> {
 }
 
 /** Asks again and again, with a pause, until told to stop; the last answer is waited for. */
-export function watch({ ask }: Bystander, habit: Habit, pauseMs = 100): { stop(): Promise<Latencies> } {
+export function watch({ ask }: Bystander, habit: Habit, pauseMs: number): { stop(): Promise<Latencies> } {
   const times: number[] = [];
   const failures: string[] = [];
   const done = new AbortController();

@@ -1,4 +1,4 @@
-import { once, setMaxListeners } from 'node:events';
+import { setMaxListeners } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Attack, count, type Outcome } from './attack.ts';
@@ -38,7 +38,7 @@ async function holdConnections(
   const hold = async () => {
     const socket = connect({ host: '127.0.0.1', port: world.product.port, localAddress: address });
     socket.on('error', () => {});
-    const closed = once(socket, 'close').then(() => true);
+    const closed = new Promise<true>((resolve) => socket.once('close', () => resolve(true)));
     socket.once('data', (data: Buffer) => count(outcome, /^HTTP\/1\.1 (\d+)/.exec(data.toString('latin1'))?.[1] ?? 'something else'));
     socket.write(head);
     const ended = await Promise.race([closed, trickle(socket, signal)]);

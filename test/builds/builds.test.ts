@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleCode } from '../../store/builds/bundleCode.mjs';
 import { keepBuild } from '../../store/builds/keepBuild.mjs';
 import { prepareProgram } from '../../store/builds/programs.mjs';
-import { inheritEnv, projectDir } from '../../store/config.ts';
+import { inheritEnv } from '../../store/childEnv.ts';
+import { projectDir } from '../../store/config.ts';
 import { variableNames } from '../../store/variables.ts';
 
 const run = promisify(execFile);

@@ -6,7 +6,8 @@ import { findFreePort } from '../../scripts/embedded/ports.ts';
 import { isRunning, readStamp } from '../../scripts/embedded/processes.ts';
 import type { Tracked } from '../../scripts/embedded/processRegistry.ts';
 import type { Runtime } from '../../scripts/embedded/runtime.ts';
-import { inheritEnvWithout, projectDir } from '../../store/config.ts';
+import { inheritEnvWithout } from '../../store/childEnv.ts';
+import { projectDir } from '../../store/config.ts';
 import { variableNames } from '../../store/variables.ts';
 
 /** The product as people start it, in real processes. */

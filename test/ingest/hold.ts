@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { onTestFinished } from 'vitest';
 
@@ -14,6 +15,18 @@ export async function holdDraft(sql: pg.Pool, jobId: string, stage: 'raw' | 'tab
 /** Before the tables of a workbook change: what is structured cannot be promoted. */
 export async function holdTables(sql: pg.Pool, workbookId: string): Promise<Hold> {
   return holdBy(sql, 'SELECT 1 FROM tables WHERE workbook_id = $1 FOR UPDATE', [workbookId]);
+}
+
+/** Before a source changes. `reached`: somebody waits for it. */
+export async function holdSource(sql: pg.Pool, sourceId: string): Promise<Hold & { reached(): Promise<void> }> {
+  const hold = await holdBy(sql, 'SELECT 1 FROM sources WHERE id = $1 FOR UPDATE', [sourceId]);
+  const waiting = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE '%"sources"%for update%'`;
+  return {
+    ...hold,
+    async reached() {
+      while ((await sql.query(waiting)).rowCount === 0) await delay(50);
+    },
+  };
 }
 
 async function holdBy(sql: pg.Pool, statement: string, values: string[]): Promise<Hold> {

@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import { inheritEnv, projectDir } from '../../store/config.ts';
+import { inheritEnv } from '../../store/childEnv.ts';
+import { projectDir } from '../../store/config.ts';
 import { createDatabase, type TestDatabase } from '../setup/database.ts';
 
 /** `npm run migrate`, which a cluster needs: its API and workers do not migrate. */

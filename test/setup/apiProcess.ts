@@ -5,7 +5,8 @@ import { inject } from 'vitest';
 import { nodeFlags } from '../../scripts/embedded/nodePart.ts';
 import { findFreePort } from '../../scripts/embedded/ports.ts';
 import { prepareProgram } from '../../store/builds/programs.mjs';
-import { inheritEnvWithout, projectDir } from '../../store/config.ts';
+import { inheritEnvWithout } from '../../store/childEnv.ts';
+import { projectDir } from '../../store/config.ts';
 import { variableNames } from '../../store/variables.ts';
 
 /** The API as a process of its own, for tests that kill things or read what is written to standard output. */

@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { nodeFlags } from '../../scripts/embedded/nodePart.ts';
 import { prepareProgram } from '../../store/builds/programs.mjs';
-import { inheritEnvWithout, projectDir, type ServiceConfig } from '../../store/config.ts';
+import { inheritEnvWithout } from '../../store/childEnv.ts';
+import { projectDir, type ServiceConfig } from '../../store/config.ts';
 import { variableNames } from '../../store/variables.ts';
 
 /** The worker as a process of its own, for tests that kill it or read its log. */

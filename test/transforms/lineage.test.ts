@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
-import { ok } from '../setup/api.ts';
+import { ok, refused } from '../setup/api.ts';
 import type { TestStore } from '../tables/store.ts';
 import { useStoreWithWorker } from '../workflows/storeWithWorker.ts';
 import { makeBook } from './world.ts';
@@ -84,5 +84,73 @@ describe('the lineage of derived tables', () => {
     } finally {
       policies.columnEffects = columnEffects;
     }
+  });
+});
+
+describe('the lineage of derived rows', () => {
+  const inputsOf = async (workbookId: string, name: string, rowId: number) => {
+    const params = { path: { workbook_id: workbookId, name, row_id: rowId } };
+    const found = ok(await store.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', { params }));
+    expect(found.cells).toEqual([]);
+    return found.inputs.map(({ table, row_id, edit_version }) => `${table} ${row_id}@${edit_version}`);
+  };
+
+  async function makeJoined() {
+    const book = await makeBook(store);
+    await book.table(
+      '売上',
+      [{ name: '店' }, { name: '金額', type: 'BIGINT' }],
+      [
+        { 店: '東京', 金額: 100 },
+        { 店: '東京', 金額: 50 },
+        { 店: '大阪', 金額: 30 },
+      ],
+    );
+    await book.table('店', [{ name: '店' }, { name: '地域' }], [{ 店: '東京', 地域: '関東' }]);
+    const template = 'SELECT d.店, max(地域) AS 地域, sum(金額) AS 計 FROM {{ d }} d LEFT JOIN {{ s }} s USING (店) GROUP BY 1';
+    await book.create({ name: '店別', template, args: { d: '売上', s: '店' }, key: ['店'] });
+    await book.create({ name: '大', template: 'SELECT 金額 * 2 AS 倍 FROM {{ d }} WHERE 金額 > 40', args: { d: '売上' } });
+    await book.create({ name: '全', template: 'SELECT 店 FROM {{ d }} UNION SELECT 店 FROM {{ d }}', args: { d: '売上' } });
+    return book;
+  }
+
+  it('names the rows that were read, by key and by content, at the versions that were read', async () => {
+    const book = await makeJoined();
+    const rowOf = async (name: string, wanted: Record<string, unknown>) => {
+      const rows = await book.read(name);
+      const row = rows.find((each) => Object.entries(wanted).every(([column, value]) => each[column] === value));
+      return row?.__svc_row_id as number;
+    };
+    const tokyo = await rowOf('店別', { 店: '東京' });
+    expect(await inputsOf(book.id, '店別', tokyo)).toEqual(['売上 1@2', '売上 2@2', '店 1@2']);
+    expect(await inputsOf(book.id, '店別', await rowOf('店別', { 店: '大阪' }))).toEqual(['売上 3@2']);
+    expect(await inputsOf(book.id, '大', await rowOf('大', { 倍: 200 }))).toEqual(['売上 1@2']);
+    // Edited since, but not run.
+    await book.edit('売上', [
+      { __svc_row_id: 1, 店: '京都' },
+      { 店: '東京', 金額: 1 },
+    ]);
+    expect(await inputsOf(book.id, '店別', tokyo)).toEqual(['売上 1@2', '売上 2@2', '店 1@2']);
+    await book.run('店別');
+    expect(await inputsOf(book.id, '店別', tokyo)).toEqual(['売上 2@3', '売上 4@3', '店 1@2']);
+  });
+
+  it('is empty where rows cannot be traced, or a column that was read is hidden', async () => {
+    const book = await makeJoined();
+    expect(await inputsOf(book.id, '全', 1)).toEqual([]);
+    const { policies } = store.services;
+    const { columnEffects } = policies;
+    policies.columnEffects = async (_, { columns }) => new Map(columns.filter(({ name }) => name === '金額').map(({ id }) => [id, 'mask']));
+    try {
+      expect(await inputsOf(book.id, '店別', 1)).toEqual([]);
+    } finally {
+      policies.columnEffects = columnEffects;
+    }
+    const params = { path: { workbook_id: book.id, name: '店別', row_id: 99 } };
+    refused(
+      await store.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', { params }),
+      404,
+      'not-found',
+    );
   });
 });

@@ -6,9 +6,9 @@ import { startWorker } from '../../activities/worker.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { deleteExpired } from '../../store/pg/expiry.ts';
 import { makeId, type Services } from '../../store/services.ts';
-import { scheduleId } from '../../store/temporal/schedules.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
+import { waitForSchedule } from '../setup/schedules.ts';
 import { hideRecorder, keepHistory, listHistories, replayHistory } from './replay.ts';
 
 /** Audit chains are anchored by the clock, whether anybody reads them or not. */
@@ -53,8 +53,7 @@ const run = async () => (await (await startRun()).result()) as { moved: number; 
 
 describe('anchorAudit', () => {
   it('runs by the clock, once an hour', async () => {
-    const { client } = await services.temporal();
-    const schedule = await client.schedule.getHandle(scheduleId('anchor-audit', api.config.temporal.taskQueue)).describe();
+    const schedule = await waitForSchedule(services, 'anchor-audit');
     expect(schedule.spec.intervals).toMatchObject([{ every: 3_600_000 }]);
     expect(schedule.action).toMatchObject({ workflowType: 'anchorAudit' });
   });

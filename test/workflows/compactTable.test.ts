@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startCompaction } from '../../activities/compaction/startCompaction.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
-import { scheduleId } from '../../store/temporal/schedules.ts';
+import { waitForSchedule } from '../setup/schedules.ts';
 import { editRows } from '../setup/tables.ts';
 import { keepHistory, replayHistory } from './replay.ts';
 import { useStoreWithWorker } from './storeWithWorker.ts';
@@ -146,11 +146,8 @@ describe('compactTable', () => {
   });
 
   it('runs by the clock', async () => {
-    const { client } = await store.services.temporal();
     for (const name of ['sweep-tables', 'collect-garbage'] as const)
-      expect((await client.schedule.getHandle(scheduleId(name, store.services.config.temporal.taskQueue)).describe()).action.type).toBe(
-        'startWorkflow',
-      );
+      expect((await waitForSchedule(store.services, name)).action.type).toBe('startWorkflow');
   });
 
   it.each(['compactTable', 'sweepTables'])('%s replays as it ran', async (name) => {

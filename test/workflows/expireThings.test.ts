@@ -11,6 +11,7 @@ import { ensureSchedules, scheduleId } from '../../store/temporal/schedules.ts';
 import { makeJob } from '../contract/world.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
+import { waitForSchedule } from '../setup/schedules.ts';
 import { keepHistory, readHistory, replayHistory } from './replay.ts';
 
 /** A real worker, a real schedule, a real database. */
@@ -61,7 +62,7 @@ async function runSchedule(): Promise<{ workflowId: string; result: Record<strin
 
 describe('ensureSchedules: the schedule', () => {
   it('is there once a worker is, every hour, one run at a time', async () => {
-    const schedule = await client.schedule.getHandle(expireSchedule()).describe();
+    const schedule = await waitForSchedule(api.services, 'expire-things');
     expect(schedule.spec.intervals).toMatchObject([{ every: 3_600_000 }]);
     expect(schedule.policies.overlap).toBe('SKIP');
     expect(schedule.action).toMatchObject({ workflowType: 'expireThings', taskQueue: api.config.temporal.taskQueue });

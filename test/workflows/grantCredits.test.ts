@@ -6,11 +6,11 @@ import { startWorker } from '../../activities/worker.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
 import { makeId, type Services } from '../../store/services.ts';
-import { scheduleId } from '../../store/temporal/schedules.ts';
 import { openAccount } from '../credits/openAccount.ts';
 import { readCredits } from '../credits/readCredits.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeAccount, mintToken } from '../setup/credentials.ts';
+import { waitForSchedule } from '../setup/schedules.ts';
 import { keepHistory, replayHistory } from './replay.ts';
 
 let api: TestApi;
@@ -50,8 +50,7 @@ async function runWorkflow() {
 
 describe('grantCredits', () => {
   it('runs every day, soon after midnight', async () => {
-    const { client } = await services.temporal();
-    const schedule = await client.schedule.getHandle(scheduleId('grant-credits', api.config.temporal.taskQueue)).describe();
+    const schedule = await waitForSchedule(services, 'grant-credits');
     expect(schedule.spec.intervals).toMatchObject([{ every: 86_400_000, offset: 300_000 }]);
     expect(schedule.action).toMatchObject({ workflowType: 'grantCredits' });
   });

@@ -5,6 +5,7 @@ import { ensureSchedules, scheduleId } from '../../store/temporal/schedules.ts';
 import { holdDraft } from '../ingest/hold.ts';
 import { bare, type IngestWorld, makeXlsx, openWorld, scattered } from '../ingest/world.ts';
 import { ok } from '../setup/api.ts';
+import { waitForSchedule } from '../setup/schedules.ts';
 import { keepHistory, replayHistory } from './replay.ts';
 
 let world: IngestWorld;
@@ -81,7 +82,7 @@ describe('analyze and materialize', () => {
 describe('sweepJobs', () => {
   it('runs every half minute, in a run that sleeps, from the start of the first worker', async () => {
     const schedule = (await temporal()).schedule.getHandle(scheduleId('sweep-jobs', world.api.config.temporal.taskQueue));
-    const { spec, policies, action } = await schedule.describe();
+    const { spec, policies, action } = await waitForSchedule(world.api.services, 'sweep-jobs');
     expect(spec.intervals).toMatchObject([{ every: 3 * 3_600_000 }]);
     expect(policies.overlap).toBe('BUFFER_ONE');
     expect(action).toMatchObject({ workflowType: 'sweepJobs', args: [{ everySeconds: 30, forSeconds: 10_800 }] });

@@ -47,6 +47,15 @@ export interface PlanRequest {
   timeoutMs: number;
 }
 
+/** Rewrites a query so that its rows tell what they were made from, see core/lineage/traceRows.ts. */
+export interface TraceRowsRequest {
+  op: 'traceRows';
+  sql: string;
+  tables: KnownTable[];
+  /** The beginning of the names of the columns that are added, one for each table. */
+  prefix: string;
+}
+
 /**
  * Up to three steps in one request; null skips a step. A query that fails the check goes no further. Loading in a request of
  * its own lets the service remove files before the query runs.
@@ -82,7 +91,7 @@ export interface ReadFileRequest {
   timeoutMs: number;
 }
 
-export type Request = CheckRequest | ValidateRequest | PlanRequest | RunRequest | ReadFileRequest;
+export type Request = CheckRequest | ValidateRequest | PlanRequest | TraceRowsRequest | RunRequest | ReadFileRequest;
 
 export interface Executed {
   columns: ResultColumn[];
@@ -98,6 +107,8 @@ export interface Replies {
   validate: { analysis: Analysis; columns: ResultColumn[] };
   /** Lineage null: every column depends on everything, or nothing was bound. */
   plan: { analysis: Analysis; columns: ResultColumn[]; lineage: QueryLineage | null };
+  /** Null: its rows cannot be traced. */
+  traceRows: { analysis: Analysis; traced: string | null };
   /** The frame's body is the page, or nothing if that is long, followed by the result if that is small. */
   run: { analysis: Analysis | null; executed: Executed | null };
   /** The rows of the result; numbers beyond 2^53 as texts. */

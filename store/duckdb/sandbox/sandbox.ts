@@ -45,6 +45,11 @@ export interface Sandbox {
     timeoutMs: number;
     signal?: AbortSignal;
   }): Promise<PlannedQuery>;
+  /**
+   * A query without parameters, rewritten so that each row of its result has the ids of the rows that it was made from: a column
+   * of `lists` for each table. Null: its rows cannot be traced. It may run only as any other SQL does.
+   */
+  traceRows(query: { userId: string; sql: string; tables: KnownTable[] }): Promise<{ sql: string; lists: string[] } | null>;
   /** Reads a file that strangers wrote by SQL of the service, in a process of its own. */
   readFile<T>(
     file: { userId: string; path: string; timeoutMs: number; signal?: AbortSignal },
@@ -155,6 +160,15 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         const { analysis, normalised } = await check(process, sql, tables);
         const { tables: used, columns, allColumns, parameters } = requireOk(analysis);
         return { tables: used, columns, allColumns, parameters, normalisedSql: normalised ?? sql };
+      }),
+    traceRows: ({ userId, sql, tables }) =>
+      withProcess(userId, sql, async (process) => {
+        const prefix = `svc_rows_${randomBytes(6).toString('hex')}_`;
+        const { reply } = await process.ask({ op: 'traceRows', sql, tables, prefix }, parseTimeoutMs);
+        if (!reply.ok) throw childProblem(reply.error);
+        requireOk(reply.value.analysis);
+        const { traced } = reply.value;
+        return traced === null ? null : { sql: traced, lists: tables.map((_, i) => `${prefix}${i + 1}`) };
       }),
     async run(query) {
       const params = readParams(query.params);

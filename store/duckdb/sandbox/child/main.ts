@@ -1,6 +1,7 @@
 import { setPriority } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection } from '@duckdb/node-api';
+import { traceRows } from '../../../../core/lineage/traceRows.ts';
 import { analyze } from '../../../../core/sql/analyze.ts';
 import type { TreeCheck } from '../../../../core/sql/checkTree.ts';
 import { foldName } from '../../../../core/sql/identifiers.ts';
@@ -14,6 +15,7 @@ import type {
   Request,
   RunRequest,
   Scalar,
+  TraceRowsRequest,
   ValidateRequest,
 } from '../protocol.ts';
 import { openChannel } from './channel.ts';
@@ -58,6 +60,8 @@ async function answer(request: Request): Promise<Answer> {
       return withDeadline(current, request.timeoutMs, () => validate(current, request));
     case 'plan':
       return withDeadline(current, request.timeoutMs, () => plan(current, request));
+    case 'traceRows':
+      return { value: await trace(current, request), used: false };
     case 'run':
       return withDeadline(current, request.timeoutMs, (deadline) => run(current, request, deadline));
     case 'readFile':
@@ -86,6 +90,14 @@ async function plan(current: Session, { sql, tables }: PlanRequest): Promise<Ans
   await loadEmptyTables(current, read, analysis);
   const columns = await bindQuery(current, sql, {});
   return { value: { analysis, columns, lineage: await traceQuery(current, sql, columns, read) }, used: true };
+}
+
+async function trace({ own }: Session, { sql, tables, prefix }: TraceRowsRequest): Promise<Replies['traceRows']> {
+  const tree = await serialize(own, sql);
+  const analysis = analyze(sql, tree, tables);
+  const names = tables.map(({ name }) => name);
+  const traced = analysis.outcome === 'ok' && analysis.parameters.length === 0 ? traceRows(tree, names, prefix) : null;
+  return { analysis, traced: traced && (await readText(own, 'SELECT json_deserialize_sql(CAST($1 AS JSON))', traced)) };
 }
 
 const describeKnown = (tables: ValidateRequest['tables']) =>
