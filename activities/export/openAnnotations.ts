@@ -54,12 +54,12 @@ export async function openAnnotations(
     },
     lookOf: ({ id }) => ({ ...ofColumns.get(0), ...ofColumns.get(id) }),
     async next(rowIds) {
-      const places = new Map(rowIds.map((id, place) => [id, place]));
       const extras = new Map<number, Map<number, CellExtra>>();
       const last = rowIds.at(-1) ?? 0;
+      let place = 0;
       for (let each = await take(last); each; each = await take(last)) {
-        const place = places.get(each.rowId);
-        if (place === undefined) continue;
+        while ((rowIds[place] ?? last) < each.rowId) place += 1;
+        if (rowIds[place] !== each.rowId) continue;
         const look = readLook(each);
         const row = extras.get(place) ?? new Map<number, CellExtra>();
         extras.set(place, row);

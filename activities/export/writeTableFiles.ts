@@ -1,9 +1,12 @@
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
-import { csvCell, guardText, writeCsvLine } from '../../core/cells/csvText.ts';
+import { asTheyAre, csvCell, guardText, writeCsvLine } from '../../core/cells/csvText.ts';
+import { type ByteColumn, isValid, readByteText } from '../../core/table/textBatch.ts';
 import type { Sink } from '../../store/blobs/spool.ts';
+import { ByteBuffer } from '../../store/byteBuffer.ts';
+import { putCsvText } from '../../store/csv/putCsvCell.ts';
 import type { Services } from '../../store/services.ts';
 import type { Projection } from '../../store/tables/projection.ts';
-import { eachTextBatch } from '../../store/tables/readTextBatches.ts';
+import { eachByteBatch } from '../../store/tables/readTextBatches.ts';
 import { streamTable } from '../../store/tables/streamTable.ts';
 import { chooseFileNames } from '../../store/xlsx/write/chooseNames.ts';
 import { ZipWriter } from '../../store/xlsx/write/zipWriter.ts';
@@ -44,18 +47,32 @@ async function writeTable(services: Services, projection: Projection, { format, 
 /** CSV that programs for spreadsheets open as it is meant: they need the mark to see that it is UTF-8, and run no text of it. */
 async function writeCsv(services: Services, projection: Projection, csvBom: boolean, sink: Sink): Promise<void> {
   const types = projection.columns.map(({ type }) => parseColumnType(type) as ColumnType);
-  const isText = types.map(({ kind }) => kind === 'VARCHAR' || kind === 'JSON');
   const header = writeCsvLine(projection.columns.map(({ name }) => guardText(name)));
   await sink(Buffer.from((csvBom ? '\ufeff' : '') + header));
-  await eachTextBatch(services, projection, async ({ rowCount, texts }) => {
-    const lines: string[] = [];
+  // Two in turn, because a compressor may still be reading the one before.
+  let [out, given] = [new ByteBuffer(), new ByteBuffer()];
+  await eachByteBatch(services, projection, async ({ rowCount, columns }) => {
     for (let row = 0; row < rowCount; row += 1) {
-      const cells = types.map((type, i) => {
-        const cell = csvCell(type, texts[i]?.[row] ?? null);
-        return cell !== null && isText[i] ? guardText(cell) : cell;
-      });
-      lines.push(writeCsvLine(cells));
+      for (const [i, column] of columns.entries()) {
+        if (i > 0) out.put(',');
+        if (isValid(column.validity, row)) putCell(out, types[i] as ColumnType, column, row);
+      }
+      out.put('\n');
     }
-    await sink(Buffer.from(lines.join('')));
+    await sink(out.view());
+    [out, given] = [given, out];
+    out.clear();
   });
+}
+
+function putCell(out: ByteBuffer, type: ColumnType, column: ByteColumn, row: number): void {
+  const { bytes, offsets } = column;
+  const [start, end] = [offsets[row] as number, offsets[row + 1] as number];
+  if (type.kind === 'VARCHAR') putCsvText(out, bytes, start, end);
+  else if (asTheyAre.has(type.kind)) out.putBytes(bytes, start, end);
+  else {
+    const text = Buffer.from(csvCell(type, readByteText(column, row)) ?? '');
+    if (type.kind === 'JSON') putCsvText(out, text, 0, text.length);
+    else out.putBytes(text, 0, text.length);
+  }
 }

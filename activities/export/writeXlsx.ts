@@ -1,11 +1,12 @@
 import { MAX_COLUMNS, MAX_ROWS } from '../../core/a1/address.ts';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
+import { type ByteColumn, readByteNumber } from '../../core/table/textBatch.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import type { Sink } from '../../store/blobs/spool.ts';
 import type { Services } from '../../store/services.ts';
 import type { Projection } from '../../store/tables/projection.ts';
-import { eachTextBatch } from '../../store/tables/readTextBatches.ts';
+import { eachByteBatch } from '../../store/tables/readTextBatches.ts';
 import { branchProperty, nameSheetMark } from '../../store/xlsx/branchMarks.ts';
 import { TextTooLong } from '../../store/xlsx/write/cellXml.ts';
 import { chooseSheetNames } from '../../store/xlsx/write/chooseNames.ts';
@@ -69,8 +70,9 @@ async function writeSheet(services: Services, writer: WorkbookWriter, { name, pr
   const read = hasIds ? projection : { visible, columns: [...columns, rowIdField] };
   let count = 0;
   try {
-    await eachTextBatch(services, read, async (batch) => {
-      const rowIds = (batch.texts.at(-1) ?? []).map(Number);
+    await eachByteBatch(services, read, async (batch) => {
+      const ids = batch.columns.at(-1) as ByteColumn;
+      const rowIds = Array.from({ length: batch.rowCount }, (_, row) => readByteNumber(ids, row));
       const looks = await annotations.next(rowIds);
       const formulas = (await kept?.read(rowIds)) ?? new Map();
       for (const row of formulas.values()) count += row.size;

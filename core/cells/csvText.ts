@@ -1,7 +1,8 @@
 import { cellJson } from './cellJson.ts';
 import type { ColumnType } from './columnTypes.ts';
 
-const asTheyAre = new Set<ColumnType['kind']>(['VARCHAR', 'BIGINT', 'DECIMAL', 'BOOLEAN', 'DATE']);
+/** Types whose canonical text is what CSV has. */
+export const asTheyAre: ReadonlySet<ColumnType['kind']> = new Set<ColumnType['kind']>(['VARCHAR', 'BIGINT', 'DECIMAL', 'BOOLEAN', 'DATE']);
 
 /** A cell of CSV: the text of its JSON without the quotes. Nothing for null. */
 export function csvCell(type: ColumnType, text: string | null): string | null {
@@ -23,7 +24,11 @@ function quoteCsv(text: string): string {
 
 /** Programs for spreadsheets run a text that begins so. */
 export function isFormulaLike(text: string): boolean {
-  switch (text.charCodeAt(0)) {
+  return startsFormula(text.charCodeAt(0));
+}
+
+export function startsFormula(code: number): boolean {
+  switch (code) {
     case 0x09: // tab
     case 0x0a:
     case 0x0d:

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rowIdColumn } from '../../core/table/table.ts';
-import type { TextBatch } from '../../core/table/textBatch.ts';
+import { type ByteBatch, decodeBatch, encodeBatch, type TextBatch } from '../../core/table/textBatch.ts';
 import { cellText } from '../duckdb/cellText.ts';
 import { openFrom } from '../duckdb/engine.ts';
 import { ChunkReader } from '../duckdb/formats/chunkReader.ts';
@@ -25,6 +25,25 @@ export async function eachTextBatch(
   projection: Projection,
   take: (batch: TextBatch) => Promise<void>,
 ): Promise<void> {
+  await eachBatch(storage, projection, ({ texts }) => take(texts()));
+}
+
+/** The same as bytes. */
+export async function eachByteBatch(
+  storage: TableStorage,
+  projection: Projection,
+  take: (batch: ByteBatch) => Promise<void>,
+): Promise<void> {
+  await eachBatch(storage, projection, ({ bytes }) => take(bytes()));
+}
+
+/** Rows in the form that they are wanted in. Strings are made late: bytes that wait cost the garbage collector nothing. */
+interface Batch {
+  texts(): TextBatch;
+  bytes(): ByteBatch;
+}
+
+async function eachBatch(storage: TableStorage, projection: Projection, take: (batch: Batch) => Promise<void>): Promise<void> {
   const readNext = isWide(projection.columns) ? readWide(storage, projection) : readNarrow(storage, projection);
   let coming = readNext();
   try {
@@ -32,14 +51,14 @@ export async function eachTextBatch(
       coming = readNext();
       // A failure is reported when these batches are asked for; until then it must not count as an unhandled rejection.
       coming.catch(() => null);
-      for (const decode of batches) await take(decode());
+      for (const batch of batches) await take(batch);
     }
   } finally {
     await coming.catch(() => null);
   }
 }
 
-function readNarrow(storage: TableStorage, projection: Projection): () => Promise<(() => TextBatch)[] | null> {
+function readNarrow(storage: TableStorage, projection: Projection): () => Promise<Batch[] | null> {
   const { columns } = projection;
   const list = columns.map(({ name, type }) => cellText(quoteName(name), type)).join(', ');
   const source = {
@@ -53,9 +72,12 @@ function readNarrow(storage: TableStorage, projection: Projection): () => Promis
   return () =>
     usePart(storage, parts, async (connection, { sql }) => {
       const reader = await ChunkReader.open(connection, () => connection.stream(sql));
-      const batches: (() => TextBatch)[] = [];
+      const batches: Batch[] = [];
       try {
-        for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next()) batches.push(copyTexts(chunk, columns.length));
+        for (let chunk = await reader.next(); chunk !== null; chunk = await reader.next()) {
+          const copied = copyTexts(chunk, columns.length);
+          batches.push({ texts: () => decodeBatch(copied), bytes: () => copied });
+        }
         return batches;
       } finally {
         await reader.close();
@@ -63,12 +85,12 @@ function readNarrow(storage: TableStorage, projection: Projection): () => Promis
     });
 }
 
-function readWide(storage: TableStorage, projection: Projection): () => Promise<(() => TextBatch)[] | null> {
+function readWide(storage: TableStorage, projection: Projection): () => Promise<Batch[] | null> {
   const nextIds = listInTurn(storage, projection);
   return async () => {
     const ids = await nextIds();
     if (ids.length === 0) return null;
     const batch = await readWideTexts(storage, projection, ids);
-    return [() => batch];
+    return [{ texts: () => batch, bytes: () => encodeBatch(batch) }];
   };
 }

@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import type { Grid } from '../../core/grid/grid.ts';
+import { encodeBatch } from '../../core/table/textBatch.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
 import { chooseSheetNames } from '../../store/xlsx/write/chooseNames.ts';
 import type { BatchExtras, CellExtra, SheetColumn } from '../../store/xlsx/write/sheetWriter.ts';
@@ -34,7 +35,7 @@ async function writeBook(sheets: Wanted[], properties: { name: string; value: st
   for (const { name, columns, rows, extras } of sheets) {
     const sheet = await writer.openSheet({ name, columns });
     const texts = columns.map((_, i) => rows.map((row) => row[i] ?? null));
-    if (rows.length > 0) await sheet.write({ rowCount: rows.length, texts }, extras);
+    if (rows.length > 0) await sheet.write(encodeBatch({ rowCount: rows.length, texts }), extras);
     await sheet.end();
   }
   await writer.finish({ properties });

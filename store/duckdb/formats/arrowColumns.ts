@@ -1,7 +1,8 @@
 import { type DuckDBType, DuckDBTypeId as Id } from '@duckdb/node-api';
 import * as arrow from 'apache-arrow';
+import { isValid } from '../../../core/table/textBatch.ts';
 import { jsonExpression, textExpression } from '../json.ts';
-import { countNulls, isValid, type RawColumn, readText } from './rawChunk.ts';
+import { copyText, countNulls, type RawColumn } from './rawChunk.ts';
 
 /** How a column of DuckDB becomes a column of Arrow. */
 export interface ArrowColumn {
@@ -152,8 +153,7 @@ function decimal(precision: number, scale: number): ArrowColumn {
 
 function text(type: arrow.DataType, select: (sql: string) => string): ArrowColumn {
   const read = (column: RawColumn) => {
-    const offsets = new Int32Array(column.rowCount + 1);
-    const bytes = Buffer.concat(readText(column, offsets));
+    const { bytes, offsets } = copyText(column);
     return new arrow.Data(type, 0, column.rowCount, countNulls(column), buffersOf(column, bytes, offsets));
   };
   return { type, select, read };

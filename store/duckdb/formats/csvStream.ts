@@ -2,7 +2,7 @@ import { type DuckDBType, DuckDBTypeId as Id } from '@duckdb/node-api';
 import { writeCsvLine } from '../../../core/cells/csvText.ts';
 import { jsonExpression, textExpression } from '../json.ts';
 import type { QueryColumn } from './describeQuery.ts';
-import { readColumn, readText } from './rawChunk.ts';
+import { copyText, readColumn } from './rawChunk.ts';
 import type { RowWriter } from './rowWriter.ts';
 
 /** CSV with a header, in UTF-8: the texts of JSON without its quotes, nothing for NULL, `""` for an empty text. */
@@ -15,7 +15,7 @@ export function makeCsvWriter(columns: QueryColumn[]): RowWriter {
       return `concat_ws(',', ${cells.join(', ')}) || chr(10)`;
     },
     begin: () => Buffer.from(writeCsvLine(columns.map(({ name }) => name))),
-    write: (chunk) => Buffer.concat(readText(readColumn(chunk, 0))),
+    write: (chunk) => copyText(readColumn(chunk, 0)).bytes,
     end: () => Buffer.alloc(0),
   };
 }

@@ -1,6 +1,6 @@
 import { rowJson } from '../json.ts';
 import type { QueryColumn } from './describeQuery.ts';
-import { readColumn, readText } from './rawChunk.ts';
+import { copyText, readColumn } from './rawChunk.ts';
 import type { RowWriter } from './rowWriter.ts';
 
 /** One JSON object per line. DuckDB writes the line breaks too, so that its memory can be sent unchanged. */
@@ -8,7 +8,7 @@ export function makeNdjsonWriter(columns: QueryColumn[]): RowWriter {
   return {
     select: (sqlOf) => `${selectRow(columns, sqlOf)} || chr(10)`,
     begin: () => Buffer.alloc(0),
-    write: (chunk) => Buffer.concat(readText(readColumn(chunk, 0))),
+    write: (chunk) => copyText(readColumn(chunk, 0)).bytes,
     end: () => Buffer.alloc(0),
   };
 }
@@ -20,7 +20,7 @@ export function makeJsonWriter(columns: QueryColumn[]): RowWriter {
     select: (sqlOf) => `',' || ${selectRow(columns, sqlOf)}`,
     begin: () => Buffer.from('['),
     write(chunk) {
-      const rows = Buffer.concat(readText(readColumn(chunk, 0)));
+      const rows = copyText(readColumn(chunk, 0)).bytes;
       if (!isFirst) return rows;
       isFirst = false;
       return rows.subarray(1);

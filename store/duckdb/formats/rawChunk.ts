@@ -1,5 +1,6 @@
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 import bindings from '@duckdb/node-bindings';
+import { isValid } from '../../../core/table/textBatch.ts';
 
 /**
  * A chunk's columns in DuckDB's memory, without an object per value. What is returned are views of that memory: they must be
@@ -27,10 +28,6 @@ function handleOf(chunk: DuckDBDataChunk): bindings.DataChunk {
   return handle;
 }
 
-export function isValid(validity: Uint8Array | null, row: number): boolean {
-  return validity === null || (((validity[row >> 3] as number) >> (row & 7)) & 1) === 1;
-}
-
 export function countNulls({ validity, rowCount }: RawColumn): number {
   if (validity === null) return 0;
   let valid = 0;
@@ -49,48 +46,47 @@ const inlineBytes = 12;
 const highestComparable = 0x200000;
 
 /**
- * The bytes of a text or binary column, in order, in few pieces. DuckDB usually stores the strings of a chunk end to end, so
- * adjacent ones are read with one call instead of one per value. Fills `offsets` with the start of each value and the end of
- * the last; a NULL is empty.
+ * A copy of the bytes of a text or binary column, in order, with the start of each value and the end of the last; a NULL is empty.
+ * Short values stand in the chunk itself and are copied without an object for each. Longer ones usually lie end to end elsewhere,
+ * so adjacent ones are read with one call.
  */
-export function readText(column: RawColumn, offsets?: Int32Array): Uint8Array[] {
+export function copyText(column: RawColumn): { bytes: Buffer; offsets: Int32Array } {
   const { rowCount, validity } = column;
   const data = column.data(stringWidth);
   const words = new Uint32Array(data.buffer, data.byteOffset, rowCount * 4);
-  const pieces: Uint8Array[] = [];
+  const offsets = new Int32Array(rowCount + 1);
   let total = 0;
-  let runRow = -1;
-  let runEnd = 0;
-  let runBytes = 0;
+  for (let row = 0; row < rowCount; row++) {
+    total += isValid(validity, row) ? (words[row * 4] as number) : 0;
+    offsets[row + 1] = total;
+  }
+  if (total > 0x7fffffff) throw new Error('a batch holds more than 2 GiB of text in one column');
+  const bytes = Buffer.allocUnsafe(total);
+  let run = { row: -1, bytes: 0, end: 0 };
   const endRun = () => {
-    if (runRow >= 0) pieces.push(readAt(data, runRow, runBytes));
-    runRow = -1;
+    if (run.row >= 0) bytes.set(readAt(data, run.row, run.bytes), offsets[run.row]);
+    run.row = -1;
   };
   for (let row = 0; row < rowCount; row++) {
-    if (offsets) offsets[row] = total;
-    if (!isValid(validity, row)) continue;
-    const length = words[row * 4] as number;
-    total += length;
+    const [start, end] = [offsets[row] as number, offsets[row + 1] as number];
+    const length = end - start;
     if (length <= inlineBytes) {
-      endRun();
-      if (length > 0) pieces.push(data.subarray(row * stringWidth + 4, row * stringWidth + 4 + length));
+      if (length > 0) endRun();
+      const from = row * stringWidth + 4 - start;
+      for (let i = start; i < end; i++) bytes[i] = data[from + i] as number;
       continue;
     }
     const high = words[row * 4 + 3] as number;
     const address = high * 0x100000000 + (words[row * 4 + 2] as number);
-    if (runRow >= 0 && address === runEnd && high < highestComparable) {
-      runBytes += length;
-    } else {
+    if (run.row >= 0 && address === run.end && high < highestComparable) run.bytes += length;
+    else {
       endRun();
-      runRow = row;
-      runBytes = length;
+      run = { row, bytes: length, end: 0 };
     }
-    runEnd = address + length;
+    run.end = address + length;
   }
   endRun();
-  if (offsets) offsets[rowCount] = total;
-  if (offsets && total > 0x7fffffff) throw new Error('a batch holds more than 2 GiB of text in one column');
-  return pieces;
+  return { bytes, offsets };
 }
 
 /** `bytes` bytes from the address that the string of `row` holds. */

@@ -1,5 +1,6 @@
 import type { ColumnType } from '../../../core/cells/columnTypes.ts';
-import { isFormulaLike } from '../../../core/cells/csvText.ts';
+import { isFormulaLike, startsFormula } from '../../../core/cells/csvText.ts';
+import { type ByteColumn, readByteText } from '../../../core/table/textBatch.ts';
 import type { CellStyles } from './cellLooks.ts';
 import { dateSerial, timeSerial, timestampSerial } from './serials.ts';
 import type { XmlBuffer } from './xmlBuffer.ts';
@@ -70,6 +71,59 @@ export function putCell(out: XmlBuffer, form: CellForm, row: string, text: strin
   }
 }
 
+/** The same for a value in UTF-8, mostly without a string for each cell. */
+export function putByteCell(out: XmlBuffer, form: CellForm, row: string, column: ByteColumn, place: number): void {
+  const { bytes, offsets } = column;
+  const [start, end] = [offsets[place] as number, offsets[place + 1] as number];
+  if (isByteNumber(form.kind, bytes, start, end)) putByteNumber(out, form, row, bytes, start, end);
+  // A text of no more bytes has no more units of UTF-16, either.
+  else if ((form.kind === 'VARCHAR' || form.kind === 'JSON') && end - start <= longestText) putByteText(out, form, row, bytes, start, end);
+  else putCell(out, form, row, readByteText(column, place) as string);
+}
+
+function isByteNumber(kind: CellKind, bytes: Uint8Array, start: number, end: number): boolean {
+  if (kind === 'DOUBLE') return isDigit(bytes[bytes[start] === minus ? start + 1 : start]);
+  return (kind === 'BIGINT' || kind === 'DECIMAL') && end - start <= mostDigits;
+}
+
+function putByteNumber(out: XmlBuffer, { open, number }: CellForm, row: string, bytes: Uint8Array, start: number, end: number): void {
+  out.put(open);
+  out.put(row);
+  out.put(number);
+  out.putBytes(bytes, start, end);
+  out.put('</v></c>');
+}
+
+function putByteText(out: XmlBuffer, form: CellForm, row: string, bytes: Uint8Array, start: number, end: number): void {
+  const { styles } = form;
+  putOpen(out, form, row, start < end && startsFormula(bytes[start] as number) ? styles.quoted : styles.plain);
+  out.put(isKept(bytes, start, end) ? keptText : plainText);
+  out.putTextBytes(bytes, start, end);
+  out.put('</t></is></c>');
+}
+
+/** Whether a text begins or ends with white space. */
+function isKept(bytes: Uint8Array, start: number, end: number): boolean {
+  if (start === end) return true;
+  const [first, last] = [bytes[start] as number, bytes[end - 1] as number];
+  return first <= 0x20 || last <= 0x20 || isBlankAt(bytes, start) || isBlankAt(bytes, findLast(bytes, start, end));
+}
+
+/** Where the last character begins. */
+function findLast(bytes: Uint8Array, start: number, end: number): number {
+  let at = end - 1;
+  while (at > start && ((bytes[at] as number) & 0xc0) === 0x80) at -= 1;
+  return at;
+}
+
+/** U+00A0, U+2000 to U+200B, U+3000. */
+function isBlankAt(bytes: Uint8Array, at: number): boolean {
+  const [first, second, third] = [bytes[at] as number, bytes[at + 1] as number, bytes[at + 2] as number];
+  if (first === 0xc2) return second === 0xa0;
+  if (first === 0xe2) return second === 0x80 && third <= 0x8b;
+  return first === 0xe3 && second === 0x80 && third === 0x80;
+}
+
 /** Writes a cell with a formula and the value that it gave. */
 export function putFormula(out: XmlBuffer, form: CellForm, row: string, text: string | null, formula: string): void {
   const value = text === null ? null : readNumber(form.kind, text);
@@ -91,12 +145,14 @@ export function putEmpty(out: XmlBuffer, form: CellForm, row: string): void {
   out.put('/>');
 }
 
+/** Programs drop the white space around a text unless it says that they must not. */
+const keptText = ' t="inlineStr"><is><t xml:space="preserve">';
+const plainText = ' t="inlineStr"><is><t>';
+
 export function putText(out: XmlBuffer, form: CellForm, row: string, style: number, text: string): void {
   if (text.length > longestText) throw new TextTooLong(form.letters + row);
   putOpen(out, form, row, style);
-  // Programs drop the white space around a text unless it says that they must not.
-  const isKept = isBlank(text.charCodeAt(0)) || isBlank(text.charCodeAt(text.length - 1));
-  out.put(isKept ? ' t="inlineStr"><is><t xml:space="preserve">' : ' t="inlineStr"><is><t>');
+  out.put(isBlank(text.charCodeAt(0)) || isBlank(text.charCodeAt(text.length - 1)) ? keptText : plainText);
   out.putText(text);
   out.put('</t></is></c>');
 }
@@ -148,9 +204,14 @@ function isBlank(code: number): boolean {
   return code <= 0x20 || code === 0xa0 || code === 0x3000 || (code >= 0x2000 && code <= 0x200b);
 }
 
+const minus = 0x2d;
+
+function isDigit(code: number | undefined): boolean {
+  return code !== undefined && code >= 0x30 && code <= 0x39;
+}
+
 function isNumeric(text: string): boolean {
-  const code = text.charCodeAt(text.startsWith('-') ? 1 : 0);
-  return code >= 0x30 && code <= 0x39;
+  return isDigit(text.charCodeAt(text.startsWith('-') ? 1 : 0));
 }
 
 function isExact(text: string): boolean {

@@ -1,9 +1,9 @@
 import { nameColumn } from '../../../core/a1/address.ts';
 import type { ColumnType } from '../../../core/cells/columnTypes.ts';
 import { isFormulaLike } from '../../../core/cells/csvText.ts';
-import type { TextBatch } from '../../../core/table/textBatch.ts';
+import { type ByteBatch, type ByteColumn, isValid, readByteText, type TextBatch } from '../../../core/table/textBatch.ts';
 import { chooseStyles } from './cellLooks.ts';
-import { type CellForm, makeForm, putCell, putEmpty, putFormula, putText } from './cellXml.ts';
+import { type CellForm, makeForm, putByteCell, putCell, putEmpty, putFormula, putText } from './cellXml.ts';
 import { fitWidths } from './columnWidths.ts';
 import { type CellNote, mostNotes } from './notes.ts';
 import type { CellLook, StyleTable } from './styleTable.ts';
@@ -62,7 +62,7 @@ export class SheetWriter {
     this.putHeader(out);
   }
 
-  rows(out: XmlBuffer, { rowCount, texts }: TextBatch, extras: BatchExtras | null = null): void {
+  rows(out: XmlBuffer, { rowCount, columns }: ByteBatch, extras: BatchExtras | null = null): void {
     const { forms } = this;
     for (let row = 0; row < rowCount; row += 1) {
       this.rowNumber += 1;
@@ -72,10 +72,10 @@ export class SheetWriter {
       out.put(rowNumber);
       out.put('">');
       for (let i = 0; i < forms.length; i += 1) {
-        const text = texts[i]?.[row] ?? null;
+        const column = columns[i] as ByteColumn;
         const extra = rowExtras?.get(i);
-        if (extra) this.putSpecial(out, i, rowNumber, text, extra);
-        else if (text !== null) putCell(out, forms[i] as CellForm, rowNumber, text);
+        if (extra) this.putSpecial(out, i, rowNumber, readByteText(column, row), extra);
+        else if (isValid(column.validity, row)) putByteCell(out, forms[i] as CellForm, rowNumber, column, row);
       }
       out.put('</row>');
     }

@@ -1,4 +1,4 @@
-import type { TextBatch } from '../../../core/table/textBatch.ts';
+import { type ByteBatch, decodeBatch } from '../../../core/table/textBatch.ts';
 import type { Sink } from '../../blobs/spool.ts';
 import { type CellNote, noteBoxesXml, notesXml } from './notes.ts';
 import { type BatchExtras, type SheetColumn, SheetWriter } from './sheetWriter.ts';
@@ -22,7 +22,7 @@ export interface WorkbookSheet {
 
 export interface SheetRows {
   /** Rows of the sheet, in order. The widths are fitted to the first ones. */
-  write(batch: TextBatch, extras?: BatchExtras | null): Promise<void>;
+  write(batch: ByteBatch, extras?: BatchExtras | null): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -135,22 +135,23 @@ class OpenSheet implements SheetRows {
     private readonly isFirst: boolean,
   ) {}
 
-  async write(batch: TextBatch, extras: BatchExtras | null = null): Promise<void> {
+  async write(batch: ByteBatch, extras: BatchExtras | null = null): Promise<void> {
     this.begin(batch);
     this.sheet.rows(this.out, batch, extras);
     if (this.out.length >= pieceBytes) await this.handOn();
   }
 
   async end(): Promise<void> {
-    this.begin({ rowCount: 0, texts: [] });
+    this.begin({ rowCount: 0, columns: [] });
     this.sheet.end(this.out, this.sheet.notes.length > 0 ? `<legacyDrawing r:id="${noteBoxesId}"/>` : '');
     await this.handOn();
     await this.entry.end();
   }
 
-  private begin({ rowCount, texts }: TextBatch): void {
+  private begin(batch: ByteBatch): void {
     if (this.hasBegun) return;
     this.hasBegun = true;
+    const { rowCount, texts } = decodeBatch(batch);
     const sample = { rowCount: Math.min(rowCount, sampleRows), texts: texts.map((column) => column.slice(0, sampleRows)) };
     this.sheet.begin(this.out, sample, this.isFirst);
   }
