@@ -76,6 +76,8 @@ function explainRefusal(report: Report, limits: RunLimits): PythonFault {
       });
     case 'large':
       return new PythonFault('query-too-large', message, 'Return fewer rows or columns, or shorter values.');
+    case 'printed':
+      return new PythonFault('query-too-large', message, 'Take out what prints; it goes nowhere.');
     case 'memory':
       return tookTooMuch(limits);
     default:

@@ -121,10 +121,14 @@ describe.skipIf(!world)('limits', () => {
     expect(values).toEqual([['25000000']]);
   });
 
-  it('a gigabyte that is printed goes nowhere', async () => {
-    const print =
-      'import os, sys\ndef transform():\n    for _ in range(1000):\n        print("x" * 10**6)\n        os.write(2, b"y" * 10**6)\n    return pd.DataFrame({"n": [1]})';
-    expect((await run(print)).rowCount).toBe(1);
+  it('what is printed goes nowhere, and is bounded', async () => {
+    const print = (times: number) =>
+      `def transform():\n    for _ in range(${times}): print("x" * 10**6)\n    return pd.DataFrame({"n": [1]})`;
+    expect((await run(print(5))).rowCount).toBe(1);
+    const fault = await refuse(print(1000));
+    expect(fault).toMatchObject({ code: 'query-too-large', detail: 'The template prints more than 10000000 characters.' });
+    const past = 'import os\ndef transform():\n    for _ in range(100): os.write(1, b"y" * 10**6)\n    return pd.DataFrame({"n": [1]})';
+    expect((await run(past)).rowCount).toBe(1);
   });
 
   it('rows, columns and bytes are bounded', async () => {

@@ -122,7 +122,7 @@ describe.skipIf(!found)('a transform in Python', () => {
   it('prints where nobody reads it, and sees no row ids', async () => {
     const book = await makeSales();
     const template =
-      'def transform(detail):\n    for _ in range(100): print("x" * 10**6)\n    return pd.DataFrame({"c": [list(detail.columns)]})';
+      'def transform(detail):\n    for _ in range(5): print("x" * 10**6)\n    return pd.DataFrame({"c": [list(detail.columns)]})';
     await book.create({ ...byShop, template, key: null });
     expect(await book.read('店別')).toEqual([{ __svc_row_id: 1, c: ['店', '月', '金額'] }]);
   });
@@ -174,6 +174,7 @@ const bad: [what: string, template: string, status: number, slug: string, said: 
   ['a fork', 'import os\ndef transform(d):\n    os.fork()', 400, 'query-failed', 'PermissionError was raised in line 3'],
   ['a thread', 'import threading\ndef transform(d):\n    threading.Thread(target=print).start()', 400, 'query-failed', 'thread'],
   ['too much memory', returns('pd.DataFrame({"n": np.ones(10**9)})'), 400, 'query-too-large', '256 MiB of memory'],
+  ['a gigabyte that is printed', 'def transform(d):\n    while True: print("x" * 10**6)', 400, 'query-too-large', 'prints more than'],
   ['network', 'import socket\ndef transform(d):\n    socket.create_connection(("127.0.0.1", 80))', 400, 'query-failed', 'line 3'],
   ['a file', 'def transform(d):\n    open("/etc/passwd")', 400, 'query-failed', 'FileNotFoundError'],
   ['its own end', 'import os\ndef transform(d):\n    os._exit(0)', 400, 'query-failed', 'without returning a frame'],

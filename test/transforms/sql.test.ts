@@ -1,4 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { beginRun } from '../../activities/transforms/beginTransformJob.ts';
+import { runTransform } from '../../activities/transforms/runTransform.ts';
+import { commit } from '../../store/pg/commit.ts';
+import { findTransform } from '../../store/pg/transforms.ts';
 import { ok, refused } from '../setup/api.ts';
 import type { TestStore } from '../tables/store.ts';
 import { useStoreWithWorker } from '../workflows/storeWithWorker.ts';
@@ -236,6 +240,24 @@ describe('refused, with nothing changed:', () => {
     refused(await client.POST('/api/v1/workbooks/{workbook_id}/tables/{name}/rows', { params, body }), 409, 'in-use');
     refused(await book.tryRemoveTable('店別'), 409, 'in-use');
     expect((await book.read('店別')).length).toBe(2);
+  });
+});
+
+describe('a run that fails in a workbook with policies', () => {
+  it('tells its values to who asked for it alone', async () => {
+    const book = await makeSales();
+    await book.create({ name: '数', template: 'SELECT CAST(月 AS INTEGER) AS n FROM {{ d }}', args: { d: '売上' } });
+    await book.edit('売上', [{ __svc_row_id: 1, 月: '極秘' }]);
+    const services = { ...store.services, policies: { ...store.services.policies, isGoverned: async () => true } };
+    const transform = await findTransform(services.db.orm, book.id, '数');
+    const actor = { name: 'test', userId: store.owner.userId, credential: 'none', requestId: 'req_test' };
+    const { accountId } = store.workbook;
+    const { result: job } = await commit(services, actor, (tx) => beginRun(tx, { id: book.id, accountId }, transform?.id ?? ''));
+    await runTransform(services, job.id, { heartbeat() {} });
+    const shown = ok(await store.owner.client.GET('/api/v1/jobs/{job_id}', { params: { path: { job_id: job.id } } }));
+    expect(shown).toMatchObject({ status: 'failed', error: 'The run failed.' });
+    const { rows } = await store.api.sql.query('SELECT problem FROM jobs WHERE id = $1', [job.id]);
+    expect(JSON.stringify(rows)).toContain('極秘');
   });
 });
 

@@ -2,7 +2,9 @@
 
 import ast
 import inspect
+import io
 import json
+import sys
 import traceback
 
 import numpy
@@ -14,6 +16,7 @@ import result
 
 FILE_NAME = "<template>"
 MOST_TEXT = 2000
+MOST_PRINTED = 10_000_000
 
 
 class Refusal(Exception):
@@ -24,8 +27,25 @@ class Refusal(Exception):
         self.report = {"kind": kind, "message": cut(message), **more}
 
 
+class Printed(io.TextIOBase):
+    """Takes what a template prints, which goes nowhere: some, as people do when they look for a mistake, and not without end."""
+
+    def __init__(self):
+        self.left = MOST_PRINTED
+
+    def writable(self):
+        return True
+
+    def write(self, text):
+        self.left -= len(text)
+        if self.left < 0:
+            raise Refusal("printed", "The template prints more than %d characters." % MOST_PRINTED)
+        return len(text)
+
+
 def run(request, result_fd):
     """Runs the template. The report, as JSON."""
+    sys.stdout = sys.stderr = Printed()
     return report_on(lambda: attempt(request, result_fd))
 
 
