@@ -130,6 +130,7 @@ async function requireWhole({ user, own }: Session, statement: DuckDBPreparedSta
 
 /** Null: it is too long. */
 async function writePage(own: DuckDBConnection, columns: ResultColumn[], { pageLimit, maxPageBytes }: ExecuteStep): Promise<Buffer | null> {
+  if (pageLimit === 0) return Buffer.from('[]');
   // Its texts alone may be more than there is memory for.
   if ((await measureTexts(own, columns, pageLimit)) > maxPageBytes) return null;
   if (isWide(columns)) return writeWidePage(own, columns, pageLimit, maxPageBytes);
