@@ -1987,9 +1987,9 @@ export interface paths {
         get: operations["getSheet"];
         /**
          * Create or replace a sheet
-         * @description Stores the whole sheet. Blocks refer to tables by name; a block that lacks what its kind needs, or names a table that is
-         *     not there, is 422 with a pointer. 409 `name-taken` where another kind of artifact has the name. Needs the base role
-         *     `editor`.
+         * @description Stores the whole sheet. Blocks refer to tables by name and follow them when they are renamed; a block that lacks what its
+         *     kind needs, or names a table or column that is not there, is 422 with a pointer. Blocks that alone take more rows than a
+         *     sheet holds are 413. 409 `name-taken` where another kind of artifact has the name. Needs the base role `editor`.
          */
         put: operations["putSheet"];
         post?: never;
@@ -2012,8 +2012,9 @@ export interface paths {
         };
         /**
          * Render a sheet as xlsx
-         * @description Composes the blocks into one xlsx sheet with the tables as they are now. Masked columns are blank, denied columns
-         *     absent. A block whose table is gone shows a note in its place. More rows than a sheet holds are 413.
+         * @description Composes the blocks into one xlsx sheet with the tables as they are now, with the styles of their annotations. Masked
+         *     columns are blank, denied columns absent. A block whose table is gone shows a note in its place, unless another table has
+         *     its name now. More rows than a sheet holds, or a longer text than a cell holds, are 413.
          */
         get: operations["renderSheet"];
         put?: never;
@@ -2033,8 +2034,8 @@ export interface paths {
         };
         /**
          * List charts
-         * @description Charts of the workbook with their config and recipe. On a governed workbook `config` is left out and `config_omitted` is
-         *     `governed`.
+         * @description Charts of the workbook with their config and recipe. On a governed workbook both are left out, because they name columns,
+         *     and `config_omitted` is `governed`.
          */
         get: operations["listCharts"];
         put?: never;
@@ -3899,7 +3900,7 @@ export interface components {
             config?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Tool and parameters that made it. */
+            /** @description Tool and parameters that made it; `null` on a governed workbook. */
             recipe?: {
                 [key: string]: unknown;
             } | null;
@@ -6323,7 +6324,7 @@ export interface components {
             spec: components["schemas"]["SheetSpec"];
             /** @description Tables its blocks refer to. */
             tables: string[];
-            /** @description Those of them that are gone or archived. */
+            /** @description Those of them that are gone or archived, and whose name no other table has. */
             missing_tables: string[];
             /**
              * Format: date-time
@@ -6949,7 +6950,7 @@ export interface components {
             kind: "table_view";
             /** @description Table of a table view, by name. */
             table: string;
-            /** @description Columns of a table view; default all visible ones. */
+            /** @description Columns of a table view, at least one; default all visible ones. Those that are gone or that the reader may not see are left out when the sheet is shown. */
             columns?: string[];
             /** @description Rows of a table view, at most. */
             limit?: number;

@@ -3,6 +3,7 @@ import { notFound } from '../../core/errors.ts';
 import type { Flows } from '../../core/lineage/flows.ts';
 import type { TableAt, TableRecord, TableVersion } from '../../core/table/table.ts';
 import type { VisibleTable } from '../../core/table/visibleTable.ts';
+import { listShowings, type Showing } from '../../store/pg/artifacts.ts';
 import { listEdges, type TableEdge } from '../../store/pg/lineage.ts';
 import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
@@ -20,6 +21,8 @@ export interface LineageGraph {
   edges: LineageEdge[];
   /** What derives tables, by id of its output. */
   transforms: ReadonlyMap<string, TransformOfTable>;
+  /** Sheets and charts of the table and of what is made from it. */
+  showings: Showing[];
 }
 
 /** From the table that was read to the table that was made, by id. */
@@ -61,7 +64,16 @@ export async function traceLineage(services: Services, principal: Principal, tab
       edges.filter(({ from, to }) => known.has(from) && known.has(to)),
     ),
     transforms: await findTransformsOf(services, tables),
+    showings: await listShowings(services.db.pool, table.workbookId, listMadeFrom(table.id, edges)),
   };
+}
+
+/** A table and all that is made from it, by id. */
+function listMadeFrom(tableId: string, edges: TableEdge[]): string[] {
+  const reached = new Set([tableId]);
+  // A set hands out what is added while it is walked.
+  for (const id of reached) for (const { from, to } of edges) if (from === id) reached.add(to);
+  return [...reached];
 }
 
 async function nameColumns(services: Services, principal: Principal, tables: TableAt[], edges: TableEdge[]): Promise<LineageEdge[]> {

@@ -1,20 +1,19 @@
 import { MAX_COLUMNS, MAX_ROWS } from '../../core/a1/address.ts';
-import { type ColumnType, parseColumnType } from '../../core/cells/columnTypes.ts';
 import { DomainError } from '../../core/errors.ts';
-import { type ByteColumn, readByteNumber } from '../../core/table/textBatch.ts';
+import { readRowIds } from '../../core/table/textBatch.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import type { Sink } from '../../store/blobs/spool.ts';
 import type { Services } from '../../store/services.ts';
 import type { Projection } from '../../store/tables/projection.ts';
 import { eachByteBatch } from '../../store/tables/readTextBatches.ts';
 import { branchProperty, nameSheetMark } from '../../store/xlsx/branchMarks.ts';
-import { TextTooLong } from '../../store/xlsx/write/cellXml.ts';
 import { chooseSheetNames } from '../../store/xlsx/write/chooseNames.ts';
 import type { BatchExtras } from '../../store/xlsx/write/sheetWriter.ts';
 import { WorkbookWriter } from '../../store/xlsx/write/workbookWriter.ts';
 import { mayBeHuge } from './mayBeHuge.ts';
 import { openAnnotations } from './openAnnotations.ts';
 import { openFormulas, type RowFormulas, type TableFormulas } from './openFormulas.ts';
+import { describeColumns, explainLongText } from './sheetColumns.ts';
 
 const otherFormat = 'Export it as csv or parquet.';
 
@@ -56,13 +55,7 @@ async function writeSheet(services: Services, writer: WorkbookWriter, { name, pr
   const isRaw = kept?.isRaw ?? false;
   const sheet = await writer.openSheet({
     name,
-    columns: columns.map((column) => ({
-      name: column.name,
-      type: parseColumnType(column.type) as ColumnType,
-      note: annotations.noteOf(column),
-      look: { ...(isRaw ? { numberFormat: 'General' } : {}), ...annotations.lookOf(column) },
-      isRaw,
-    })),
+    columns: describeColumns(columns, annotations, isRaw),
     isHuge: mayBeHuge(projection),
   });
   // Annotations and formulas are found by row id, which comes last and is not written unless it is wanted.
@@ -71,20 +64,14 @@ async function writeSheet(services: Services, writer: WorkbookWriter, { name, pr
   let count = 0;
   try {
     await eachByteBatch(services, read, async (batch) => {
-      const ids = batch.columns.at(-1) as ByteColumn;
-      const rowIds = Array.from({ length: batch.rowCount }, (_, row) => readByteNumber(ids, row));
+      const rowIds = readRowIds(batch);
       const looks = await annotations.next(rowIds);
       const formulas = (await kept?.read(rowIds)) ?? new Map();
       for (const row of formulas.values()) count += row.size;
       await sheet.write(batch, formulas.size > 0 ? addFormulas(looks, rowIds, formulas) : looks);
     });
   } catch (error) {
-    if (!(error instanceof TextTooLong)) throw error;
-    throw new DomainError(
-      'too-large',
-      `The text that would stand in ${error.ref} of the sheet ${name} is longer than the 32,767 characters that a cell of a workbook holds.`,
-      otherFormat,
-    );
+    throw explainLongText(error, name, otherFormat);
   }
   await sheet.end();
   return count;

@@ -1,12 +1,12 @@
 import { NameRegistry } from '../../core/structuring/names.ts';
+import { listTakenNames } from '../../store/pg/artifacts.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
-import { listTakenNames } from '../../store/pg/sources.ts';
 
-/** Gives out names that no active table of the workbook has. */
+/** Gives out names that nothing in the workbook has. */
 export async function openTableNames(tx: Tx, workbookId: string): Promise<NameRegistry> {
   const registry = new NameRegistry();
-  for (const name of await listTakenNames(tx, workbookId)) registry.take(name);
+  for (const name of await listTakenNames(tx.client, workbookId)) registry.take(name);
   return registry;
 }
 

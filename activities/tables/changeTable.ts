@@ -5,7 +5,7 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { describeColumn, updateTable, VersionMoved } from '../../store/pg/tables.ts';
 import { listReaders } from '../../store/pg/transforms.ts';
-import { nameTaken } from './createTable.ts';
+import { nameTaken, requireFreeName } from './takenNames.ts';
 
 /** Removes the table from the workbook; snapshots and versions keep it. Refused while something is derived from it. */
 export async function deleteTable(tx: Tx, at: TableAt): Promise<void> {
@@ -25,6 +25,7 @@ export async function deleteTable(tx: Tx, at: TableAt): Promise<void> {
 
 export async function setTableState(tx: Tx, table: TableRecord, state: 'active' | 'archived'): Promise<TableRecord> {
   if (table.state === state) return table;
+  if (state === 'active') await requireFreeName(tx.client, table.workbookId, table.name, 'table');
   let changed: TableRecord | null;
   try {
     changed = await updateTable(tx, table.id, { state });

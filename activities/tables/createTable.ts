@@ -7,6 +7,7 @@ import { brokenConstraint } from '../../store/pg/database.ts';
 import { insertTable } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId } from '../../store/services.ts';
+import { nameTaken, requireFreeName } from './takenNames.ts';
 
 export interface ColumnWanted {
   name: string;
@@ -21,14 +22,6 @@ export function checkColumns(columns: { name: string; type?: string }[], pointer
   throw new DomainError('validation-failed', describeFirst(errors), 'Correct what `errors` lists.', { errors });
 }
 
-export function nameTaken(name: string): DomainError {
-  return new DomainError(
-    'name-taken',
-    `An active table named ${name} exists in this workbook (case does not count).`,
-    'Choose another name, or archive or delete that table.',
-  );
-}
-
 /** Creates an empty base table at version 1. */
 export async function createTable(
   tx: Tx,
@@ -41,6 +34,7 @@ export async function createTable(
     throw new DomainError('validation-failed', `/name: ${why}.`, 'Give the table another name.', {
       errors: [{ pointer: '/name', detail: why }],
     });
+  await requireFreeName(tx.client, workbook.id, name, 'table');
   const id = makeId('tbl');
   try {
     await insertTable(tx, {

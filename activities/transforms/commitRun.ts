@@ -28,7 +28,7 @@ import { beginEventId, makeId, type Services } from '../../store/services.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
 import { applyCarried } from '../overrides/applyOverrides.ts';
 import { withRoom } from '../storage/withRoom.ts';
-import { nameTaken } from '../tables/createTable.ts';
+import { nameTaken } from '../tables/takenNames.ts';
 import { refuseCycle } from './defineTransform.ts';
 import type { WrittenRows } from './executeRun.ts';
 import { inputGone, listFlows, type PlannedRun } from './planRun.ts';

@@ -1,4 +1,6 @@
+import { countCharts } from '../../store/pg/charts.ts';
 import type { Orm } from '../../store/pg/database.ts';
+import { countSheets } from '../../store/pg/sheets.ts';
 import { countSources } from '../../store/pg/sources.ts';
 import { countTables } from '../../store/pg/tables.ts';
 import { findUsers, type UserRecord } from '../../store/pg/users.ts';
@@ -19,12 +21,19 @@ export async function describeWorkbooks(orm: Orm, workbooks: WorkbookRecord[]): 
   const owners = await findUsers(orm, [...new Set(workbooks.map((workbook) => workbook.ownerId))]);
   const tables = await countTables(orm, ids);
   const sources = await countSources(orm, ids);
+  const sheets = await countSheets(orm, ids);
+  const charts = await countCharts(orm, ids);
   const byId = new Map(owners.map((owner) => [owner.id, owner]));
   return workbooks.map((workbook) => ({
     workbook,
     owner: byId.get(workbook.ownerId) as UserRecord,
     governed: false,
-    counts: { tables: tables.get(workbook.id) ?? 0, sources: sources.get(workbook.id) ?? 0, sheets: 0, charts: 0 },
+    counts: {
+      tables: tables.get(workbook.id) ?? 0,
+      sources: sources.get(workbook.id) ?? 0,
+      sheets: sheets.get(workbook.id) ?? 0,
+      charts: charts.get(workbook.id) ?? 0,
+    },
   }));
 }
 

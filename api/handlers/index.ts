@@ -8,6 +8,7 @@ import { makeAccountHandlers } from './accounts.ts';
 import { makeAnnotationHandlers } from './annotations.ts';
 import { makeAuditHandlers } from './audit.ts';
 import { makeAuthHandlers } from './auth.ts';
+import { makeChartHandlers } from './charts.ts';
 import { makeColumnHandlers } from './columns.ts';
 import { makeCredentialHandlers } from './credentials.ts';
 import { makeDiscoveryHandlers } from './discovery.ts';
@@ -22,6 +23,7 @@ import { type PendingOperation, pendingOperations } from './pending.ts';
 import { makeQueryHandlers } from './query.ts';
 import { makeRangeHandlers } from './range.ts';
 import { makeRowHandlers } from './rows.ts';
+import { makeSheetHandlers } from './sheets.ts';
 import { makeSnapshotHandlers } from './snapshots.ts';
 import { makeSourceHandlers } from './sources.ts';
 import { makeStagedHandlers } from './staged.ts';
@@ -67,6 +69,8 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeSnapshotHandlers(parts),
     ...makeExportHandlers(parts),
     ...makeMergeHandlers(parts),
+    ...makeSheetHandlers(parts),
+    ...makeChartHandlers(parts),
     ...makeSourceHandlers(parts),
     ...makeStagedHandlers(parts),
     ...makeUploadHandlers(parts),

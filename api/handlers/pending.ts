@@ -20,12 +20,6 @@ export const pendingOperations = [
   'importCloudFile',
   'ingestUrl',
 
-  'listSheets',
-  'getSheet',
-  'putSheet',
-  'deleteSheet',
-  'renderSheet',
-  'listCharts',
   'renderChart',
   'listSyncBindings',
   'bindSheet',

@@ -1,5 +1,6 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { requireVisibleColumn } from '../../activities/columns/openColumn.ts';
+import { pageArtifacts } from '../../activities/discovery/pageArtifacts.ts';
 import { readRows } from '../../activities/rows/readRows.ts';
 import { setColumnDescription, setTableDescription, setTableState } from '../../activities/tables/changeTable.ts';
 import { checkColumns, createTable } from '../../activities/tables/createTable.ts';
@@ -12,7 +13,14 @@ import type { TableAt } from '../../core/table/table.ts';
 import type { Handlers, Reply } from '../http/call.ts';
 import { schemaType } from '../http/negotiate.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { presentColumns, presentRowSchema, presentTable, presentTableSummary, writeTableSchema } from '../presenters/tables.ts';
+import {
+  presentArtifact,
+  presentColumns,
+  presentRowSchema,
+  presentTable,
+  presentTableSummary,
+  writeTableSchema,
+} from '../presenters/tables.ts';
 
 type TableOperations =
   | 'listArtifacts'
@@ -57,8 +65,8 @@ export function makeTableHandlers({ services }: ApiParts): Handlers<TableOperati
   return {
     async listArtifacts({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
-      const page = await pageTables(services, principal, workbook.id, { ...query, state: readState(query.state) });
-      return { status: 200, body: { artifacts: page.items.map(presentTableSummary), next_cursor: page.nextCursor } };
+      const page = await pageArtifacts(services, principal, workbook.id, { ...query, state: readState(query.state) });
+      return { status: 200, body: { artifacts: page.items.map(presentArtifact), next_cursor: page.nextCursor } };
     },
 
     async listTables({ principal, params, query }) {

@@ -96,7 +96,7 @@ export function loadContract(pending: ReadonlySet<OperationId> = new Set()): Pro
 
 async function readContract(text: string): Promise<Contract> {
   const published = await parseContract(text);
-  const definition = tightenContract(published);
+  const definition = dropMappings(tightenContract(published));
   const open = async (allErrors: boolean) => {
     // The linter checks the schemas; here each is compiled at the first call of its operation.
     const backend = new OpenAPIBackend({
@@ -106,6 +106,7 @@ async function readContract(text: string): Promise<Contract> {
       // The schema is needed to explain errors to the caller.
       ajvOpts: {
         allErrors,
+        discriminator: true,
         verbose: allErrors,
         formats: { uri: URL.canParse, date: /^\d{4}-\d\d-\d\d$/, 'date-time': true, int64: true, email: looksLikeEmail },
       },
@@ -122,6 +123,17 @@ async function readContract(text: string): Promise<Contract> {
     quick,
     thorough,
   };
+}
+
+/** The validator finds the form of a value by the forms themselves, and takes no list of them. */
+function dropMappings<Node>(node: Node): Node {
+  if (Array.isArray(node)) return node.map(dropMappings) as Node;
+  if (node === null || typeof node !== 'object') return node;
+  const entries = Object.entries(node).map(([name, value]) => [
+    name,
+    name === 'discriminator' && typeof value === 'object' ? { propertyName: value.propertyName } : dropMappings(value),
+  ]);
+  return Object.fromEntries(entries) as Node;
 }
 
 /** Kept as JSON, because parsing half a megabyte of YAML takes as long as the rest of the start. */

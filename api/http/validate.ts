@@ -125,6 +125,8 @@ function explain(error: ErrorObject, besideRows: string): ProblemItem {
     }
     case 'oneOf':
       return { pointer, detail: `must have exactly one of ${listChoices(error)?.join(', ') ?? 'several forms'}` };
+    case 'discriminator':
+      return { pointer: `${pointer}/${error.params.tag}`, detail: describeTag(error) };
     case 'pattern':
       return { pointer, detail: describePattern(error) };
     default:
@@ -134,6 +136,13 @@ function explain(error: ErrorObject, besideRows: string): ProblemItem {
 
 function describeValues(values: unknown[]): string {
   return `must be one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
+}
+
+/** A member that decides between several forms. */
+function describeTag({ params, parentSchema }: ErrorObject): string {
+  if (params.tagValue === undefined) return 'is required';
+  const forms = (parentSchema?.oneOf ?? []) as { properties?: Record<string, { enum?: unknown[] }> }[];
+  return describeValues(forms.flatMap(({ properties }) => properties?.[params.tag]?.enum ?? []));
 }
 
 /** In the contract's own words, where it has them. */

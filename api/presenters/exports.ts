@@ -20,14 +20,21 @@ export function exportType(format: ExportFormat, isZip: boolean): string {
 type Shown = Pick<ExportWanted, 'branchId'> & Pick<ExportedFile, 'preservedFormulas'> & { filename: string };
 
 export function presentExportHeaders(tables: VisibleTable[], shown: Shown): Record<string, string> {
+  return {
+    ...presentFileHeaders(tables, shown.filename),
+    'X-SVC-Preserved-Formulas': String(shown.preservedFormulas),
+    ...(shown.branchId === null ? {} : { [branchHeader]: shown.branchId }),
+  };
+}
+
+/** The name of a file of tables, and what policies hide in it. */
+export function presentFileHeaders(tables: VisibleTable[], filename: string): Record<string, string> {
   const masked = tables.flatMap(({ columns }) => columns.filter((column) => column.masked).map(({ name }) => name));
   const denied = tables.flatMap(({ effects }) => [...effects.values()].filter((effect) => effect === 'deny'));
   return {
-    'Content-Disposition': presentAttachment(shown.filename),
-    'X-SVC-Preserved-Formulas': String(shown.preservedFormulas),
+    'Content-Disposition': presentAttachment(filename),
     'X-SVC-Masked-Columns': encodeNames([...new Set(masked)]),
     'X-SVC-Denied-Columns': String(denied.length),
-    ...(shown.branchId === null ? {} : { [branchHeader]: shown.branchId }),
   };
 }
 

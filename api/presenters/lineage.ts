@@ -5,8 +5,9 @@ import type { components } from '../../schema/contract.ts';
 
 type Schemas = components['schemas'];
 
-/** Nodes for sources, the ranges of their sheets, tables, and transforms between tables. */
-export function presentLineage(name: string, { tables, sources, landings, edges, transforms }: LineageGraph): Schemas['TableLineage'] {
+/** Nodes for sources, the ranges of their sheets, tables, transforms between tables, and what shows tables. */
+export function presentLineage(name: string, graph: LineageGraph): Schemas['TableLineage'] {
+  const { tables, sources, landings, edges, transforms, showings } = graph;
   const regions = landings.filter(({ role, range }) => role !== 'raw' && range !== null);
   const regionId = ({ sourceId, sheet, range }: LineageGraph['landings'][number]) => `${sourceId}/${sheet}!${range}`;
   const regionNodes = new Map(
@@ -33,6 +34,7 @@ export function presentLineage(name: string, { tables, sources, landings, edges,
         kind: 'transform' as const,
         name: transform,
       })),
+      ...new Map(showings.map(({ id, kind, name: shown }) => [id, { id, kind, name: shown }])).values(),
     ],
     edges: distinct([
       ...landings.flatMap((landing) => {
@@ -44,6 +46,7 @@ export function presentLineage(name: string, { tables, sources, landings, edges,
         ];
       }),
       ...edges.flatMap((edge) => presentEdge(edge, transforms.has(edge.to))),
+      ...showings.map(({ id, tableId }) => ({ from: tableId, to: id })),
     ]),
   };
 }

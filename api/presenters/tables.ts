@@ -1,3 +1,4 @@
+import type { SeenArtifact } from '../../activities/discovery/pageArtifacts.ts';
 import type { ReadRow } from '../../activities/rows/readRow.ts';
 import type { DescribedTable, SeenTable } from '../../activities/tables/seeTables.ts';
 import { rowIdColumn, type TableAt, type TableRecord } from '../../core/table/table.ts';
@@ -23,6 +24,22 @@ export function presentTableSummary({ table, seen, freshness }: SeenTable): Sche
     workbook_id: table.workbookId,
     edit_version: table.editVersion,
     freshness: presentFreshness(freshness),
+  };
+}
+
+export function presentArtifact(artifact: SeenArtifact): Schemas['ArtifactSummary'] {
+  if ('table' in artifact) return presentTableSummary(artifact);
+  return {
+    name: artifact.name,
+    type: artifact.kind,
+    description: null,
+    id: artifact.id,
+    row_count: null,
+    schema: null,
+    state: 'active',
+    table_name: null,
+    updated_at: artifact.updatedAt.toISOString(),
+    workbook_id: artifact.workbookId,
   };
 }
 

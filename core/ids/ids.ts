@@ -21,6 +21,8 @@ export const idPrefixes = [
   'req',
   'tbl',
   'trf',
+  'sht',
+  'cht',
   'ver',
   'mft',
 ] as const;

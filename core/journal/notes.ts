@@ -15,6 +15,8 @@ export type AuditAction =
   | 'member.removed'
   | 'member.role_changed'
   | 'member.roles_set'
+  | 'sheet.delete'
+  | 'sheet.put'
   | 'source.analyze'
   | 'source.correct'
   | 'source.ingest'

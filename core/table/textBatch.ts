@@ -30,10 +30,27 @@ export function readByteText({ bytes, offsets, validity }: ByteColumn, row: numb
 }
 
 /** A whole number, such as a row id. */
-export function readByteNumber({ bytes, offsets }: ByteColumn, row: number): number {
+function readByteNumber({ bytes, offsets }: ByteColumn, row: number): number {
   let number = 0;
   for (let i = offsets[row] ?? 0; i < (offsets[row + 1] ?? 0); i += 1) number = number * 10 + ((bytes[i] as number) - 0x30);
   return number;
+}
+
+/** The row ids, which are the last column. */
+export function readRowIds({ rowCount, columns }: ByteBatch): number[] {
+  const ids = columns.at(-1) as ByteColumn;
+  return Array.from({ length: rowCount }, (_, row) => readByteNumber(ids, row));
+}
+
+/** The first rows. */
+export function cutBatch(batch: ByteBatch, most: number): ByteBatch {
+  if (batch.rowCount <= most) return batch;
+  const columns = batch.columns.map(({ bytes, offsets, validity }) => ({
+    bytes: bytes.subarray(0, offsets[most]),
+    offsets: offsets.subarray(0, most + 1),
+    validity,
+  }));
+  return { rowCount: most, columns };
 }
 
 /** Decodes each column at once and cuts it, which is much faster than to decode each value. */

@@ -152,15 +152,6 @@ export async function listDerivedNames(tx: Tx, tableIds: string[]): Promise<stri
   return rows.map((row) => row.name);
 }
 
-/** Names of a workbook's active tables. */
-export async function listTakenNames(tx: Tx, workbookId: string): Promise<string[]> {
-  const rows = await tx.orm
-    .select({ name: tables.name })
-    .from(tables)
-    .where(and(eq(tables.workbookId, workbookId), eq(tables.state, 'active'), isNull(tables.deletedAt)));
-  return rows.map((row) => row.name);
-}
-
 export type StructuringRecord = typeof structurings.$inferSelect;
 
 /**

@@ -140,6 +140,16 @@ export async function listNamedTables(pool: pg.Pool, workbookId: string, names: 
   return rows.map(asTableAt);
 }
 
+/** Active tables with one of the ids or names, ignoring case, all read at the same moment. */
+export async function listReferredTables(pool: pg.Pool, workbookId: string, refs: { id: string; name: string }[]): Promise<TableAt[]> {
+  const { rows } = await pool.query<CurrentRow>(
+    `${selectCurrent} WHERE t.workbook_id = $1 AND t.state = 'active' AND t.deleted_at IS NULL
+       AND (t.id = ANY ($2) OR t.name_key IN (SELECT lower(name) FROM unnest($3::text[]) AS name)) ORDER BY t.id`,
+    [workbookId, refs.map(({ id }) => id), refs.map(({ name }) => name)],
+  );
+  return rows.map(asTableAt);
+}
+
 /** The names that a query may use. */
 export async function listActiveNames(pool: pg.Pool, workbookId: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>({

@@ -1,6 +1,6 @@
 import type { DuckDBConnection } from '@duckdb/node-api';
 import { rowIdColumn } from '../../core/table/table.ts';
-import { type ByteBatch, decodeBatch, encodeBatch, type TextBatch } from '../../core/table/textBatch.ts';
+import { type ByteBatch, cutBatch, decodeBatch, encodeBatch, type TextBatch } from '../../core/table/textBatch.ts';
 import { cellText } from '../duckdb/cellText.ts';
 import { openFrom } from '../duckdb/engine.ts';
 import { ChunkReader } from '../duckdb/formats/chunkReader.ts';
@@ -25,16 +25,26 @@ export async function eachTextBatch(
   projection: Projection,
   take: (batch: TextBatch) => Promise<void>,
 ): Promise<void> {
-  await eachBatch(storage, projection, ({ texts }) => take(texts()));
+  await eachBatch(storage, projection, async ({ texts }) => {
+    await take(texts());
+    return true;
+  });
 }
 
-/** The same as bytes. */
+/** The same as bytes; only the first `limit` rows if that is given. */
 export async function eachByteBatch(
   storage: TableStorage,
   projection: Projection,
   take: (batch: ByteBatch) => Promise<void>,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<void> {
-  await eachBatch(storage, projection, ({ bytes }) => take(bytes()));
+  let left = limit;
+  await eachBatch(storage, projection, async ({ bytes }) => {
+    const batch = cutBatch(bytes(), left);
+    await take(batch);
+    left -= batch.rowCount;
+    return left > 0;
+  });
 }
 
 /** Rows in the form that they are wanted in. Strings are made late: bytes that wait cost the garbage collector nothing. */
@@ -43,7 +53,8 @@ interface Batch {
   bytes(): ByteBatch;
 }
 
-async function eachBatch(storage: TableStorage, projection: Projection, take: (batch: Batch) => Promise<void>): Promise<void> {
+/** Until there are no more, or `take` wants no more. */
+async function eachBatch(storage: TableStorage, projection: Projection, take: (batch: Batch) => Promise<boolean>): Promise<void> {
   const readNext = isWide(projection.columns) ? readWide(storage, projection) : readNarrow(storage, projection);
   let coming = readNext();
   try {
@@ -51,7 +62,7 @@ async function eachBatch(storage: TableStorage, projection: Projection, take: (b
       coming = readNext();
       // A failure is reported when these batches are asked for; until then it must not count as an unhandled rejection.
       coming.catch(() => null);
-      for (const batch of batches) await take(batch);
+      for (const batch of batches) if (!(await take(batch))) return;
     }
   } finally {
     await coming.catch(() => null);

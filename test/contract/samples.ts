@@ -4,6 +4,7 @@ import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/creden
 import { makeForm } from './forms.ts';
 import { mergeSamples } from './mergeSamples.ts';
 import type { MakeSample, Sample } from './sample.ts';
+import { sheetSamples } from './sheetSamples.ts';
 import { sourceSamples } from './sourceSamples.ts';
 import { tableSamples } from './tableSamples.ts';
 import { transformSamples } from './transformSamples.ts';
@@ -19,6 +20,7 @@ const endedJob = (world: World) => runningJob(world, { status: 'failed', finishe
 export const samples: Record<ImplementedOperation, MakeSample> = {
   ...tableSamples,
   ...mergeSamples,
+  ...sheetSamples,
   ...sourceSamples,
   ...transformSamples,
   signUp: () => ({

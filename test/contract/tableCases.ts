@@ -160,6 +160,12 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
     }),
   },
   resolveConflict: { 'in-use': body({ action: 'drop_override' }) },
+  putSheet: {
+    'name-taken': withTable(({ workbook, name }) => ({
+      path: `${workbook}/sheets/${encodeURIComponent(name)}`,
+      body: { spec: { blocks: [] } },
+    })),
+  },
   createVersion: { 'name-taken': changed(async (_, world) => ({ body: { label: await makeLabel(world) } })) },
 };
 

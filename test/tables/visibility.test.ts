@@ -97,6 +97,22 @@ const readers: Readers = {
       body: { tables: [table], format, include_row_ids: format === 'csv', formula_mode: format === 'xlsx' ? 'preserve' : 'values' },
       accept: '*/*',
     })),
+  getSheet: (table) => [{ path: `sheets/of_${table}` }],
+  renderSheet: (table) => [{ path: `sheets/of_${table}/render`, accept: '*/*' }],
+  putSheet: (table) => [
+    ...almostNames.map((name) => ({
+      path: 'sheets/almost',
+      method: 'PUT',
+      body: { spec: { blocks: [{ kind: 'table_view', table, columns: [name, columnName(0)] }] } },
+      status: 422,
+    })),
+    {
+      path: 'sheets/first',
+      method: 'PUT',
+      body: { spec: { blocks: [{ kind: 'table_view', table, columns: [columnName(0)] }] } },
+      status: [200, 201],
+    },
+  ],
   mergeTable: (table) => [{ path: `tables/${table}/merge?dry_run=true`, method: 'POST', form: { branch_id: branch }, status: [200, 404] }],
   syncFile: () => [{ path: 'sync?dry_run=true', method: 'POST', form: { branch_id: branch } }],
   listConflicts: () => [{ path: 'conflicts' }],
@@ -178,6 +194,8 @@ const others = [
   ...['describeArtifact', 'archiveArtifact', 'unarchiveArtifact', 'createTable'],
   ...['listSnapshots', 'commitSnapshot', 'restoreSnapshot', 'listVersions', 'createVersion', 'getVersion', 'revertVersion'],
   ...['listOps', 'listAuditLog', 'listBranches'],
+  // On a governed workbook, charts are listed without what they are made of.
+  ...['listSheets', 'deleteSheet', 'listCharts'],
   ...['deleteTransform', 'runTransform', 'recomputeWorkbook'],
 ];
 const otherPaths =
@@ -228,6 +246,21 @@ beforeAll(async () => {
     await compactTable(store.services, id, { heartbeat() {} }, { ...compactionLimits, tail: 0, deltaShare: -1 });
     await store.upsert(name, [{ __svc_row_id: 4, ...rowOf('changed') }, rowOf('new')]);
     await store.remove(name, [2]);
+    const named = all.map(columnName).slice(0, 500);
+    const sheet = await store.api.fetch(`/api/v1/workbooks/${store.workbook.id}/sheets/of_${name}`, {
+      method: 'PUT',
+      token: store.owner.session,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        spec: {
+          blocks: [
+            { kind: 'table_view', table: name, columns: named },
+            { kind: 'table_view', table: name },
+          ],
+        },
+      }),
+    });
+    expect(sheet.status).toBe(201);
   }
   for (const [name, width] of Object.entries(tables))
     ok(
@@ -345,6 +378,8 @@ describe('columns that policies hide', () => {
       'runQuery',
       'getResult',
       'exportTables',
+      'getSheet',
+      'renderSheet',
     ]);
     // So many are denied that what is left is not wide.
     effects = new Map(Array.from({ length: 400 }, (_, n) => [columnName(n + 1), 'deny']));

@@ -9,10 +9,14 @@ export interface CellLook {
   color?: string;
   background?: string;
   numberFormat?: string;
+  /** Of the font, in points. */
+  size?: number;
   align?: 'left' | 'center' | 'right';
   /** Excel shows the text as it is, whatever it begins with, also after somebody has edited it. */
   isQuoted?: boolean;
 }
+
+export const usualSize = 11;
 
 /** Excel repairs files with more styles by dropping all of them. */
 const mostStyles = 60_000;
@@ -78,9 +82,9 @@ function numberOf(list: Map<string, number>, xml: string): number {
   return known;
 }
 
-function fontXml({ bold, italic, underline, color }: CellLook): string {
+function fontXml({ bold, italic, underline, color, size = usualSize }: CellLook): string {
   const shown = color === undefined ? '' : `<color rgb="${argb(color)}"/>`;
-  return `<font>${bold ? '<b/>' : ''}${italic ? '<i/>' : ''}${underline ? '<u/>' : ''}<sz val="11"/>${shown}<name val="Calibri"/><family val="2"/></font>`;
+  return `<font>${bold ? '<b/>' : ''}${italic ? '<i/>' : ''}${underline ? '<u/>' : ''}<sz val="${size}"/>${shown}<name val="Calibri"/><family val="2"/></font>`;
 }
 
 function fillXml(background: string): string {

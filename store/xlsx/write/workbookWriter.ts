@@ -1,16 +1,19 @@
-import { type ByteBatch, decodeBatch } from '../../../core/table/textBatch.ts';
+import { type ByteBatch, cutBatch, decodeBatch } from '../../../core/table/textBatch.ts';
 import type { Sink } from '../../blobs/spool.ts';
+import { fitWidths } from './columnWidths.ts';
+import { type ComposedLayout, ComposedSheet, type SheetFile } from './composedSheet.ts';
 import { type CellNote, noteBoxesXml, notesXml } from './notes.ts';
-import { type BatchExtras, type SheetColumn, SheetWriter } from './sheetWriter.ts';
+import { SheetPieces } from './sheetPieces.ts';
+import { type BatchExtras, type FilteredTable, type SheetColumn, SheetWriter, type TableForm } from './sheetWriter.ts';
 import { StyleTable } from './styleTable.ts';
-import { XmlBuffer } from './xmlBuffer.ts';
 import { escapeXml } from './xmlText.ts';
-import { type ZipEntryWriter, ZipWriter } from './zipWriter.ts';
+import { ZipWriter } from './zipWriter.ts';
 
 const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
 const office = 'http://schemas.openxmlformats.org/officeDocument/2006';
 const pack = 'http://schemas.openxmlformats.org/package/2006';
 const partType = 'application/vnd.openxmlformats-officedocument';
+const packageType = 'application/vnd.openxmlformats-package';
 
 export interface WorkbookSheet {
   /** Valid and unique, as `chooseSheetNames` makes them. */
@@ -33,6 +36,8 @@ export interface HiddenText {
 }
 
 interface WorkbookEnd {
+  /** As programs list it among the properties of the file. */
+  title?: string;
   properties?: HiddenText[];
   /** Names for the first cells of sheets, not shown either. They stay with their sheet when it is renamed. */
   sheetMarks?: { sheet: string; name: string }[];
@@ -53,18 +58,25 @@ export class WorkbookWriter {
   }
 
   async openSheet({ name, columns, isHuge = false }: WorkbookSheet): Promise<SheetRows> {
+    return new TableSheet(await this.beginSheet(name, isHuge), columns);
+  }
+
+  /** A sheet of texts and tables. */
+  async composeSheet(name: string, layout: ComposedLayout, isHuge: boolean): Promise<ComposedSheet> {
+    return new ComposedSheet(await this.beginSheet(name, isHuge), layout);
+  }
+
+  private async beginSheet(name: string, isHuge: boolean): Promise<SheetFile> {
     this.sheetNames.push(name);
     const number = this.sheetNames.length;
-    const entry = await this.zip.openEntry(`xl/worksheets/sheet${number}.xml`, { long: isHuge });
-    const sheet = new SheetWriter(columns, this.styles);
-    const open = new OpenSheet(entry, sheet, number === 1);
-    return {
-      write: (batch, extras) => open.write(batch, extras),
-      end: async () => {
-        await open.end();
-        if (sheet.notes.length > 0) await this.addNotes(number, sheet.notes);
-      },
+    const pieces = new SheetPieces(await this.zip.openEntry(`xl/worksheets/sheet${number}.xml`, { long: isHuge }));
+    const sheet = new SheetWriter(this.styles);
+    const end = async (filter: FilteredTable | null) => {
+      sheet.end(pieces.out, filter, sheet.notes.length > 0 ? `<legacyDrawing r:id="${noteBoxesId}"/>` : '');
+      await pieces.end();
+      if (sheet.notes.length > 0) await this.addNotes(number, sheet.notes);
     };
+    return { pieces, sheet, isFirst: number === 1, end };
   }
 
   private async addNotes(number: number, notes: CellNote[]): Promise<void> {
@@ -79,13 +91,15 @@ export class WorkbookWriter {
   }
 
   /** At least one sheet must have been written. */
-  async finish({ properties = [], sheetMarks = [], hasFormulas = false }: WorkbookEnd = {}): Promise<void> {
+  async finish({ title, properties = [], sheetMarks = [], hasFormulas = false }: WorkbookEnd = {}): Promise<void> {
     await this.zip.addEntry('xl/styles.xml', this.styles.xml());
     await this.zip.addEntry('xl/workbook.xml', this.workbookXml(sheetMarks, hasFormulas));
     await this.zip.addEntry('xl/_rels/workbook.xml.rels', this.relationsXml());
     if (properties.length > 0) await this.zip.addEntry('docProps/custom.xml', propertiesXml(properties));
-    await this.zip.addEntry('_rels/.rels', rootXml(properties.length > 0));
-    await this.zip.addEntry('[Content_Types].xml', this.typesXml(properties.length > 0));
+    if (title !== undefined) await this.zip.addEntry('docProps/core.xml', titleXml(title));
+    const parts = { hasProperties: properties.length > 0, hasTitle: title !== undefined };
+    await this.zip.addEntry('_rels/.rels', rootXml(parts));
+    await this.zip.addEntry('[Content_Types].xml', this.typesXml(parts));
     await this.zip.finish();
   }
 
@@ -104,65 +118,57 @@ export class WorkbookWriter {
     return relationsXml([...sheets, relation('rIdStyles', 'styles', 'styles.xml')]);
   }
 
-  private typesXml(hasProperties: boolean): string {
+  private typesXml({ hasProperties, hasTitle }: RootParts): string {
     const overrides = [
       override('/xl/workbook.xml', 'spreadsheetml.sheet.main'),
       ...this.sheetNames.map((_, i) => override(`/xl/worksheets/sheet${i + 1}.xml`, 'spreadsheetml.worksheet')),
       override('/xl/styles.xml', 'spreadsheetml.styles'),
       ...this.notedSheets.map((number) => override(`/xl/comments${number}.xml`, 'spreadsheetml.comments')),
       ...(hasProperties ? [override('/docProps/custom.xml', 'custom-properties')] : []),
+      ...(hasTitle ? [`<Override PartName="/docProps/core.xml" ContentType="${packageType}.core-properties+xml"/>`] : []),
     ];
-    return `${head}<Types xmlns="${pack}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Default Extension="vml" ContentType="application/vnd.openxmlformats-officedocument.vmlDrawing"/>${overrides.join('')}</Types>`;
+    return `${head}<Types xmlns="${pack}/content-types"><Default Extension="rels" ContentType="${packageType}.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Default Extension="vml" ContentType="application/vnd.openxmlformats-officedocument.vmlDrawing"/>${overrides.join('')}</Types>`;
   }
 }
 
 const noteBoxesId = 'rIdNoteBoxes';
 
-/** How much XML is given to the compressor at a time. */
-const pieceBytes = 256 * 1024;
 /** Rows that the widths are fitted to, at most. */
 const sampleRows = 1000;
 
-class OpenSheet implements SheetRows {
+/** A sheet of one table. */
+class TableSheet implements SheetRows {
+  private readonly table: TableForm;
   private hasBegun = false;
-  private out = new XmlBuffer();
-  /** What the compressor may still be reading. */
-  private given = new XmlBuffer();
 
   constructor(
-    private readonly entry: ZipEntryWriter,
-    private readonly sheet: SheetWriter,
-    private readonly isFirst: boolean,
-  ) {}
+    private readonly file: SheetFile,
+    columns: SheetColumn[],
+  ) {
+    this.table = file.sheet.layTable(columns);
+  }
 
   async write(batch: ByteBatch, extras: BatchExtras | null = null): Promise<void> {
+    const { pieces, sheet } = this.file;
     this.begin(batch);
-    this.sheet.rows(this.out, batch, extras);
-    if (this.out.length >= pieceBytes) await this.handOn();
+    sheet.putRows(pieces.out, this.table, batch, extras);
+    await pieces.handOnIfFull();
   }
 
   async end(): Promise<void> {
     this.begin({ rowCount: 0, columns: [] });
-    this.sheet.end(this.out, this.sheet.notes.length > 0 ? `<legacyDrawing r:id="${noteBoxesId}"/>` : '');
-    await this.handOn();
-    await this.entry.end();
+    await this.file.end({ table: this.table, from: 1, to: this.file.sheet.rowNumber });
   }
 
   private begin(batch: ByteBatch): void {
     if (this.hasBegun) return;
     this.hasBegun = true;
-    const { rowCount, texts } = decodeBatch(batch);
-    const sample = { rowCount: Math.min(rowCount, sampleRows), texts: texts.map((column) => column.slice(0, sampleRows)) };
-    this.sheet.begin(this.out, sample, this.isFirst);
-  }
-
-  private async handOn(): Promise<void> {
-    const full = this.out;
-    // The piece before has been read when this one is taken.
-    await this.entry.write(full.view());
-    this.out = this.given;
-    this.out.clear();
-    this.given = full;
+    const { pieces, sheet, isFirst } = this.file;
+    const { columns, forms } = this.table;
+    const { texts } = decodeBatch(cutBatch(batch, sampleRows));
+    const layout = fitWidths(columns, texts).map((width, i) => ({ width, style: forms[i]?.styles.plain }));
+    sheet.begin(pieces.out, { columns: layout, frozenRows: 1, isFirst });
+    sheet.putHeader(pieces.out, this.table);
   }
 }
 
@@ -174,9 +180,15 @@ function relationsXml(relations: string[]): string {
   return `${head}<Relationships xmlns="${pack}/relationships">${relations.join('')}</Relationships>`;
 }
 
-function rootXml(hasProperties: boolean): string {
+interface RootParts {
+  hasProperties: boolean;
+  hasTitle: boolean;
+}
+
+function rootXml({ hasProperties, hasTitle }: RootParts): string {
   const custom = hasProperties ? [relation('rId2', 'custom-properties', 'docProps/custom.xml')] : [];
-  return relationsXml([relation('rId1', 'officeDocument', 'xl/workbook.xml'), ...custom]);
+  const core = `<Relationship Id="rId3" Type="${pack}/relationships/metadata/core-properties" Target="docProps/core.xml"/>`;
+  return relationsXml([relation('rId1', 'officeDocument', 'xl/workbook.xml'), ...custom, ...(hasTitle ? [core] : [])]);
 }
 
 function override(part: string, type: string): string {
@@ -189,4 +201,8 @@ function propertiesXml(properties: HiddenText[]): string {
       `<property fmtid="{D5CDD505-2E9C-101B-9397-08002B2CF9AE}" pid="${i + 2}" name="${escapeXml(name)}"><vt:lpwstr>${escapeXml(value)}</vt:lpwstr></property>`,
   );
   return `${head}<Properties xmlns="${office}/custom-properties" xmlns:vt="${office}/docPropsVTypes">${list.join('')}</Properties>`;
+}
+
+function titleXml(title: string): string {
+  return `${head}<cp:coreProperties xmlns:cp="${pack}/metadata/core-properties" xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>${escapeXml(title)}</dc:title></cp:coreProperties>`;
 }
