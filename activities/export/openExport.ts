@@ -7,6 +7,7 @@ import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
 import { requireTable } from '../tables/openTable.ts';
 import { openVisibleTable } from '../tables/openVisibleTable.ts';
+import { openFresh } from '../transforms/refreshViews.ts';
 
 /** The tables to export, all as they are at one moment, in the order in which they were named. */
 export async function openExport(
@@ -22,7 +23,8 @@ export async function openExport(
   );
   if (errors.length > 0)
     throw new DomainError('validation-failed', 'A table is named twice.', 'Name each table once.', { errors: errors.slice(0, 100) });
-  const current = new Map((await listTablesById(services.db.pool, ids)).map((at) => [at.table.id, at]));
+  const opened = await openFresh(services, principal.userId, () => listTablesById(services.db.pool, ids));
+  const current = new Map(opened.map((at) => [at.table.id, at]));
   return Promise.all(
     ids.map((id) => {
       const at = current.get(id);

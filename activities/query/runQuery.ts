@@ -15,6 +15,7 @@ import { openRelation } from '../../store/tables/openRelation.ts';
 import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';
 import { makeRoomForResult } from '../storage/makeRoomForResult.ts';
 import { rememberVisible } from '../tables/openVisibleTable.ts';
+import { openFresh } from '../transforms/refreshViews.ts';
 import { findNamedTables } from './namedTables.ts';
 import { narrowTables } from './narrowTables.ts';
 
@@ -104,7 +105,7 @@ async function runOverNamed(
   wanted: UserQuery,
   see: See,
 ): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
-  const named = wanted.at === null ? await findNamedTables(services, workbook.id, wanted.sql) : null;
+  const named = wanted.at === null ? await openNamed(services, workbook.id, wanted) : null;
   if (named) {
     try {
       return await runOverGuess(services, wanted, takeFrom(named, see));
@@ -113,7 +114,17 @@ async function runOverNamed(
       if (!(error instanceof DomainError && error.code === 'query-refused')) throw error;
     }
   }
-  return runOverGuess(services, wanted, await openSource(services, workbook, wanted.at, see));
+  return runOverGuess(services, wanted, await openSource(services, workbook, wanted, see));
+}
+
+async function openNamed(services: Services, workbookId: string, { sql, userId }: UserQuery): Promise<TableAt[] | null> {
+  let canTell = true;
+  const tables = await openFresh(services, userId, async () => {
+    const found = await findNamedTables(services, workbookId, sql);
+    canTell = found !== null;
+    return found ?? [];
+  });
+  return canTell ? tables : null;
 }
 
 /** More tables than this are not opened on a guess. */
@@ -209,7 +220,7 @@ function takeFrom(tables: TableAt[], see: See): QuerySource {
   return { names: [...byName.keys()], open: (names) => Promise.all(names.flatMap((name) => byName.get(name) ?? []).map(see)) };
 }
 
-async function openSource(services: Services, workbook: VisibleWorkbook, at: string | null, see: See): Promise<QuerySource> {
+async function openSource(services: Services, workbook: VisibleWorkbook, { at, userId }: UserQuery, see: See): Promise<QuerySource> {
   if (at !== null) {
     const resolved = await resolveAt(services, workbook.id, at);
     return {
@@ -220,7 +231,8 @@ async function openSource(services: Services, workbook: VisibleWorkbook, at: str
   return {
     names: await listActiveNames(services.db.keyed, workbook.id),
     async open(names) {
-      const found = names.length === 0 ? [] : await listCurrentTables(services.db.keyed, workbook.id, names);
+      const found =
+        names.length === 0 ? [] : await openFresh(services, userId, () => listCurrentTables(services.db.keyed, workbook.id, names));
       if (found.length < names.length)
         throw new DomainError('query-failed', 'A table went away while the query was being prepared.', 'Send the query again.');
       return Promise.all(found.map(see));

@@ -4,6 +4,7 @@ import type { TableAt } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
 import { requirePastTable, resolveAt } from '../snapshots/resolveAt.ts';
 import { requireTable, requireTableAt } from '../tables/openTable.ts';
+import { freshen } from '../transforms/refreshViews.ts';
 import { pinnedVersion } from './rowsQuery.ts';
 
 /** Which state of a table is asked for. */
@@ -16,12 +17,12 @@ export interface AskedState {
 }
 
 /** The current table, an older version of it, or its state in a snapshot. */
-export async function openAsked(services: Services, workbookId: string, name: string, asked: AskedState): Promise<TableAt> {
+export async function openAsked(services: Services, userId: string, workbookId: string, name: string, asked: AskedState): Promise<TableAt> {
   if (asked.at !== undefined) return requirePastTable(services, await resolveAt(services, workbookId, asked.at), name);
   const current = await requireTable(services, workbookId, name);
   if (asked.at_version !== undefined) return requireTableAt(services, current, asked.at_version);
   const pinned = pinnedVersion(asked.cursor);
-  if (pinned === null) return current;
+  if (pinned === null) return freshen(services, userId, current);
   if (pinned < 1 || pinned > current.editVersion) throw foreignCursor();
   return requireTableAt(services, current, pinned).catch((error: unknown) => {
     if (!(error instanceof DomainError) || error.code !== 'expired') throw error;

@@ -3,10 +3,10 @@ import { outputStale, transformRun } from '../../core/journal/transformNotes.ts'
 import { anyChange, findPending, findStale, joinChanges, noChange } from '../../core/lineage/staleness.ts';
 import { sumLayers } from '../../core/storage/use.ts';
 import { openLog } from '../../core/table/layers.ts';
-import type { TableAt } from '../../core/table/table.ts';
+import type { TableAt, TableRecord } from '../../core/table/table.ts';
 import type { TransformDefinition } from '../../core/transforms/transform.ts';
 import { replaceColumnsAt } from '../../store/pg/columns.ts';
-import { applyStatementChange, type Tx } from '../../store/pg/commit.ts';
+import { type Actor, applyStatementChange, commit, type Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { saveDraft } from '../../store/pg/sources.ts';
@@ -44,7 +44,6 @@ export interface PreparedRun {
   output: { id: string; workbookId: string; accountId: string; before: TableAt | null };
   plan: PlannedRun;
   rows: WrittenRows;
-  stage: string;
 }
 
 type RunJob = JobRecord<'transform' | 'recompute'>;
@@ -57,23 +56,29 @@ export const runStage = (transformId: string) => `run ${transformId}`;
  * One transaction: the new version of the output, what it was made from, the transform, and what the run came to. Throws
  * `VersionMoved` if output or definition changed since they were read. Null: the job has ended meanwhile.
  */
-export async function commitRun(services: Services, job: RunJob, run: PreparedRun): Promise<RunOutcome | null> {
-  const { rows, output } = run;
-  const bytes = rows.kind === 'written' ? sumLayers(rows.layers) : 0;
+export async function commitRun(services: Services, job: RunJob, stage: string, run: PreparedRun): Promise<RunOutcome | null> {
+  const { output } = run;
   let outcome: RunOutcome | null = null;
-  await withRoom(services, output.accountId, bytes, () =>
+  await withRoom(services, output.accountId, countBytes(run), () =>
     commitForJob<Omit<RunOutcome, 'opId'>, 'transform' | 'recompute'>(
       services,
       job,
       (tx) => applyRun(tx, run),
       async (tx, done, numbers) => {
         outcome = { ...done, opId: numbers.get(output.workbookId)?.firstOp ?? null } as RunOutcome;
-        await saveDraft(tx.orm, job.id, run.stage, outcome);
+        await saveDraft(tx.orm, job.id, stage, outcome);
       },
     ),
   );
   return outcome;
 }
+
+/** The same for a view that is made again because somebody reads it. */
+export async function commitRefresh(services: Services, actor: Actor, run: PreparedRun): Promise<void> {
+  await withRoom(services, run.output.accountId, countBytes(run), () => commit(services, actor, (tx) => applyRun(tx, run)));
+}
+
+const countBytes = ({ rows }: PreparedRun) => (rows.kind === 'written' ? sumLayers(rows.layers) : 0);
 
 async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opId'>> {
   const { definition, stored, defines, plan, output, rows, transformId } = run;
@@ -103,7 +108,7 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
       await insertOutput(tx, run, rows);
       await replaceInputs(tx, output.id, edges.inputs);
     }
-    if (output.before && output.before.table.name !== definition.output) await updateTable(tx, output.id, { name: definition.output });
+    if (output.before) await describeOutput(tx, output.before.table, definition);
   } catch (error) {
     if (brokenConstraint(error) === 'tables_name') throw nameTaken(definition.output);
     throw error;
@@ -123,6 +128,16 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
     failed: null,
   };
 }
+
+/** A transform may be replaced by one with another name of its output, or a view by a table. */
+async function describeOutput(tx: Tx, before: TableRecord, definition: TransformDefinition): Promise<void> {
+  const { layer, type } = shapeOf(definition);
+  if (before.name !== definition.output || before.layer !== layer)
+    await updateTable(tx, before.id, { name: definition.output, layer, type });
+}
+
+const shapeOf = ({ materialize }: TransformDefinition) =>
+  materialize === 'view' ? ({ layer: 'view', type: 'view' } as const) : ({ layer: 'derived', type: 'table' } as const);
 
 /**
  * What the output was made from. An input that moved on meanwhile in something that is used, or is stale itself in that, makes the
@@ -193,7 +208,7 @@ async function insertOutput(
     workbookId: output.workbookId,
     accountId: output.accountId,
     name: definition.output,
-    layer: 'derived',
+    ...shapeOf(definition),
     versionUid: makeId('ver'),
     manifestId: makeId('mft'),
     columns: plan.output.columns.map(({ name, type }) => ({ name, type })),

@@ -30,7 +30,12 @@ export async function executeRun(
     const { columns, key } = plan.output;
     const watch = { step: () => asker.signal?.throwIfAborted(), wrote() {}, async dropAll() {} };
     const overrides = output.before ? await listOverrides(services.db.pool, output.before.table.id, null) : [];
-    const rows = await writeDerived(services, { path, columns, key, overrides, ...output }, compactionLimits, watch);
+    const rows = await writeDerived(
+      services,
+      { path, columns, key, overrides, keepsOverrides: definition.materialize === 'table', ...output },
+      compactionLimits,
+      watch,
+    );
     if (rows.kind === 'faulty') throw refuseRows(rows.fault);
     return { plan, rows };
   } finally {

@@ -130,8 +130,6 @@ export function faulty(errors: { pointer: string; detail: string }[]): DomainErr
 export function requireBuilt({ language, materialize }: Pick<TransformDefinition, 'language' | 'materialize'>): void {
   if (language === 'python' && materialize === 'view')
     throw faulty([{ pointer: '/materialize', detail: 'the output of a Python transform is a table' }]);
-  if (materialize === 'view')
-    throw new DomainError('not-configured', 'Views are not available yet.', 'Leave `materialize` out: the output is then a table.');
 }
 
 export function requireBound(definition: TransformDefinition): { sql: string; names: Map<string, string> } {

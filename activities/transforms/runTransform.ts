@@ -169,9 +169,8 @@ async function runOnce(
     output: { ...place, before },
     plan,
     rows,
-    stage: principal ? ownStage : runStage(transformId),
   };
-  return commitRun(services, job, run);
+  return commitRun(services, job, principal ? ownStage : runStage(transformId), run);
 }
 
 function refuseArchived(before: TableAt | null): void {

@@ -4,6 +4,7 @@ import { searchTables } from '../../activities/discovery/searchTables.ts';
 import { traceLineage, traceRow } from '../../activities/discovery/traceLineage.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import { requireNamedTable } from '../../activities/tables/requireNamedTable.ts';
+import { requireFreshTable } from '../../activities/transforms/requireFreshTable.ts';
 import type { components } from '../../schema/contract.ts';
 import type { Handlers } from '../http/call.ts';
 import { svgType } from '../http/negotiate.ts';
@@ -30,7 +31,7 @@ export function makeDiscoveryHandlers({
     },
 
     async profileTable({ principal, params }) {
-      const at = await requireNamedTable(services, principal, params, 'viewer');
+      const at = await requireFreshTable(services, principal, params);
       const columns = (await profileTable(services, await openVisibleTable(services, principal, at))) as Schemas['ColumnProfile'][];
       return {
         status: 200,

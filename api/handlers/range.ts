@@ -2,7 +2,7 @@ import { requireWorkbook } from '../../activities/access.ts';
 import { readRange } from '../../activities/range/readRange.ts';
 import { prepareRangeWrite } from '../../activities/range/writeRange.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
-import { requireNamedTable } from '../../activities/tables/requireNamedTable.ts';
+import { requireFreshTable } from '../../activities/transforms/requireFreshTable.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentOutcome } from '../presenters/edits.ts';
@@ -11,7 +11,7 @@ import { answerEdit } from './answerEdit.ts';
 export function makeRangeHandlers({ services }: ApiParts): Handlers<'readRange' | 'writeRange'> {
   return {
     async readRange({ principal, params, query }) {
-      const at = await requireNamedTable(services, principal, params, 'viewer');
+      const at = await requireFreshTable(services, principal, params);
       const body = await readRange(services, await openVisibleTable(services, principal, at), query.range);
       return { status: 200, validator: { version: at.editVersion }, body };
     },

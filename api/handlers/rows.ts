@@ -31,7 +31,7 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<RowOperations>
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       refuseBoth(query, 'cursor', 'offset');
       refuseBoth(query, 'at', 'at_version');
-      const at = await openAsked(services, workbook.id, params.name, query);
+      const at = await openAsked(services, principal.userId, workbook.id, params.name, query);
       const visible = await openVisibleTable(services, principal, at);
       const read = async (): Promise<Reply<'readRows'>> => {
         const limit = query.limit ?? 100;
@@ -55,7 +55,7 @@ export function makeRowHandlers({ services }: ApiParts): Handlers<RowOperations>
     async readRow({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       refuseBoth(query, 'at', 'at_version');
-      const at = await openAsked(services, workbook.id, params.name, query);
+      const at = await openAsked(services, principal.userId, workbook.id, params.name, query);
       const read = await readRow(services, await openVisibleTable(services, principal, at), params.row_id, query.columns);
       return {
         status: 200,

@@ -27,7 +27,7 @@ export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotO
     async commitSnapshot(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const wanted = { summary: call.body.summary, eventType: call.body.event_type };
-      return saveSnapshot(call.write, workbook, wanted, ({ snapshot, tables }) => ({
+      return saveSnapshot(services, call.principal, call.write, workbook, wanted, ({ snapshot, tables }) => ({
         status: 201,
         body: presentSnapshot(snapshot, tables, []),
       }));
@@ -51,7 +51,7 @@ export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotO
     async createVersion(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const wanted = { label: call.body.label, summary: call.body.summary ?? null };
-      return saveVersion(call.write, workbook, wanted, (saved) => ({
+      return saveVersion(services, call.principal, call.write, workbook, wanted, (saved) => ({
         status: 201,
         headers: { Location: `/api/v1/workbooks/${workbook.id}/versions/${encodeURIComponent(saved.version.label)}` },
         body: presentVersion(saved),

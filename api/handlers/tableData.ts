@@ -18,7 +18,7 @@ export function makeTableDataHandlers({ services }: ApiParts): Handlers<'readTab
     async readTableData({ principal, params, query, type, unlessSeen, takeRoom }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
       refuseBoth(query, 'at', 'at_version');
-      const at = await openAsked(services, workbook.id, params.name, query);
+      const at = await openAsked(services, principal.userId, workbook.id, params.name, query);
       const visible = await openVisibleTable(services, principal, at);
       return unlessSeen(tagRows(visible, type, { whole: query.columns ?? [] }), async () => {
         const format = formatOf(type);

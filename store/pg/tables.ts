@@ -193,6 +193,8 @@ export interface NewTable {
   accountId: string;
   name: string;
   layer: 'base' | 'derived' | 'view';
+  /** A table by default. */
+  type?: 'table' | 'view';
   versionUid: string;
   manifestId: string;
   columns: { name: string; type: string }[];

@@ -3,6 +3,7 @@ import type pg from 'pg';
 import type { Flows } from '../../core/lineage/flows.ts';
 import { anyChange, type Change } from '../../core/lineage/staleness.ts';
 import type { Freshness } from '../../core/transforms/transform.ts';
+import type { ViewInput } from '../../core/transforms/viewDue.ts';
 import { tableInputs, tables, transforms } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
@@ -210,4 +211,42 @@ export async function listTableNames(orm: Orm, ids: string[]): Promise<Map<strin
   if (ids.length === 0) return new Map();
   const rows = await orm.select({ id: tables.id, name: tables.name }).from(tables).where(inArray(tables.id, ids));
   return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
+/** What decides whether a view has to be made again. */
+export interface ViewState {
+  transformId: string;
+  versionUid: string;
+  /** Its transform was replaced and not run since. */
+  isRevised: boolean;
+  /** The tables that it will read. */
+  argIds: string[];
+  /** Those that it has read. */
+  inputs: (ViewInput & { id: string })[];
+}
+
+/** Null: the table is no view that can be made. */
+export async function readViewState(pool: pg.Pool, tableId: string): Promise<ViewState | null> {
+  const { rows } = await pool.query<ViewState>(
+    `SELECT tr.id AS "transformId", v.version_uid AS "versionUid", tr.run_revision IS DISTINCT FROM tr.revision AS "isRevised",
+       ARRAY(SELECT DISTINCT value FROM jsonb_each_text(tr.args)) AS "argIds",
+       coalesce((SELECT json_agg(json_build_object('id', t.id, 'isMarked', i.stale_since IS NOT NULL,
+           'hasMoved', t.edit_version <> i.input_version,
+           'isStale', EXISTS (SELECT 1 FROM table_inputs o WHERE o.table_id = t.id AND o.kind = 'transform' AND o.stale_since IS NOT NULL)))
+         FROM table_inputs i JOIN tables t ON t.id = i.input_id WHERE i.table_id = v.id AND i.kind = 'transform'), '[]') AS inputs
+     FROM tables v JOIN transforms tr ON tr.output_id = v.id AND tr.deleted_at IS NULL
+     WHERE v.id = $1 AND v.layer = 'view' AND v.state = 'active' AND v.deleted_at IS NULL`,
+    [tableId],
+  );
+  return rows[0] ?? null;
+}
+
+/** Ids of the views of a workbook that may have to be made again. */
+export async function listStaleViews(pool: pg.Pool, workbookId: string): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT t.id FROM tables t WHERE t.workbook_id = $1 AND t.layer = 'view' AND t.state = 'active' AND t.deleted_at IS NULL
+       AND EXISTS (SELECT 1 FROM table_inputs i WHERE i.table_id = t.id AND i.stale_since IS NOT NULL) ORDER BY t.id`,
+    [workbookId],
+  );
+  return rows.map(({ id }) => id);
 }

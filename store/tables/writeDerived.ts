@@ -27,6 +27,8 @@ export interface DerivedContent {
   before: TableAt | null;
   /** Cells that keep their values, whatever the result has. */
   overrides: Override[];
+  /** False: they end with this run. */
+  keepsOverrides: boolean;
   /** Where the files go. */
   prefix: string;
 }
@@ -149,7 +151,7 @@ class DerivedWriter {
     const isSameShape = before !== null && hasSameColumns(before, columns);
     const isSameRows = isSameShape && rowCount === oldRows && matched === oldRows;
     // Edits that were planned on other values below overrides must notice, so these make a version, too.
-    if (isSameRows && same && carried.moved.length === 0) return { kind: 'same' };
+    if (isSameRows && same && carried.moved.length + carried.gone.length === 0) return { kind: 'same' };
     const change: Change = isSameRows ? { rows: false, columns: await this.findChanged() } : { rows: true, columns: new Set() };
     const layers = await this.writeSegments({ rowCount, minRow, maxRow });
     return {
@@ -166,12 +168,12 @@ class DerivedWriter {
 
   /** Puts overrides on top of the rows; returns what the result has in their cells. */
   private async carry(): Promise<CarriedOverrides> {
-    const { overrides, columns } = this.content;
+    const { overrides, columns, keepsOverrides } = this.content;
     const cells = new Map<number, Cells>();
     for (const { rowId, columnId, value } of overrides) cells.set(rowId, { ...cells.get(rowId), [columnId]: value });
     const ids = new Set(overrides.map(({ columnId }) => columnId));
     const chosen = columns.filter(({ id }) => ids.has(id));
-    if (chosen.length === 0) return carryOverrides(overrides, new Map(), columns);
+    if (chosen.length === 0 || !keepsOverrides) return carryOverrides(overrides, new Map(), columns);
     const isSet = (id: number) => `s${id}`;
     const loaded = [
       { name: 'id', type: 'BIGINT', path: '$[0]' },

@@ -8,7 +8,7 @@ import type { Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
 import { sourceCases } from './sourceCases.ts';
 import { tableCases } from './tableCases.ts';
-import { transformCases } from './transformCases.ts';
+import { transformCases, viewCases } from './transformCases.ts';
 import { allScopesBut, type ImplementedOperation, makeJob, unknownId, type World } from './world.ts';
 
 const send =
@@ -26,6 +26,12 @@ export const specialCases: Partial<Record<ImplementedOperation, Partial<Record<P
   ...sourceCases,
   ...transformCases,
   deleteTable: { ...tableCases.deleteTable, ...transformCases.deleteTable },
+  ...Object.fromEntries(
+    Object.entries(viewCases).map(([operation, broken]) => [
+      operation,
+      { ...tableCases[operation as ImplementedOperation], 'query-failed': broken },
+    ]),
+  ),
   signUp: {
     'idempotency-mismatch': async (world, operation) => {
       const sample = await makeSample(world, operation);

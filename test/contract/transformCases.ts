@@ -2,7 +2,7 @@ import type { ProblemCode } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
 import type { Case } from './genericCases.ts';
 import { body, changed } from './tableCases.ts';
-import { makeSampleTransform, type SampleTransform } from './transformSamples.ts';
+import { makeSampleTransform, planSampleTransform, type SampleTransform } from './transformSamples.ts';
 import type { ImplementedOperation, World } from './world.ts';
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;
@@ -28,6 +28,30 @@ const runOf = (template: string): Case =>
     return { path: `${transform}/run`, body: {} };
   });
 const runCases = Object.fromEntries(Object.entries(templates).map(([slug, template]) => [slug, runOf(template)]));
+
+/** A view whose transform fails, read by an operation on tables. */
+const brokenView = (read: (table: string, name: string) => { path: string; body?: unknown }): Case =>
+  changed(async (_, world) => {
+    const planned = await planSampleTransform(world);
+    const wanted = { ...planned.body, materialize: 'view' as const };
+    ok(await world.owner.client.POST(`${base}/transforms`, { params: { path: { workbook_id: world.workbook } }, body: wanted }));
+    await world.api.sql.query("UPDATE transforms SET template = 'SELECT 品名 FROM {{ detail }}', revision = 2 WHERE name = $1", [
+      planned.output,
+    ]);
+    return read(`${planned.workbook}/tables/${encodeURIComponent(planned.output)}`, planned.output);
+  });
+
+/** Beside the other cases of these operations. */
+export const viewCases: Partial<Record<ImplementedOperation, Case>> = {
+  profileTable: brokenView((table) => ({ path: `${table}/profile` })),
+  readTableData: brokenView((table) => ({ path: `${table}/data` })),
+  readRow: brokenView((table) => ({ path: `${table}/rows/1` })),
+  readRange: brokenView((table) => ({ path: `${table}/range?range=A1:B2` })),
+  exportTables: brokenView((table, name) => ({
+    path: table.replace(/\/tables\/.*/, '/export'),
+    body: { tables: [name], format: 'csv' },
+  })),
+};
 
 export const transformCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
   createTransform: {
