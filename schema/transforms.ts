@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm';
-import { index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import { foreignKey, index, integer, jsonb, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
+import type { DerivedFrom } from '../core/lineage/consistent.ts';
 import { at, count } from './columnTypes.ts';
 import { changeTimes, inWorkbook, namedIgnoringCase } from './commonColumns.ts';
-import { tables } from './tables.ts';
+import { tables, tableVersions } from './tables.ts';
 
 /** What derives a table from others. */
 export const transforms = pgTable(
@@ -59,5 +60,26 @@ export const overrides = pgTable(
   (t) => [
     primaryKey({ columns: [t.tableId, t.rowId, t.columnId, t.fromVersion] }),
     index('overrides_live').on(t.tableId).where(sql`to_version IS NULL`),
+  ],
+);
+
+/** What versions of derived tables were made from, by the last run that gave them. They go with their versions. */
+export const derivations = pgTable(
+  'derivations',
+  {
+    tableId: text('table_id').notNull(),
+    accountId: text('account_id').notNull(),
+    editVersion: count('edit_version').notNull(),
+    transformId: text('transform_id').notNull(),
+    revision: integer('revision').notNull(),
+    inputs: jsonb('inputs').$type<DerivedFrom[]>().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tableId, t.editVersion] }),
+    foreignKey({
+      name: 'derivations_version',
+      columns: [t.tableId, t.editVersion],
+      foreignColumns: [tableVersions.tableId, tableVersions.editVersion],
+    }).onDelete('cascade'),
   ],
 );

@@ -32,6 +32,9 @@ export async function recompute(jobId: string): Promise<string> {
   });
 }
 
+/** Runs the transforms behind the derived tables that a restore has left stale. */
+export const restore = recompute;
+
 /** Each once, as soon as what it is made from is done, some at a time. The end of each run tells which can be run next. */
 async function rerunAll(jobId: string, first: string[]): Promise<void> {
   const begun = new Set<string>();

@@ -26,8 +26,8 @@ export const jobKinds: Record<JobKind, KindOfJob> = {
   materialize: { workflow: 'materialize', uncancellable: null, abandon: failSourceJob },
   transform: { workflow: 'transform', uncancellable: null, abandon: failTransformJob },
   recompute: { workflow: 'recompute', uncancellable: null, abandon: failTransformJob },
+  restore: { workflow: 'restore', uncancellable: null, abandon: failTransformJob },
   review: planned,
-  restore: planned,
   file_link: planned,
   delete_account: { ...planned, uncancellable: 'The deletion of an account cannot be cancelled.' },
 };

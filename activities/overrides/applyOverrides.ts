@@ -3,7 +3,7 @@ import type { CarriedOverrides } from '../../core/overrides/carryOverrides.ts';
 import { cellKey, type OverrideChanges } from '../../core/overrides/override.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { closeOverrideConflicts, updateOverrideConflicts } from '../../store/pg/conflicts.ts';
-import { endOverrides, moveBelow, storableText, writeOverrides } from '../../store/pg/overrides.ts';
+import { storableText, writeOverrides } from '../../store/pg/overrides.ts';
 import { openConflicts } from '../merge/openConflicts.ts';
 
 interface OverriddenTable {
@@ -25,8 +25,8 @@ export async function applyOverrides(tx: Tx, table: OverriddenTable, editVersion
 
 /** Runs inside the transaction of a run: what lies below overrides moved, or went. Returns the ids of the conflicts it opens. */
 export async function applyCarried(tx: Tx, table: OverriddenTable, editVersion: number, carried: CarriedOverrides): Promise<string[]> {
-  await moveBelow(tx, table.id, carried.moved);
-  await endOverrides(tx, table.id, editVersion, carried.gone);
+  const set = carried.moved.map(({ override, below }) => ({ ...override, below }));
+  await writeOverrides(tx, table, editVersion, { set, dropped: carried.gone });
   const changed = [...carried.moved, ...carried.gone.map((override) => ({ override, below: null }))].map(({ override, below }) => ({
     ...override,
     prior: below,

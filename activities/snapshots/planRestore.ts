@@ -30,6 +30,8 @@ export interface TableRestore {
 
 export interface RestorePlan {
   snapshot: SnapshotRecord;
+  /** Versions of the snapshot's tables by id. Views have none: they are made when they are read. */
+  held: Map<string, number>;
   /** All tables as they were when the plan was made. */
   seen: TableFingerprint[];
   /** Deleted tables to be restored. */
@@ -67,8 +69,10 @@ export async function planRestore(reader: RestoreReader, snapshot: SnapshotRecor
       madeLater: wanted === null,
     };
   });
+  const views = new Set(current.flatMap(({ table }) => (table.layer === 'view' ? [table.id] : [])));
   return {
     snapshot,
+    held: new Map(held.filter(({ tableId }) => !views.has(tableId)).map(({ tableId, editVersion }) => [tableId, editVersion])),
     seen: current.map(({ table }) => fingerprintTable(table)),
     deletedIds: current.flatMap(({ table }) => (table.deletedAt === null ? [] : [table.id])),
     tables: tables.filter(({ content, place }) => content || place),

@@ -1,32 +1,19 @@
 import { DomainError, notFound } from '../../core/errors.ts';
+import type { RestoreInput } from '../../core/jobs/restoreJobs.ts';
 import { type RestoredTable, snapshotRestored } from '../../core/journal/snapshotNotes.ts';
-import { anyChange } from '../../core/lineage/staleness.ts';
 import { haveSameFingerprints, type TablePlace } from '../../core/table/restore.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { freeTableNames, lockTables, placeTable, restoreTable } from '../../store/pg/restore.ts';
 import { findEditingSnapshot, findNamedVersion, findSnapshot, type SnapshotRecord } from '../../store/pg/snapshots.ts';
-import { markStale, VersionMoved } from '../../store/pg/tables.ts';
+import { VersionMoved } from '../../store/pg/tables.ts';
+import { lockGraph } from '../../store/pg/transforms.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
-import { beginEventId, type Services } from '../../store/services.ts';
+import type { Services } from '../../store/services.ts';
 import { planRestore, type RestorePlan } from './planRestore.ts';
+import { settleDerived } from './settleDerived.ts';
 
-export interface Restored {
-  /** The editing snapshot, which now holds the restored state. */
-  snapshotId: string;
-  restored: RestoredVersion[];
-  /** Derived tables that were recomputed. */
-  recomputed: RestoredVersion[];
-  archived: string[];
-  /** Derived tables that could not be recomputed. */
-  failed: { name: string; error: string }[];
-}
-
-export interface RestoredVersion {
-  name: string;
-  editVersion: number;
-  rowCount: number;
-}
+export type Restored = RestoreInput;
 
 /** A snapshot that can be restored: committed, not the editing one. */
 export async function requireCommitted(services: Services, workbook: VisibleWorkbook, id: string): Promise<SnapshotRecord> {
@@ -50,6 +37,7 @@ export async function requireVersion(services: Services, workbook: VisibleWorkbo
  * under the locks, as otherwise frequent edits could prevent a restore forever. Later edits continue from the new versions.
  */
 export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: RestorePlan, label: string | null): Promise<Restored> {
+  await lockGraph(tx, workbook.id);
   const locked = await lockTables(tx, workbook.id, early.deletedIds);
   const plan = haveSameFingerprints(locked, early.seen) ? early : await planRestore({ orm: tx.orm, pool: tx.client }, early.snapshot);
   // A table was created or deleted just now, so it is not locked.
@@ -60,12 +48,10 @@ export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: 
   );
   const versions = new Map<string, number>();
   for (const { id, content, place } of plan.tables) {
-    if (content) {
-      versions.set(id, await restoreTable(tx, content));
-      await markStale(tx, { id, workbookId: workbook.id }, anyChange, beginEventId());
-    }
+    if (content) versions.set(id, await restoreTable(tx, content));
     if (place) await placeOrRetry(tx, id, place);
   }
+  await settleDerived(tx, workbook, plan, versions);
   tx.note(workbook.id, snapshotRestored(plan.snapshot.id, label, listRestored(plan, versions)));
   return {
     snapshotId: (await findEditingSnapshot(tx.orm, workbook)).id,
@@ -73,9 +59,6 @@ export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: 
       content ? [{ name: place?.name ?? oldName, editVersion: versions.get(id) ?? 0, rowCount: content.rowCount }] : [],
     ),
     archived: plan.tables.flatMap(({ madeLater, oldName }) => (madeLater ? [oldName] : [])),
-    // Nothing is derived from another table yet; recomputing will list its results here.
-    recomputed: [],
-    failed: [],
   };
 }
 

@@ -7,14 +7,14 @@ import type { Services } from '../../store/services.ts';
 import { openJob } from '../jobs/commitForJob.ts';
 import { ownStage } from './commitRun.ts';
 
-type RunJob = JobRecord<'transform' | 'recompute'>;
+type RunJob = JobRecord<'transform' | 'recompute' | 'restore'>;
 
 /** Twice as many as a workflow runs at a time: those that are running are among them. */
 const mostAtOnce = 16;
 
-/** Begins a recompute: the transforms that can be run first. */
+/** Begins a recompute, or what comes after a restore: the transforms that can be run first. */
 export async function beginRuns(services: Services, jobId: string): Promise<string[]> {
-  const job = await openJob(services, jobId, 'recompute');
+  const job = await openJob(services, jobId, 'recompute', 'restore');
   if (!job) return [];
   await updateJob(services.db.orm, jobId, { status: 'running', stage: 'run' });
   return chooseRuns(services, job);
@@ -24,8 +24,8 @@ export async function beginRuns(services: Services, jobId: string): Promise<stri
 export async function chooseRuns(services: Services, job: RunJob): Promise<string[]> {
   if (job.workbookId === null) return [];
   const [drafts, graph] = await Promise.all([listDrafts<RunOutcome>(services.db.orm, job.id), readGraph(services.db.pool, job.workbookId)]);
-  const nodes = graph.flatMap(({ id, outputId, inputIds, staleSince }) =>
-    outputId === null ? [] : [{ id, outputId, inputIds, isStale: staleSince !== null }],
+  const nodes = graph.flatMap(({ id, outputId, isActive, inputIds, staleSince }) =>
+    outputId === null || !isActive ? [] : [{ id, outputId, inputIds, isStale: staleSince !== null }],
   );
   const tried = new Set(drafts.map(({ draft }) => draft.transformId));
   const own = drafts.find(({ stage }) => stage === ownStage)?.draft.output?.tableId ?? null;
@@ -34,7 +34,7 @@ export async function chooseRuns(services: Services, job: RunJob): Promise<strin
 
 /** A recompute is about all tables; a run about those that it reads, and when it is done about those that read its output. */
 async function findTables(services: Services, job: RunJob, nodes: RunNode[], own: string | null): Promise<Set<string> | null> {
-  if (job.kind === 'recompute') return null;
+  if (job.kind !== 'transform') return null;
   if (own !== null) return findBelow(nodes, own);
   const { transformId, definition } = (job as JobRecord<'transform'>).input;
   const args = definition?.args ?? (await listTransformsById(services.db.orm, [transformId]))[0]?.args ?? {};

@@ -8,6 +8,7 @@ import type { TransformDefinition } from '../../core/transforms/transform.ts';
 import { replaceColumnsAt } from '../../store/pg/columns.ts';
 import { type Actor, applyStatementChange, commit, type Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
+import { saveDerivation } from '../../store/pg/derivations.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { saveDraft } from '../../store/pg/sources.ts';
 import { editTable, insertTable, raiseCounters, updateTable, VersionMoved } from '../../store/pg/tables.ts';
@@ -46,7 +47,7 @@ export interface PreparedRun {
   rows: WrittenRows;
 }
 
-type RunJob = JobRecord<'transform' | 'recompute'>;
+type RunJob = JobRecord<'transform' | 'recompute' | 'restore'>;
 
 /** The stage under which a job remembers what the run that it is about came to, and others that follow from it. */
 export const ownStage = 'own';
@@ -60,7 +61,7 @@ export async function commitRun(services: Services, job: RunJob, stage: string, 
   const { output } = run;
   let outcome: RunOutcome | null = null;
   await withRoom(services, output.accountId, countBytes(run), () =>
-    commitForJob<Omit<RunOutcome, 'opId'>, 'transform' | 'recompute'>(
+    commitForJob<Omit<RunOutcome, 'opId'>, 'transform' | 'recompute' | 'restore'>(
       services,
       job,
       (tx) => applyRun(tx, run),
@@ -115,6 +116,8 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
   }
   const conflicts =
     rows.kind === 'written' ? await applyCarried(tx, { ...output, name: definition.output }, editVersion, rows.carried) : [];
+  const from = edges.inputs.map(({ inputId, inputVersion, flows }) => ({ inputId, inputVersion, flows }));
+  await saveDerivation(tx, output, editVersion, { transformId, revision, inputs: from });
   const moved = edges.inputs.filter(({ staleSince }) => staleSince !== null).map(({ name }) => name);
   if (moved.length > 0 && !edges.wasStale) tx.note(output.workbookId, outputStale(noted, tx.at, moved));
   const ran = { outputId: output.id, runRevision: revision, revision, lastRunAt: tx.at, lastError: null };

@@ -8,7 +8,7 @@ import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { failJob, succeedJob } from '../jobs/endJob.ts';
 import { ownStage } from './commitRun.ts';
 
-type RunJob = JobRecord<'transform' | 'recompute'>;
+type RunJob = JobRecord<'transform' | 'recompute' | 'restore'>;
 
 const reasons: Record<'failed' | Ending, JobProblem> = {
   ...endings,
@@ -17,7 +17,7 @@ const reasons: Record<'failed' | Ending, JobProblem> = {
 
 /** Ends a job of transforms whose workflow failed, was cancelled or is gone. What was run stays. */
 export async function failTransformJob(services: Services, jobId: string, reason: 'failed' | Ending): Promise<void> {
-  const job = await openJob(services, jobId, 'transform', 'recompute');
+  const job = await openJob(services, jobId, 'transform', 'recompute', 'restore');
   if (job) await endTransformJob(services, job, reasons[reason]);
 }
 
@@ -27,13 +27,15 @@ export async function endTransformJob(services: Services, job: RunJob, problem: 
 
 /** Ends a job whose runs are done, with what they came to. */
 export async function finishTransformJob(services: Services, jobId: string): Promise<void> {
-  const job = await openJob(services, jobId, 'transform', 'recompute');
+  const job = await openJob(services, jobId, 'transform', 'recompute', 'restore');
   if (!job) return;
   await commitForJob(services, job, async (tx, current) => {
     const drafts = await listDrafts<RunOutcome>(tx.orm, jobId);
     const others = sumUp(drafts.filter(({ stage }) => stage !== ownStage).map(({ draft }) => draft));
     if (current.kind === 'recompute')
       return succeedJob(tx, current, { ...others, skippedReports: await listStaleReports(tx.orm, current.workbookId ?? '') });
+    if (current.kind === 'restore')
+      return succeedJob(tx, current, { ...current.input, recomputed: others.recomputed, failed: others.failed });
     const own = drafts.find(({ stage }) => stage === ownStage)?.draft;
     if (!own?.output) throw new Error(`job ${jobId} has no run of its own`);
     const { transformId, created, output, opId } = own;

@@ -76,7 +76,7 @@ function requireStored(stored: TransformRecord | null): TransformRecord {
  * refusal is remembered and does not end the job.
  */
 export async function rerunTransform(services: Services, jobId: string, transformId: string, activity: ActivityContext): Promise<string[]> {
-  const job = await openJob(services, jobId, 'transform', 'recompute');
+  const job = await openJob(services, jobId, 'transform', 'recompute', 'restore');
   if (!job) return [];
   if (!(await findDraft(services.db.orm, jobId, runStage(transformId)))) await rerun(services, job, transformId, activity);
   return chooseRuns(services, job);
@@ -84,7 +84,7 @@ export async function rerunTransform(services: Services, jobId: string, transfor
 
 async function rerun(
   services: Services,
-  job: JobRecord<'transform' | 'recompute'>,
+  job: JobRecord<'transform' | 'recompute' | 'restore'>,
   transformId: string,
   activity: ActivityContext,
 ): Promise<void> {
@@ -103,7 +103,7 @@ async function rerun(
 
 /** Leaves a transform that could not be run, for a reason of ours, to the next recompute. Returns those that can be run next. */
 export async function giveUpRun(services: Services, jobId: string, transformId: string): Promise<string[]> {
-  const job = await openJob(services, jobId, 'transform', 'recompute');
+  const job = await openJob(services, jobId, 'transform', 'recompute', 'restore');
   if (!job) return [];
   const failure = new DomainError('unavailable', 'The transform could not be run just now.', 'Try again in a moment.');
   if (!(await findDraft(services.db.orm, jobId, runStage(transformId)))) await rememberFailure(services, job, transformId, failure);
@@ -112,7 +112,7 @@ export async function giveUpRun(services: Services, jobId: string, transformId: 
 
 async function rememberFailure(
   services: Services,
-  job: JobRecord<'transform' | 'recompute'>,
+  job: JobRecord<'transform' | 'recompute' | 'restore'>,
   transformId: string,
   refusal: DomainError,
 ): Promise<void> {
@@ -151,7 +151,7 @@ interface WantedRun {
 /** Null: the job has ended meanwhile. */
 async function runOnce(
   services: Services,
-  job: JobRecord<'transform' | 'recompute'>,
+  job: JobRecord<'transform' | 'recompute' | 'restore'>,
   { transformId, definition, stored, principal }: WantedRun,
   activity: ActivityContext,
 ): Promise<RunOutcome | null> {

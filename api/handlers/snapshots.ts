@@ -1,11 +1,16 @@
 import { requireWorkbook } from '../../activities/access.ts';
 import { describeVersions, pageSnapshots, pageVersions } from '../../activities/snapshots/pageSnapshots.ts';
 import { requireCommitted, requireVersion } from '../../activities/snapshots/restoreSnapshot.ts';
-import { restoreWorkbook } from '../../activities/snapshots/restoreWorkbook.ts';
+import { type BegunRestore, restoreWorkbook } from '../../activities/snapshots/restoreWorkbook.ts';
 import { saveSnapshot, saveVersion } from '../../activities/snapshots/saveSnapshot.ts';
+import type { Principal } from '../../core/access/principal.ts';
+import type { components } from '../../schema/contract.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import type { JobRecord } from '../../store/pg/jobs.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentListed, presentRestored, presentSnapshot, presentVersion } from '../presenters/snapshots.ts';
+import { answerJob } from './answerJobs.ts';
 
 type SnapshotOperations =
   | 'listSnapshots'
@@ -17,6 +22,15 @@ type SnapshotOperations =
   | 'revertVersion';
 
 export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotOperations> {
+  const begin = (work: (tx: Tx) => Promise<BegunRestore>) => async (tx: Tx) => {
+    const { restored, job } = await work(tx);
+    return job ? { job } : { reply: { status: 200 as const, body: presentRestored(restored) } };
+  };
+  const answer = (principal: Principal) => async (job: JobRecord) => ({
+    status: 200 as const,
+    body: await answerJob<components['schemas']['RestoreResponse']>(services, principal, job),
+  });
+
   return {
     async listSnapshots({ principal, params, query }) {
       const workbook = await requireWorkbook(services, principal, params.workbook_id, 'viewer');
@@ -36,10 +50,10 @@ export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotO
     async restoreSnapshot(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const snapshot = await requireCommitted(services, workbook, call.params.snapshot_id);
-      return restoreWorkbook(services, call.write, workbook, { snapshot, label: null }, (restored) => ({
-        status: 200,
-        body: presentRestored(restored),
-      }));
+      return restoreWorkbook(services, (work) => call.handOver(call.actor(), begin(work), { answer: answer(call.principal) }), workbook, {
+        snapshot,
+        label: null,
+      });
     },
 
     async listVersions({ principal, params, query }) {
@@ -68,10 +82,10 @@ export function makeSnapshotHandlers({ services }: ApiParts): Handlers<SnapshotO
     async revertVersion(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
       const { version, snapshot } = await requireVersion(services, workbook, call.params.label);
-      return restoreWorkbook(services, call.write, workbook, { snapshot, label: version.label }, (restored) => ({
-        status: 200,
-        body: presentRestored(restored),
-      }));
+      return restoreWorkbook(services, (work) => call.handOver(call.actor(), begin(work), { answer: answer(call.principal) }), workbook, {
+        snapshot,
+        label: version.label,
+      });
     },
   };
 }

@@ -2,6 +2,7 @@ import type { ResultParts } from '../../activities/jobs/describeResults.ts';
 import type { JobKind } from '../../core/jobs/kinds.ts';
 import type { components } from '../../schema/contract.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
+import { presentRestored } from './snapshots.ts';
 import { presentSource, presentSpec, presentUpload } from './sources.ts';
 import { presentOutput, presentRecompute } from './transforms.ts';
 
@@ -50,7 +51,7 @@ const presentResult: { [Kind in Schemas['Job']['kind']]: (job: Done<Kind>, parts
     skipped_reports: result.skippedReports ?? [],
   }),
   review: presentAsKept,
-  restore: presentAsKept,
+  restore: ({ result }) => presentRestored(result),
   file_link: presentAsKept,
   delete_account: presentAsKept,
 };

@@ -1,5 +1,5 @@
 import type { ListedSnapshot, ListedVersion } from '../../activities/snapshots/pageSnapshots.ts';
-import type { Restored, RestoredVersion } from '../../activities/snapshots/restoreSnapshot.ts';
+import type { RestoredVersion, RestoreInput, RestoreResult } from '../../core/jobs/restoreJobs.ts';
 import type { components } from '../../schema/contract.ts';
 import type { EditingSnapshot, SnapshotRecord, SnapshotTable } from '../../store/pg/snapshots.ts';
 
@@ -60,12 +60,18 @@ const presentWritten = ({ name, editVersion, rowCount }: RestoredVersion): Schem
   row_count: rowCount,
 });
 
-export function presentRestored({ snapshotId, restored, recomputed, archived, failed }: Restored): Schemas['RestoreResponse'] {
+export function presentRestored({
+  snapshotId,
+  restored,
+  archived,
+  recomputed = [],
+  failed = [],
+}: RestoreInput & Partial<RestoreResult>): Schemas['RestoreResponse'] {
   return {
     snapshot_id: snapshotId,
     restored: restored.map(presentWritten),
     recomputed: recomputed.map(presentWritten),
     archived,
-    failed,
+    failed: failed.map(({ name, error }) => ({ name, error })),
   };
 }

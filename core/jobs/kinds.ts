@@ -1,3 +1,4 @@
+import type { RestoreInput, RestoreResult } from './restoreJobs.ts';
 import type { AnalyzeInput, AnalyzeResult, IngestInput, IngestResult, MaterializeInput, MaterializeResult } from './sourceJobs.ts';
 import type { RecomputeResult, TransformInput, TransformResult } from './transformJobs.ts';
 
@@ -11,9 +12,9 @@ export interface JobTypes {
   materialize: { input: MaterializeInput; result: MaterializeResult };
   transform: { input: TransformInput; result: TransformResult };
   recompute: { input: object; result: RecomputeResult };
+  restore: { input: RestoreInput; result: RestoreResult };
   // In the contract, but nothing starts them yet.
   review: Planned;
-  restore: Planned;
   file_link: Planned;
   delete_account: Planned;
 }

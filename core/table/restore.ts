@@ -22,12 +22,9 @@ export function planPlace(table: TableRecord, held: HeldTable | null): TablePlac
   return isThere ? null : { name, state, description };
 }
 
-/**
- * Whether the content may differ from the snapshot's. Derived tables are recomputed, not restored. A deleted table gets a new
- * version.
- */
+/** Whether the content may differ from the snapshot's. Views are made when they are read. A deleted table gets a new version. */
 export function mayDiffer(table: TableRecord, held: HeldTable): boolean {
-  return table.layer === 'base' && (table.deletedAt !== null || table.versionUid !== held.versionUid);
+  return table.layer !== 'view' && (table.deletedAt !== null || table.versionUid !== held.versionUid);
 }
 
 /** The layers that restore the content of an old version; null if the table has that content. */

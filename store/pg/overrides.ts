@@ -41,7 +41,7 @@ const placesOf = (cells: readonly OverriddenCell[]) => [cells.map(({ rowId }) =>
 /** Text of the database holds no U+0000, which a transform may give. */
 export const storableText = (text: string | null): string | null => text?.replaceAll('\0', '\uFFFD') ?? null;
 
-/** Applies what an edit that made a version does to overrides. */
+/** Sets and ends overrides with a version. One that is set again is remembered as it was before. */
 export async function writeOverrides(
   tx: Tx,
   table: { id: string; accountId: string },
@@ -74,12 +74,13 @@ export async function endOverrides(tx: Tx, tableId: string, editVersion: number,
   );
 }
 
-/** Remembers what a run gave below overrides. */
-export async function moveBelow(tx: Tx, tableId: string, moved: readonly { override: Override; below: string | null }[]): Promise<void> {
-  if (moved.length === 0) return;
+/** Makes those overrides hold again, from a new version on, that held at an older one; others end. */
+export async function restoreOverrides(tx: Tx, tableId: string, oldVersion: number, newVersion: number): Promise<void> {
+  await tx.client.query('UPDATE overrides SET to_version = $2 WHERE table_id = $1 AND to_version IS NULL', [tableId, newVersion]);
   await tx.client.query(
-    `UPDATE overrides o SET below = given.below FROM unnest($2::bigint[], $3::integer[], $4::text[]) AS given (row_id, column_id, below)
-     WHERE o.table_id = $1 AND o.row_id = given.row_id AND o.column_id = given.column_id AND o.to_version IS NULL`,
-    [tableId, ...placesOf(moved.map(({ override }) => override)), moved.map(({ below }) => below)],
+    `INSERT INTO overrides (table_id, account_id, from_version, row_id, column_id, value, below)
+     SELECT table_id, account_id, $3, row_id, column_id, value, below FROM overrides
+     WHERE table_id = $1 AND from_version <= $2 AND to_version > $2`,
+    [tableId, oldVersion, newVersion],
   );
 }

@@ -333,15 +333,27 @@ export function editTable(edit: TableEdit, scope: string, notes: Notes): Stateme
 /** Column ids; null: rows came or went. */
 const listChanged = ({ rows, columns }: Change): number[] | null => (rows ? null : [...columns]);
 
-/** Marks what is made from a table as stale, where the change is not an edit. Returns the names of those that were fresh. */
-export async function markStale(tx: Tx, table: { id: string; workbookId: string }, change: Change, eventPrefix: string): Promise<string[]> {
+/**
+ * Marks what is made from a table as stale, where the change is not an edit. Returns the names of those that were fresh. Events are
+ * not published for tables that the caller makes fresh again.
+ */
+export async function markStale(
+  tx: Tx,
+  table: { id: string; workbookId: string },
+  change: Change,
+  eventPrefix: string,
+  freshAgain: ReadonlySet<string> = new Set(),
+): Promise<string[]> {
   const { rows } = await tx.client.query<{ stale: string[]; stale_events: EventNote[] }>('SELECT * FROM svc_mark_stale($1, $2, $3, $4)', [
     table.id,
     listChanged(change),
     tx.at,
     eventPrefix,
   ]);
-  tx.note(table.workbookId, { events: rows[0]?.stale_events ?? [] });
+  const events = rows[0]?.stale_events ?? [];
+  tx.note(table.workbookId, {
+    events: events.filter((event) => event.type !== 'artifact.stale' || !freshAgain.has(event.data.artifact_id)),
+  });
   return rows[0]?.stale ?? [];
 }
 

@@ -169,13 +169,16 @@ export interface TransformNode {
   id: string;
   /** Null before its first run. */
   outputId: string | null;
+  /** Whether the output is neither archived nor deleted. */
+  isActive: boolean;
   inputIds: string[];
   staleSince: Date | null;
   moved: string[];
 }
 
 const selectNodes = `
-  SELECT tr.id, tr.output_id AS "outputId", ARRAY(SELECT DISTINCT value FROM jsonb_each_text(tr.args)) AS "inputIds",
+  SELECT tr.id, tr.output_id AS "outputId",
+    EXISTS (SELECT 1 FROM tables o WHERE o.id = tr.output_id AND o.state = 'active' AND o.deleted_at IS NULL) AS "isActive", ARRAY(SELECT DISTINCT value FROM jsonb_each_text(tr.args)) AS "inputIds",
     least((SELECT min(i.stale_since) FROM table_inputs i WHERE i.table_id = tr.output_id AND i.kind = 'transform'),
           CASE WHEN tr.run_revision IS DISTINCT FROM tr.revision THEN tr.updated_at END) AS "staleSince",
     ARRAY(SELECT n.name FROM table_inputs i JOIN tables n ON n.id = i.input_id
@@ -249,4 +252,32 @@ export async function listStaleViews(pool: pg.Pool, workbookId: string): Promise
     [workbookId],
   );
   return rows.map(({ id }) => id);
+}
+
+/** Brings back the transforms of tables that are no longer deleted. One whose name another has taken stays deleted. */
+export async function reviveTransforms(tx: Tx, outputIds: string[]): Promise<void> {
+  await tx.client.query(
+    `UPDATE transforms t SET deleted_at = NULL WHERE t.output_id = ANY ($1) AND t.deleted_at IS NOT NULL
+       AND NOT EXISTS (SELECT 1 FROM transforms o WHERE o.workbook_id = t.workbook_id AND o.name_key = t.name_key AND o.deleted_at IS NULL)`,
+    [outputIds],
+  );
+}
+
+/** Marks tables as stale that do not hold what they would be made from. */
+export async function markInconsistent(tx: Tx, tableIds: string[]): Promise<void> {
+  await tx.client.query(
+    `UPDATE table_inputs SET stale_since = coalesce(stale_since, $2), stale_columns = NULL WHERE table_id = ANY ($1) AND kind = 'transform'`,
+    [tableIds, tx.at],
+  );
+}
+
+/** Whether an active derived table of the workbook does not agree with its inputs. Views are made when they are read. */
+export async function hasStaleTables(pool: pg.Pool | pg.PoolClient, workbookId: string): Promise<boolean> {
+  const { rows } = await pool.query(
+    `SELECT 1 FROM transforms tr JOIN tables t ON t.id = tr.output_id JOIN table_inputs i ON i.table_id = t.id
+     WHERE tr.workbook_id = $1 AND tr.deleted_at IS NULL AND t.layer = 'derived' AND t.state = 'active' AND t.deleted_at IS NULL
+       AND i.kind = 'transform' AND i.stale_since IS NOT NULL LIMIT 1`,
+    [workbookId],
+  );
+  return rows.length > 0;
 }

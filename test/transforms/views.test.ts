@@ -12,6 +12,13 @@ beforeAll(async () => {
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 
+const byShop = {
+  name: '店別',
+  template: 'SELECT 店, sum(金額)::BIGINT AS 計 FROM {{ d }} GROUP BY 店 ORDER BY 店',
+  args: { d: '売上' },
+  key: ['店'],
+};
+
 /** 売上 → 店別 (a view) → 大店 (a view of it). */
 async function makeViews() {
   const book = await makeBook(store);
@@ -23,13 +30,7 @@ async function makeViews() {
       { 店: '大阪', 金額: 30 },
     ],
   );
-  await book.create({
-    name: '店別',
-    template: 'SELECT 店, sum(金額)::BIGINT AS 計 FROM {{ d }} GROUP BY 店 ORDER BY 店',
-    args: { d: '売上' },
-    key: ['店'],
-    materialize: 'view',
-  });
+  await book.create({ ...byShop, materialize: 'view' });
   await book.create({ name: '大店', template: 'SELECT 店, 計 FROM {{ s }} WHERE 計 >= 50', args: { s: '店別' }, materialize: 'view' });
   const { client } = store.owner;
   const path = { workbook_id: book.id };
@@ -231,12 +232,10 @@ describe('a view', () => {
 
   it('becomes a table and a view again; edits of the table end then', async () => {
     const book = await makeViews();
-    const { name, template, key } = await book.get('店別');
-    const args = { d: '売上' };
-    await book.create({ name, template, args, key, materialize: 'table' });
+    await book.create({ ...byShop, materialize: 'table' });
     expect(await book.getTable('店別')).toMatchObject({ type: 'table', layer: 'derived' });
     await book.edit('店別', [{ __svc_row_id: 2, 計: 1 }]);
-    const { conflicts } = await book.create({ name, template, args, key, materialize: 'view' });
+    const { conflicts } = await book.create({ ...byShop, materialize: 'view' });
     expect(conflicts.length).toBe(1);
     expect(await book.getTable('店別')).toMatchObject({ type: 'view', layer: 'view' });
     expect(await book.sums()).toEqual({ 大阪: 30, 東京: 100 });

@@ -34,7 +34,8 @@ describe('what a table holds', () => {
     ['is the same at the same version', {}, false],
     ['may differ at another', { versionUid: 'ver_2' }, true],
     ['may differ when it was deleted', deleted, true],
-    ['is not brought back where it is computed', { versionUid: 'ver_2', layer: 'derived' }, false],
+    ['may differ where it is derived', { versionUid: 'ver_2', layer: 'derived' }, true],
+    ['is not brought back where it is a view', { versionUid: 'ver_2', layer: 'view' }, false],
   ] as [string, Partial<TableRecord>, boolean][])('%s', (_, given, expected) => {
     expect(mayDiffer({ ...table, ...given }, held)).toBe(expected);
   });
