@@ -37,8 +37,7 @@ export async function settleDerived(
   const current = new Map([...plan.seen.map(({ id, editVersion }) => [id, editVersion] as const), ...versions]);
   for (const id of consistent) {
     const derivation = derivations.get(id);
-    const isTouched = versions.has(id) || derivation?.inputs.some(({ inputId }) => versions.has(inputId));
-    if (!derivation || !isTouched) continue;
+    if (!derivation) continue;
     const inputs = derivation.inputs.map(
       ({ inputId, flows }): DerivedFrom => ({ inputId, inputVersion: current.get(inputId) ?? 0, flows }),
     );
