@@ -11,6 +11,7 @@ import type { Projection } from '../../store/tables/projection.ts';
 import type { CellLook } from '../../store/xlsx/write/styleTable.ts';
 import { findNaming } from '../ingest/findNaming.ts';
 import { openVisibleTable } from '../tables/openVisibleTable.ts';
+import { openFresh } from '../transforms/refreshViews.ts';
 
 /** What is written, from top to bottom. */
 export type PlannedBlock =
@@ -30,7 +31,8 @@ const noteLook: CellLook = { italic: true, color: '#7F7F7F' };
 
 /** Finds what a reader may see of the tables of a sheet, all as they are at one moment. */
 export async function planSheet(services: Services, principal: Principal, sheet: SheetRecord): Promise<PlannedSheet> {
-  const found = await listReferredTables(services.db.pool, sheet.workbookId, listTableRefs(sheet.blocks));
+  const refs = listTableRefs(sheet.blocks);
+  const found = await openFresh(services, principal.userId, () => listReferredTables(services.db.pool, sheet.workbookId, refs));
   const tables = new Map<string, VisibleTable>();
   for (const at of found) tables.set(at.table.id, await openVisibleTable(services, principal, at));
   const language = chooseLanguage(await findNaming(services.db.orm, sheet.workbookId), [sheet.name]);

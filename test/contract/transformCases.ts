@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import type { ProblemCode } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
 import type { Case } from './genericCases.ts';
@@ -30,7 +31,8 @@ const runOf = (template: string): Case =>
 const runCases = Object.fromEntries(Object.entries(templates).map(([slug, template]) => [slug, runOf(template)]));
 
 /** A view whose transform fails, read by an operation on tables. */
-const brokenView = (read: (table: string, name: string) => { path: string; body?: unknown }): Case =>
+type ViewReading = { path: string; body?: unknown };
+const brokenView = (read: (table: string, name: string, world: World) => ViewReading | Promise<ViewReading>): Case =>
   changed(async (_, world) => {
     const planned = await planSampleTransform(world);
     const wanted = { ...planned.body, materialize: 'view' as const };
@@ -38,7 +40,7 @@ const brokenView = (read: (table: string, name: string) => { path: string; body?
     await world.api.sql.query("UPDATE transforms SET template = 'SELECT 品名 FROM {{ detail }}', revision = 2 WHERE name = $1", [
       planned.output,
     ]);
-    return read(`${planned.workbook}/tables/${encodeURIComponent(planned.output)}`, planned.output);
+    return read(`${planned.workbook}/tables/${encodeURIComponent(planned.output)}`, planned.output, world);
   });
 
 /** Beside the other cases of these operations. */
@@ -47,6 +49,13 @@ export const viewCases: Partial<Record<ImplementedOperation, Case>> = {
   readTableData: brokenView((table) => ({ path: `${table}/data` })),
   readRow: brokenView((table) => ({ path: `${table}/rows/1` })),
   readRange: brokenView((table) => ({ path: `${table}/range?range=A1:B2` })),
+  renderSheet: brokenView(async (table, name, { api, owner }) => {
+    const sheet = table.replace('/tables/', '/sheets/');
+    const body = JSON.stringify({ spec: { blocks: [{ kind: 'table_view', table: name }] } });
+    const headers = { 'Content-Type': 'application/json' };
+    expect((await api.fetch(sheet, { method: 'PUT', token: owner.session, headers, body })).status).toBe(201);
+    return { path: `${sheet}/render` };
+  }),
   exportTables: brokenView((table, name) => ({
     path: table.replace(/\/tables\/.*/, '/export'),
     body: { tables: [name], format: 'csv' },
