@@ -37,7 +37,7 @@ const brokenView = (read: (table: string, name: string, world: World) => ViewRea
     const planned = await planSampleTransform(world);
     const wanted = { ...planned.body, materialize: 'view' as const };
     ok(await world.owner.client.POST(`${base}/transforms`, { params: { path: { workbook_id: world.workbook } }, body: wanted }));
-    await world.api.sql.query("UPDATE transforms SET template = 'SELECT 品名 FROM {{ detail }}', revision = 2 WHERE name = $1", [
+    await world.api.sql.query("UPDATE transforms SET template = 'SELECT 品名, 数 FROM {{ detail }}', revision = 2 WHERE name = $1", [
       planned.output,
     ]);
     return read(`${planned.workbook}/tables/${encodeURIComponent(planned.output)}`, planned.output, world);
