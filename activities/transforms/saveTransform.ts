@@ -1,9 +1,10 @@
 import type { Principal } from '../../core/access/principal.ts';
-import { transformDefined } from '../../core/journal/transformNotes.ts';
+import { outputStale, transformDefined } from '../../core/journal/transformNotes.ts';
 import { anyChange } from '../../core/lineage/staleness.ts';
+import { fresh } from '../../core/transforms/transform.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { markStale, VersionMoved } from '../../store/pg/tables.ts';
-import { findTransform, holdInputs, lockGraph, type TransformRecord } from '../../store/pg/transforms.ts';
+import { findCurrentTableById, markStale, VersionMoved } from '../../store/pg/tables.ts';
+import { findTransform, holdInputs, lockGraph, readFreshness, type TransformRecord } from '../../store/pg/transforms.ts';
 import { beginEventId, makeId, type Services } from '../../store/services.ts';
 import { storeDefinition } from './commitRun.ts';
 import { type CheckedTransform, refuseCycle } from './defineTransform.ts';
@@ -15,6 +16,15 @@ export async function bindTransform(services: Services, principal: Principal, { 
   const asker = { userId: principal.userId, principal };
   if (definition.language === 'python') await checkPython(services, asker, definition);
   else await planSql(services, asker, definition, null);
+}
+
+/** The output of another definition is stale, and so is what is made from it. */
+async function markOutput(tx: Tx, transformId: string, outputId: string): Promise<void> {
+  const at = await findCurrentTableById(tx.client, outputId);
+  if (!at) return;
+  const freshness = (await readFreshness(tx.client, [transformId])).get(transformId) ?? fresh;
+  if (freshness.staleSince === null) tx.note(at.table.workbookId, outputStale({ ...at.table, editVersion: at.editVersion }, tx.at, []));
+  await markStale(tx, at.table, anyChange, beginEventId());
 }
 
 /** Runs inside the transaction: stores a transform without running it. An output that was made before is stale then. */
@@ -32,8 +42,8 @@ export async function saveTransform(
   const transformId = stored?.id ?? makeId('trf');
   const revision = (stored?.revision ?? 0) + 1;
   const output = { workbookId: workbook.id, accountId: workbook.accountId };
+  if (stored?.outputId) await markOutput(tx, stored.id, stored.outputId);
   await storeDefinition(tx, { transformId, definition, stored, defines: true, output }, { revision });
-  if (stored?.outputId) await markStale(tx, { id: stored.outputId, workbookId: workbook.id }, anyChange, beginEventId());
   tx.note(workbook.id, transformDefined({ id: transformId, name: definition.name, revision }));
   return (await findTransform(tx.orm, workbook.id, definition.name)) as TransformRecord;
 }

@@ -167,6 +167,11 @@ describe('a run', () => {
     const template = 'SELECT 店, sum(金額) * 2 AS 計 FROM {{ d }} GROUP BY 店';
     await book.create({ name: '店別', template, args: { d: '売上' }, key: ['店'], run: false });
     expect(await book.stale()).toEqual(['合計', '店別']);
+    await book.create({ name: '店別', template, args: { d: '売上' }, key: ['店'], run: false });
+    expect((await book.events('artifact.stale')).map(({ name, inputs }) => [name, inputs])).toEqual([
+      ['店別', []],
+      ['合計', ['店別']],
+    ]);
     await book.recompute();
     expect(await book.stale()).toEqual([]);
     expect(await book.read('合計')).toMatchObject([{ 計: 260 }]);
