@@ -93,7 +93,7 @@ async function repeatWhileRunning(world: World, operation: Operation): Promise<R
 
 async function waitForBlocked({ api }: World, blocker: { query(text: string): Promise<{ rows: unknown[] }> }): Promise<void> {
   const [{ pid }] = (await blocker.query('SELECT pg_backend_pid() AS pid')).rows as [{ pid: number }];
-  for (const until = Date.now() + 2_500; Date.now() < until; await new Promise((done) => setTimeout(done, 10))) {
+  for (const until = Date.now() + 20_000; Date.now() < until; await new Promise((done) => setTimeout(done, 10))) {
     const { rowCount } = await api.sql.query('SELECT 1 FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))', [pid]);
     if (rowCount) return;
   }

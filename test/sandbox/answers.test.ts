@@ -64,7 +64,7 @@ describe('runQuery: a query that fails after its first rows', () => {
   ] as [string, string, string, RegExp][])('fails as a whole: %s', async (_, sql, code, text) => {
     for (const keepResult of [true, false]) {
       const error = await refusal(
-        world.run(sandbox, sql, { keepResult, pageLimit: 1_000_000, timeoutMs: code === 'query-timeout' ? 2_000 : 20_000 }),
+        world.run(sandbox, sql, { keepResult, pageLimit: 1_000_000, timeoutMs: code === 'query-timeout' ? 2_000 : 50_000 }),
       );
       expect([error.code, error.detail]).toEqual([code, expect.stringMatching(text)]);
     }
