@@ -6,7 +6,7 @@ import { ByteBuffer } from '../../store/byteBuffer.ts';
 import { putCsvText } from '../../store/csv/putCsvCell.ts';
 import type { Services } from '../../store/services.ts';
 import type { Projection } from '../../store/tables/projection.ts';
-import { eachByteBatch } from '../../store/tables/readTextBatches.ts';
+import { eachByteBatch } from '../../store/tables/readByteBatches.ts';
 import { streamTable } from '../../store/tables/streamTable.ts';
 import { chooseFileNames } from '../../store/xlsx/write/chooseNames.ts';
 import { ZipWriter } from '../../store/xlsx/write/zipWriter.ts';

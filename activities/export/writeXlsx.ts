@@ -5,7 +5,7 @@ import { rowIdField } from '../../core/table/visibleTable.ts';
 import type { Sink } from '../../store/blobs/spool.ts';
 import type { Services } from '../../store/services.ts';
 import type { Projection } from '../../store/tables/projection.ts';
-import { eachByteBatch } from '../../store/tables/readTextBatches.ts';
+import { eachByteBatch } from '../../store/tables/readByteBatches.ts';
 import { branchProperty, nameSheetMark } from '../../store/xlsx/branchMarks.ts';
 import { chooseSheetNames } from '../../store/xlsx/write/chooseNames.ts';
 import type { BatchExtras } from '../../store/xlsx/write/sheetWriter.ts';

@@ -1,18 +1,20 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import { matchHeader } from '../../core/merge/matchHeader.ts';
-import { holdsTexts, type PackedRow, unpackRow } from '../../core/merge/packedRow.ts';
+import { holdsCells, type PackedRow, unpackRow } from '../../core/merge/packedRow.ts';
 import { type MergePlan, MergePlanner, type RowFault } from '../../core/merge/planMerge.ts';
+import { fillDefaults } from '../../core/table/cells.ts';
 import { type PreparedEdit, planRowEdit } from '../../core/table/edit.ts';
 import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
+import { type ByteColumn, readByteNumber, readByteText } from '../../core/table/textBatch.ts';
 import { rowIdField, seeEverything } from '../../core/table/visibleTable.ts';
 import type { BranchRecord } from '../../store/pg/branches.ts';
 import { listMergedVersions } from '../../store/pg/ops.ts';
 import { findCurrentTableById, findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { eachByteBatch } from '../../store/tables/readByteBatches.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
-import { eachTextBatch } from '../../store/tables/readTextBatches.ts';
-import { readLog } from '../rows/readLog.ts';
+import { findUnloggedVersions, readLog } from '../rows/readLog.ts';
 import { writeLargeEdit } from '../rows/writeLargeEdit.ts';
 import { requireEditable } from '../tables/editTable.ts';
 import { openVisibleTable } from '../tables/openVisibleTable.ts';
@@ -84,7 +86,10 @@ export async function prepareMerge(services: Services, { branch, sheet, columns,
     else planner.add({ rowId: null, base: null, current: null, file: unpackRow(row) });
   }
   const candidates = await listCandidates(services, base, { all: at.columns, inFile: columns }, byId, planner);
-  const stored = await readStoredRows(services, at, [...candidates.keys()]);
+  const touched = await listTouched(services, base, at);
+  const asked = [...candidates.keys()].filter((rowId) => touched?.has(rowId) ?? true);
+  const stored = await readStoredRows(services, at, asked);
+  if (touched) for (const [rowId, baseCells] of candidates) if (!touched.has(rowId)) stored.set(rowId, fillDefaults(at.columns, baseCells));
   for (const [rowId, baseCells] of candidates) {
     const packed = byId.get(rowId);
     byId.delete(rowId);
@@ -111,26 +116,30 @@ async function listCandidates(
   const read = visible.columns.filter(({ id }) => kept.has(id));
   const places = columns.inFile.map(({ id }) => read.findIndex((column) => column.id === id));
   const candidates = new Map<number, Cells>();
-  await eachTextBatch(services, { visible, columns: [...read, rowIdField] }, async ({ rowCount, texts }) => {
-    const ids = texts.at(-1) ?? [];
+  await eachByteBatch(services, { visible, columns: [...read, rowIdField] }, async ({ rowCount, columns: cells }) => {
+    const ids = cells.at(-1) as ByteColumn;
+    const inFile = places.map((place) => cells[place]);
     for (let i = 0; i < rowCount; i += 1) {
-      const rowId = Number(ids[i]);
+      const rowId = readByteNumber(ids, i);
       const row = byId.get(rowId);
-      if (
-        row &&
-        holdsTexts(
-          row,
-          places.map((place) => texts[place]?.[i] ?? null),
-        )
-      ) {
+      if (row && holdsCells(row, inFile, i)) {
         byId.delete(rowId);
         planner.plan.unchanged += 1;
         continue;
       }
-      candidates.set(rowId, Object.fromEntries(read.map(({ id }, place) => [id, texts[place]?.[i] ?? null])));
+      const texts = read.map(({ id }, place) => [id, readByteText(cells[place] as ByteColumn, i)] as const);
+      candidates.set(rowId, Object.fromEntries(texts));
     }
   });
   return candidates;
+}
+
+/** Rows that were changed since the export. Null: there are many, or not all changes are in the log. */
+async function listTouched(services: Services, base: TableAt, at: TableAt): Promise<Set<number> | null> {
+  const [after, upTo] = [base.editVersion, at.editVersion];
+  if (!(await findUnloggedVersions(services, at.table.id, after, upTo)).logTellsAll) return null;
+  const entries = await readLog(services, at.table.id, { after, upTo, limit: mostRows + 1, withCells: false });
+  return entries.length > mostRows ? null : new Set(entries.map(({ rowId }) => rowId));
 }
 
 /** Rows that earlier merges of the branch added and that still exist, as they were then. */

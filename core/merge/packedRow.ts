@@ -1,3 +1,4 @@
+import { type ByteColumn, holdsText } from '../table/textBatch.ts';
 import type { FileCell, FileCellKind } from './fileCell.ts';
 import type { FileRow } from './planMerge.ts';
 
@@ -25,8 +26,11 @@ export function unpackRow([place, rowId, kinds, ...texts]: PackedRow): FileRow {
   return { place, rowId, cells };
 }
 
-/** Whether a row holds exactly these texts: then nothing in it was edited. */
-export function holdsTexts(row: PackedRow, texts: readonly (string | null)[]): boolean {
-  for (let i = 0; i < texts.length; i += 1) if (row[i + 3] !== texts[i]) return false;
+/** Whether a row holds exactly what stands in these columns: then nothing in it was edited. */
+export function holdsCells(row: PackedRow, columns: readonly (ByteColumn | undefined)[], place: number): boolean {
+  for (const [i, column] of columns.entries()) {
+    const text = row[i + 3] as string | null;
+    if (column ? !holdsText(column, place, text) : text !== null) return false;
+  }
   return row[2] === row[2].toLowerCase();
 }

@@ -29,6 +29,21 @@ export function readByteText({ bytes, offsets, validity }: ByteColumn, row: numb
   return isValid(validity, row) ? decoder.decode(bytes.subarray(offsets[row], offsets[row + 1])) : null;
 }
 
+/** Whether a row holds this text; most that differ do so in their length or first characters. */
+export function holdsText(column: ByteColumn, row: number, text: string | null): boolean {
+  const { bytes, offsets, validity } = column;
+  if (text === null || !isValid(validity, row)) return text === null && !isValid(validity, row);
+  const start = offsets[row] as number;
+  const length = (offsets[row + 1] as number) - start;
+  if (text.length > length) return false;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code >= 0x80) return readByteText(column, row) === text;
+    if (code !== bytes[start + i]) return false;
+  }
+  return text.length === length;
+}
+
 /** A whole number, such as a row id. */
 function readByteNumber({ bytes, offsets }: ByteColumn, row: number): number {
   let number = 0;
