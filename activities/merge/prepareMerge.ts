@@ -6,7 +6,7 @@ import { type MergePlan, MergePlanner, type RowFault } from '../../core/merge/pl
 import { fillDefaults } from '../../core/table/cells.ts';
 import { type PreparedEdit, planRowEdit } from '../../core/table/edit.ts';
 import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
-import { type ByteColumn, readByteNumber, readByteText } from '../../core/table/textBatch.ts';
+import { type ByteColumn, readByteText, readRowIds } from '../../core/table/textBatch.ts';
 import { rowIdField, seeEverything } from '../../core/table/visibleTable.ts';
 import type { BranchRecord } from '../../store/pg/branches.ts';
 import { listMergedVersions } from '../../store/pg/ops.ts';
@@ -116,11 +116,10 @@ async function listCandidates(
   const read = visible.columns.filter(({ id }) => kept.has(id));
   const places = columns.inFile.map(({ id }) => read.findIndex((column) => column.id === id));
   const candidates = new Map<number, Cells>();
-  await eachByteBatch(services, { visible, columns: [...read, rowIdField] }, async ({ rowCount, columns: cells }) => {
-    const ids = cells.at(-1) as ByteColumn;
+  await eachByteBatch(services, { visible, columns: [...read, rowIdField] }, async (batch) => {
+    const { columns: cells } = batch;
     const inFile = places.map((place) => cells[place]);
-    for (let i = 0; i < rowCount; i += 1) {
-      const rowId = readByteNumber(ids, i);
+    for (const [i, rowId] of readRowIds(batch).entries()) {
       const row = byId.get(rowId);
       if (row && holdsCells(row, inFile, i)) {
         byId.delete(rowId);

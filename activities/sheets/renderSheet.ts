@@ -7,7 +7,7 @@ import { spoolFile } from '../../store/blobs/spool.ts';
 import type { SheetRecord } from '../../store/pg/sheets.ts';
 import type { Services } from '../../store/services.ts';
 import type { Projection } from '../../store/tables/projection.ts';
-import { eachByteBatch } from '../../store/tables/readTextBatches.ts';
+import { eachByteBatch } from '../../store/tables/readByteBatches.ts';
 import { chooseSheetNames, cleanFileName } from '../../store/xlsx/write/chooseNames.ts';
 import { fitWidths } from '../../store/xlsx/write/columnWidths.ts';
 import type { ComposedLayout, ComposedSheet } from '../../store/xlsx/write/composedSheet.ts';
