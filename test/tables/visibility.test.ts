@@ -390,10 +390,13 @@ describe('columns that policies hide', () => {
     const sources = await readSources(['activities', 'api', 'store', 'workflows']);
     const callers = (word: RegExp) => sources.filter(({ text }) => word.test(text)).map(({ path }) => path);
     expect(callers(/columnEffects\(/)).toEqual(['activities/tables/openVisibleTable.ts', 'store/policies.ts']);
-    // Compaction, retypes, whole rows for edits, runs of transforms; row ids alone.
+    // Compaction, retypes, whole rows for edits, merges and revised files, runs of transforms; row ids alone.
     expect(callers(/seeEverything\(/).sort()).toEqual([
+      'activities/ingest/findTwins.ts',
       'activities/merge/prepareMerge.ts',
       'activities/transforms/planRun.ts',
+      'store/tables/findEditedRows.ts',
+      'store/tables/matchRows.ts',
       'store/tables/openRelation.ts',
       'store/tables/readStoredRows.ts',
       'store/tables/writeDerived.ts',
