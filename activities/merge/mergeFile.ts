@@ -47,8 +47,8 @@ export async function readMerge(
     const wanted = only ? branched.filter(({ tableId }) => tableId === only.table.id) : branched;
     if (wanted.length === 0) throw notFound('table in this branch', 'GET …/branches lists the tables of each branch.');
     const inputs: MergeInput[] = [];
-    for (const branch of wanted)
-      inputs.push(await readInput(services, principal, file, branch, branched.length === 1 || file.sheets.length === 1));
+    const tableIds = branched.map(({ tableId }) => tableId);
+    for (const branch of wanted) inputs.push(await readInput(services, principal, file, branch, tableIds));
     return { branchId, inputs };
   });
 }

@@ -40,11 +40,11 @@ export async function readInput(
   principal: Principal,
   file: ReturnedFile,
   branch: BranchRecord,
-  isOnly: boolean,
+  tableIds: string[],
 ): Promise<MergeInput> {
   const at = await requireCurrent(services, branch);
   if (branch.rowCount > mostRows) throw refuseTooLarge(`has more than ${mostRows} rows`);
-  const place = findSheet(file.sheets, at.table, isOnly);
+  const place = findSheet(file.sheets, at.table, tableIds);
   const sheet = file.sheets[place];
   if (!sheet) throw new Error('the file has no such sheet');
   refuseMergedCells(sheet);

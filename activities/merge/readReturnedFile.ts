@@ -2,6 +2,7 @@ import { readFile, rm, stat } from 'node:fs/promises';
 import { DomainError, notFound, type ProblemItem } from '../../core/errors.ts';
 import type { HeaderFault, MatchedHeader } from '../../core/merge/matchHeader.ts';
 import type { PackedRow } from '../../core/merge/packedRow.ts';
+import { rowIdColumn } from '../../core/table/table.ts';
 import type { Services } from '../../store/services.ts';
 import type { ReturnedSheet } from '../ingest/fileProgram/requests.ts';
 import { type OpenFile, workOnSentFile } from '../ingest/workOnFile.ts';
@@ -63,14 +64,19 @@ export function refuseTooLarge(what: string): DomainError {
   return new DomainError('too-large', `What is to be merged ${what}.`, 'Export and merge fewer rows, or write them with POST …/rows.');
 }
 
-/** Finds the sheet of a table: by the mark in it, else by its name, else the only one there is. */
-export function findSheet(sheets: ReturnedSheet[], table: { id: string; name: string }, isOnly: boolean): number {
+/**
+ * Finds the sheet of a table: by the mark in it, else by its name, else the only one that is left. Programs that rename a sheet
+ * and not what refers to it lose its mark. `tableIds` are those of the branch.
+ */
+export function findSheet(sheets: ReturnedSheet[], table: { id: string; name: string }, tableIds: string[]): number {
   const marked = sheets.findIndex(({ tableId }) => tableId === table.id);
   if (marked >= 0) return marked;
   const named = sheets.findIndex(({ name }) => name === table.name);
   if (named >= 0) return named;
-  const [only] = sheets;
-  if (isOnly && sheets.length === 1 && only && (only.tableId === null || only.tableId === table.id)) return 0;
+  if (sheets.length === 1 && sheets[0]?.tableId === null) return 0;
+  const unmarked = sheets.flatMap(({ tableId, header }, place) => (tableId === null && header.includes(rowIdColumn) ? [place] : []));
+  const lost = tableIds.filter((id) => !sheets.some(({ tableId }) => tableId === id));
+  if (unmarked.length === 1 && lost.length === 1 && lost[0] === table.id) return unmarked[0] as number;
   throw notFound(`sheet of the table ${table.name} in the file`, 'Send the file with all of its sheets, or merge the tables one by one.');
 }
 

@@ -615,6 +615,21 @@ describe('a file that cannot be merged', () => {
         { name: '右', updated: 1 },
       ],
     ]);
+    // The mark of one sheet is lost with its name: it is the one that is left.
+    const lost = await editBook(exported, (book) => {
+      const [left] = book.worksheets as [ExcelJS.Worksheet];
+      edit(left);
+      left.name = '別名';
+      book.addWorksheet('memo').addRow(['x']);
+    });
+    const again = await send('/sync', lost.bytes, {});
+    expect([again.status, again.body.tables]).toMatchObject([
+      200,
+      [
+        { name: '左', updated: 1 },
+        { name: '右', updated: 0 },
+      ],
+    ]);
   });
 
   const change = async (name: string, edit: (sheet: ExcelJS.Worksheet, book: ExcelJS.Workbook) => void) => {
