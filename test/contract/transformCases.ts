@@ -50,7 +50,7 @@ export const viewCases: Partial<Record<ImplementedOperation, Case>> = {
   readRow: brokenView((table) => ({ path: `${table}/rows/1` })),
   readRange: brokenView((table) => ({ path: `${table}/range?range=A1:B2` })),
   renderSheet: brokenView(async (table, name, { api, owner }) => {
-    const sheet = table.replace('/tables/', '/sheets/');
+    const sheet = `${table.replace('/tables/', '/sheets/')}%20r`;
     const body = JSON.stringify({ spec: { blocks: [{ kind: 'table_view', table: name }] } });
     const headers = { 'Content-Type': 'application/json' };
     expect((await api.fetch(sheet, { method: 'PUT', token: owner.session, headers, body })).status).toBe(201);
