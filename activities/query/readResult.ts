@@ -53,3 +53,14 @@ export function streamResult(services: Services, result: ResultRecord, page: Res
   const within = { offset: page.offset, limit: Math.min(page.limit, Math.max(0, result.rowCount - page.offset)), most: resultPageLimit };
   return streamResultFile(services, result.columns, () => openResult(services, result), format, within);
 }
+
+/** The file of a result goes when newer ones need its room, also while it is read. */
+export async function explainLostResult(services: Services, { blobKey }: ResultRecord, error: unknown): Promise<unknown> {
+  if (error instanceof DomainError || blobKey === null || (await services.blobs.exists(blobKey))) return error;
+  return new DomainError(
+    'unavailable',
+    'Newer results of this account took the room of this one while it was read.',
+    'Run the query again when the others have ended, or select fewer rows or columns.',
+    { cause: error, headers: { 'Retry-After': '2' } },
+  );
+}

@@ -1,5 +1,5 @@
 import { requireWorkbook } from '../../activities/access.ts';
-import { requireResult, resultPageLimit, streamResult } from '../../activities/query/readResult.ts';
+import { explainLostResult, requireResult, resultPageLimit, streamResult } from '../../activities/query/readResult.ts';
 import { runQuery } from '../../activities/query/runQuery.ts';
 import { validateQuery } from '../../activities/query/validateQuery.ts';
 import type { ResultRecord } from '../../store/pg/results.ts';
@@ -26,9 +26,13 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
   ) => {
     await takeRoom(pageBytes);
     const format = formatOf(type);
-    const rows = await streamResult(services, result, page, format);
-    const whole = format === 'json' ? wrapRows(presentResultHead(result, page), rows) : rows;
-    return { status: 200 as const, headers: presentResultHeaders(result), raw: { type, ...(await spool(whole, resultPageLimit)) } };
+    try {
+      const rows = await streamResult(services, result, page, format);
+      const whole = format === 'json' ? wrapRows(presentResultHead(result, page), rows) : rows;
+      return { status: 200 as const, headers: presentResultHeaders(result), raw: { type, ...(await spool(whole, resultPageLimit)) } };
+    } catch (error) {
+      throw await explainLostResult(services, result, error);
+    }
   };
 
   return {

@@ -14,6 +14,7 @@ import { createTailTable, quoteName, quoteText } from '../duckdb/relation.ts';
 import { isWide } from '../duckdb/wide.ts';
 import { writeSelect } from '../duckdb/writeFile.ts';
 import type { FileWatch } from './fileWatch.ts';
+import { findOldName, hashNew, hashOld, matchHashes, matchKeys, readResult } from './matchDerived.ts';
 import { openRelation } from './openRelation.ts';
 import type { TableStorage } from './tableStorage.ts';
 
@@ -88,13 +89,8 @@ class DerivedWriter {
     this.ids = `svc_derived_${runs}`;
     this.overridden = `svc_overridden_${runs}`;
     // The values have names by id before the number is added: a column of the result may have any name.
-    this.rows = `(SELECT row_number() OVER () AS ord, * FROM ${this.readResult(content.columns)})`;
+    this.rows = `(SELECT row_number() OVER () AS ord, * FROM ${readResult(content.path, content.columns)})`;
     this.shown = this.rows;
-  }
-
-  private readResult(columns: DerivedColumn[]): string {
-    const values = columns.map((column) => `${convert(column)} AS ${innerName(column.id)}`);
-    return `(SELECT ${values.join(', ')} FROM read_parquet(${quoteText(this.content.path)}))`;
   }
 
   async run(): Promise<DerivedRows> {
@@ -127,7 +123,10 @@ class DerivedWriter {
     const { key, columns } = this.content;
     if (!key) return { nulls: 0, doubles: 0, rows: null };
     const names = key.map(innerName);
-    const rows = this.readResult(columns.filter(({ id }) => key.includes(id)));
+    const rows = readResult(
+      this.content.path,
+      columns.filter(({ id }) => key.includes(id)),
+    );
     const [row] = await readAll(
       this.connection,
       `SELECT coalesce(sum(n) FILTER (WHERE ${names.map((name) => `${name} IS NULL`).join(' OR ')}), 0)::DOUBLE, count(*) FILTER (WHERE n > 1)::DOUBLE,
@@ -198,7 +197,7 @@ class DerivedWriter {
   private async compareOverridden(): Promise<void> {
     const { columns } = this.content;
     if (this.from === null) return;
-    const isSame = `${this.hash('f', this.ofNew, columns)} = ${this.hash('o', this.ofOld, columns)}`;
+    const isSame = `${hashNew('f', columns)} = ${hashOld('o', columns, this.content.before)}`;
     await this.connection.run(
       `UPDATE ${this.ids} SET same = compared.same FROM (
          SELECT i.ord, ${isSame} AS same FROM ${this.shown} f JOIN ${this.ids} i ON i.ord = f.ord JOIN ${this.from} o ON o.${rowIdColumn} = i.old_id
@@ -221,77 +220,32 @@ class DerivedWriter {
     );
   }
 
-  private readonly ofNew = ({ id }: DerivedColumn) => innerName(id);
-
-  /** The column of the version before; null if it had none. */
-  private readonly ofOld = ({ id }: DerivedColumn) => {
-    const old = this.content.before?.columns.find((column) => column.id === id);
-    return old ? quoteName(old.name) : null;
-  };
-
-  /** SQL for a number that tells rows apart by the values of some columns. */
-  private hash(alias: string, of: (column: DerivedColumn) => string | null, chosen: DerivedColumn[]): string {
-    const list = chosen.map((column) => of(column)).map((name) => (name === null ? 'NULL' : `CAST(${alias}.${name} AS VARCHAR)`));
-    return `md5_number(CAST(to_json([${list.join(', ')}]) AS VARCHAR))`;
-  }
-
   /** Makes the table of ids: those of matching rows of the version before; the others get new ones in the order of the result. */
   private async giveIds(next: number, rows: number | null): Promise<{ rowCount: number; matched: number }> {
-    const { columns, key } = this.content;
+    const { columns, key, before } = this.content;
     const known = key ? columns.filter(({ id }) => key.includes(id)) : columns;
-    const canMatch = known.every((column) => this.ofOld(column) !== null);
+    const canMatch = known.every((column) => findOldName(column, before) !== null);
     const fill = async (select: string) => {
       await this.connection.run(`CREATE OR REPLACE TEMP TABLE ${this.ids} AS ${select}`);
       return (await readAll(this.connection, `SELECT count(*)::DOUBLE, count(old_id)::DOUBLE FROM ${this.ids}`))[0] as [number, number];
     };
     const isKeyed = key !== null && canMatch && !isWide(columns);
+    const match = { rows: this.rows, from: this.from, columns, known, before };
     let [rowCount, matched] = await fill(
       !canMatch || this.from === null
         ? `SELECT ord, NULL::BIGINT AS old_id, NULL::BIGINT AS id, false AS same FROM ${this.rows}`
         : isKeyed
-          ? this.matchKeys(known)
-          : this.matchHashes(known),
+          ? matchKeys(match)
+          : matchHashes(match),
     );
     // The version before was made by another key, and has rows with the same values in this one.
-    if (rows !== null && rowCount > rows) [rowCount, matched] = await fill(this.matchHashes(known));
+    if (rows !== null && rowCount > rows) [rowCount, matched] = await fill(matchHashes(match));
     if (matched < rowCount)
       await this.connection.run(
         `UPDATE ${this.ids} SET id = ${next - 1} + added.n
          FROM (SELECT ord, row_number() OVER (ORDER BY ord) AS n FROM ${this.ids} WHERE old_id IS NULL) added WHERE added.ord = ${this.ids}.ord`,
       );
     return { rowCount, matched };
-  }
-
-  /** By the values of the key, which no row of the result lacks or shares. */
-  private matchKeys(known: DerivedColumn[]): string {
-    const pair = (column: DerivedColumn) => {
-      const [value, old] = [`f.${this.ofNew(column)}`, this.ofOld(column)];
-      return { value, old: old === null ? null : `o.${old}`, isText: column.type === 'DOUBLE' };
-    };
-    const on = known.map(pair).map(({ value, old }) => `${value} = ${old}`);
-    const same = this.content.columns.map(pair).map(({ value, old, isText }) =>
-      // 0 and -0 are the same number with different texts.
-      old === null
-        ? `${value} IS NULL`
-        : isText
-          ? `CAST(${value} AS VARCHAR) IS NOT DISTINCT FROM CAST(${old} AS VARCHAR)`
-          : `${value} IS NOT DISTINCT FROM ${old}`,
-    );
-    const oldId = `o.${rowIdColumn}`;
-    return `SELECT f.ord, ${oldId} AS old_id, ${oldId} AS id, ${oldId} IS NOT NULL AND ${same.join(' AND ')} AS same
-      FROM ${this.rows} f LEFT JOIN ${this.from} o ON ${on.join(' AND ')}`;
-  }
-
-  /** By hashes of the key, or of the content: the n-th of equal rows is the n-th again. */
-  private matchHashes(known: DerivedColumn[]): string {
-    const { columns } = this.content;
-    const numbered = (select: string) => `SELECT *, row_number() OVER (PARTITION BY k ORDER BY place) AS n FROM (${select})`;
-    const hashes = (of: (column: DerivedColumn) => string | null) =>
-      `${this.hash('r', of, known)} AS k, ${this.hash('r', of, columns)} AS h`;
-    const fresh = numbered(`SELECT ord AS place, ${hashes(this.ofNew)} FROM ${this.rows} r`);
-    const old = numbered(`SELECT ${rowIdColumn} AS place, ${hashes(this.ofOld)} FROM ${this.from} r`);
-    return `SELECT f.place AS ord, o.place AS old_id, o.place AS id, coalesce(o.h = f.h, false) AS same
-      FROM (${fresh}) f LEFT JOIN (${old}) o ON o.k = f.k AND o.n = f.n`;
   }
 
   /** Columns that hold other values in some row; all of them where there are very many. */
@@ -343,22 +297,3 @@ class DerivedWriter {
 
 const hasSameColumns = (before: TableAt, columns: DerivedColumn[]) =>
   before.columns.length === columns.length && before.columns.every(({ id, name }, i) => id === columns[i]?.id && name === columns[i]?.name);
-
-/** The value of a table's column, from the column of the result's file. */
-function convert({ resultName, resultType, type, conversion }: DerivedColumn): string {
-  const stored = quoteName(resultName);
-  const value = `CAST(${stored} AS ${resultType})`;
-  switch (conversion) {
-    case 'as-is':
-      return value;
-    case 'whole-number':
-    case 'text':
-      return `CAST(${value} AS ${type})`;
-    case 'finite':
-      return `CASE WHEN isfinite(${value}) THEN CAST(${value} AS ${type}) END`;
-    case 'utc':
-      return `CASE WHEN isfinite(${value}) THEN make_timestamp(epoch_us(${value})) END`;
-    case 'json':
-      return `CASE WHEN ${stored} IS NOT NULL THEN CAST(to_json(${value}) AS JSON) END`;
-  }
-}

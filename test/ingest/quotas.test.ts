@@ -185,6 +185,14 @@ describe('results of queries', () => {
     expect((await listBlobs(own.workbookId)).sort()).toEqual(rows.map((row) => row.blob_key).sort());
   });
 
+  it('are said to be lost when their file went while they were read', async () => {
+    const own = await openAccount();
+    const { id } = await own.query(large);
+    const { rows } = await world.api.sql.query<{ blob_key: string }>('SELECT blob_key FROM results WHERE id = $1', [id]);
+    await world.api.services.blobs.remove(rows[0]?.blob_key as string);
+    expect(refused(await own.readResult(id), 503, 'unavailable').suggested_fix).toContain('Run the query again');
+  });
+
   it('never stand in the way of a write', async () => {
     const own = await openAccount();
     await makeTable(own.client, own.workbookId, 't', [{ name: 'a' }]);
