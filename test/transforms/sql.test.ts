@@ -203,7 +203,6 @@ describe('refused, with nothing changed:', () => {
       'big',
     ],
     ['the name of a table', { ...bad, output: '売上', template: 'SELECT * FROM {{ d }}' }, 409, 'name-taken', '売上'],
-    ['a view', { ...bad, materialize: 'view' as const, template: 'SELECT * FROM {{ d }}' }, 501, 'not-configured', 'Views'],
     [
       'Python where it cannot be shut in',
       { ...bad, language: 'python' as const, template: 'def transform(d): return d' },
