@@ -1,16 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { ok, refused } from '../setup/api.ts';
-import type { TestStore } from '../tables/store.ts';
 import { useStoreWithWorker } from '../workflows/storeWithWorker.ts';
 import { makeBook } from './world.ts';
 
 type Graph = components['schemas']['TableLineage'];
 
-let store: TestStore;
-beforeAll(async () => {
-  store = await useStoreWithWorker();
-});
+const store = await useStoreWithWorker();
 
 /** 売上 → 店別 → 首位 */
 async function makeChain() {

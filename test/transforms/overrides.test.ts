@@ -1,13 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ok, refused } from '../setup/api.ts';
-import type { TestStore } from '../tables/store.ts';
 import { useStoreWithWorker } from '../workflows/storeWithWorker.ts';
 import { makeBook } from './world.ts';
 
-let store: TestStore;
-beforeAll(async () => {
-  store = await useStoreWithWorker();
-});
+const store = await useStoreWithWorker();
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 

@@ -1,17 +1,13 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { beginRun } from '../../activities/transforms/beginTransformJob.ts';
 import { runTransform } from '../../activities/transforms/runTransform.ts';
 import { commit } from '../../store/pg/commit.ts';
 import { findTransform } from '../../store/pg/transforms.ts';
 import { ok, refused } from '../setup/api.ts';
-import type { TestStore } from '../tables/store.ts';
 import { useStoreWithWorker } from '../workflows/storeWithWorker.ts';
 import { makeBook } from './world.ts';
 
-let store: TestStore;
-beforeAll(async () => {
-  store = await useStoreWithWorker();
-});
+const store = await useStoreWithWorker();
 
 const sales = [
   { 店: '東京', 月: '04', 金額: 100 },

@@ -1,14 +1,10 @@
 import * as fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
-import type { TestStore } from '../tables/store.ts';
+import { describe, expect, it } from 'vitest';
 import { useStoreWithWorker } from '../workflows/storeWithWorker.ts';
 import { bases, StalenessModel, steps, templateOf, transforms } from './stalenessModel.ts';
 import { makeBook } from './world.ts';
 
-let store: TestStore;
-beforeAll(async () => {
-  store = await useStoreWithWorker();
-});
+const store = await useStoreWithWorker();
 
 /** 売上 → 店別 → 合計; 売上 → 月別. */
 async function makeChain() {

@@ -1,18 +1,14 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { timeouts } from '../../store/pg/database.ts';
 import { ok } from '../setup/api.ts';
-import type { TestStore } from '../tables/store.ts';
 import { holdRuns } from '../transforms/hold.ts';
 import { makeBook } from '../transforms/world.ts';
 import { keepHistory, replayHistory } from './replay.ts';
 import { useStoreWithWorker } from './storeWithWorker.ts';
 
-let store: TestStore;
-beforeAll(async () => {
-  store = await useStoreWithWorker();
-  // Runs that are held wait for long, on a busy machine.
-  Object.assign(timeouts, { lock: '60s', transaction: '120s' });
-});
+const store = await useStoreWithWorker();
+// Runs that are held wait for long, on a busy machine.
+Object.assign(timeouts, { lock: '60s', transaction: '120s' });
 
 async function newestRun(workbookId: string, kind: string) {
   const { rows } = await store.api.sql.query<{ workflow_id: string }>(
