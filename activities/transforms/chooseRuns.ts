@@ -6,8 +6,7 @@ import { listTransformsById, readGraph } from '../../store/pg/transforms.ts';
 import type { Services } from '../../store/services.ts';
 import { openJob } from '../jobs/commitForJob.ts';
 import { ownStage } from './commitRun.ts';
-
-type RunJob = JobRecord<'transform' | 'recompute' | 'restore'>;
+import type { RunJob } from './runJob.ts';
 
 /** Twice as many as a workflow runs at a time: those that are running are among them. */
 const mostAtOnce = 16;

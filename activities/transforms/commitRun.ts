@@ -9,7 +9,6 @@ import { replaceColumnsAt } from '../../store/pg/columns.ts';
 import { type Actor, applyStatementChange, commit, type Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { saveDerivation } from '../../store/pg/derivations.ts';
-import type { JobRecord } from '../../store/pg/jobs.ts';
 import { saveDraft } from '../../store/pg/sources.ts';
 import { editTable, insertTable, raiseCounters, updateTable, VersionMoved } from '../../store/pg/tables.ts';
 import {
@@ -33,6 +32,7 @@ import { nameTaken } from '../tables/takenNames.ts';
 import { refuseCycle } from './defineTransform.ts';
 import type { WrittenRows } from './executeRun.ts';
 import { inputGone, listFlows, type PlannedRun } from './planRun.ts';
+import type { RunJob } from './runJob.ts';
 
 /** A run that is ready for its transaction. */
 export interface PreparedRun {
@@ -46,8 +46,6 @@ export interface PreparedRun {
   plan: PlannedRun;
   rows: WrittenRows;
 }
-
-type RunJob = JobRecord<'transform' | 'recompute' | 'restore'>;
 
 /** The stage under which a job remembers what the run that it is about came to, and others that follow from it. */
 export const ownStage = 'own';

@@ -7,8 +7,7 @@ import type { Services } from '../../store/services.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { failJob, succeedJob } from '../jobs/endJob.ts';
 import { ownStage } from './commitRun.ts';
-
-type RunJob = JobRecord<'transform' | 'recompute' | 'restore'>;
+import type { RunJob } from './runJob.ts';
 
 const reasons: Record<'failed' | Ending, JobProblem> = {
   ...endings,

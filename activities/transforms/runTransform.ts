@@ -19,6 +19,7 @@ import { chooseRuns } from './chooseRuns.ts';
 import { commitRun, ownStage, type PreparedRun, runStage } from './commitRun.ts';
 import { endTransformJob, finishTransformJob } from './endTransformJob.ts';
 import { executeRun } from './executeRun.ts';
+import type { RunJob } from './runJob.ts';
 
 /** What is to be done after a step: `next` are transforms to run, before the job's own (`waits`) or after it (`ran`). */
 export type RunStep = { state: 'waits' | 'ran'; next: string[] } | { state: 'over'; end: 'ran' | 'refused' | 'ended before' };
@@ -75,19 +76,24 @@ function requireStored(stored: TransformRecord | null): TransformRecord {
  * Runs a transform again because an input changed, and returns those that can be run then, also those that are running already. A
  * refusal is remembered and does not end the job.
  */
-export async function rerunTransform(services: Services, jobId: string, transformId: string, activity: ActivityContext): Promise<string[]> {
+export function rerunTransform(services: Services, jobId: string, transformId: string, activity: ActivityContext): Promise<string[]> {
+  return settleRun(services, jobId, transformId, (job) => rerun(services, job, transformId, activity));
+}
+
+/** Does `settle` unless the run has an outcome already, and returns the transforms that can be run next. */
+async function settleRun(
+  services: Services,
+  jobId: string,
+  transformId: string,
+  settle: (job: RunJob) => Promise<void>,
+): Promise<string[]> {
   const job = await openJob(services, jobId, 'transform', 'recompute', 'restore');
   if (!job) return [];
-  if (!(await findDraft(services.db.orm, jobId, runStage(transformId)))) await rerun(services, job, transformId, activity);
+  if (!(await findDraft(services.db.orm, jobId, runStage(transformId)))) await settle(job);
   return chooseRuns(services, job);
 }
 
-async function rerun(
-  services: Services,
-  job: JobRecord<'transform' | 'recompute' | 'restore'>,
-  transformId: string,
-  activity: ActivityContext,
-): Promise<void> {
+async function rerun(services: Services, job: RunJob, transformId: string, activity: ActivityContext): Promise<void> {
   try {
     await requireAsker(services, job, 'editor');
     await retryOnMove(async () => {
@@ -102,20 +108,12 @@ async function rerun(
 }
 
 /** Leaves a transform that could not be run, for a reason of ours, to the next recompute. Returns those that can be run next. */
-export async function giveUpRun(services: Services, jobId: string, transformId: string): Promise<string[]> {
-  const job = await openJob(services, jobId, 'transform', 'recompute', 'restore');
-  if (!job) return [];
+export function giveUpRun(services: Services, jobId: string, transformId: string): Promise<string[]> {
   const failure = new DomainError('unavailable', 'The transform could not be run just now.', 'Try again in a moment.');
-  if (!(await findDraft(services.db.orm, jobId, runStage(transformId)))) await rememberFailure(services, job, transformId, failure);
-  return chooseRuns(services, job);
+  return settleRun(services, jobId, transformId, (job) => rememberFailure(services, job, transformId, failure));
 }
 
-async function rememberFailure(
-  services: Services,
-  job: JobRecord<'transform' | 'recompute' | 'restore'>,
-  transformId: string,
-  refusal: DomainError,
-): Promise<void> {
+async function rememberFailure(services: Services, job: RunJob, transformId: string, refusal: DomainError): Promise<void> {
   const { db } = services;
   const [stored] = await listTransformsById(db.orm, [transformId]);
   if (!stored) return;
@@ -151,7 +149,7 @@ interface WantedRun {
 /** Null: the job has ended meanwhile. */
 async function runOnce(
   services: Services,
-  job: JobRecord<'transform' | 'recompute' | 'restore'>,
+  job: RunJob,
   { transformId, definition, stored, principal }: WantedRun,
   activity: ActivityContext,
 ): Promise<RunOutcome | null> {
