@@ -51,6 +51,24 @@ describe('runQuery', () => {
     refused(await owner.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id: answer.id } } }), 410, 'expired');
   });
 
+  it('pages results of long rows like others, many at once', async () => {
+    const { id } = read(await run({ sql: "SELECT i, repeat('x', 6000) AS long FROM range(5000) AS r(i)", limit: 1 }));
+    const pages = await Promise.all(
+      [0, 2_000, 4_900].flatMap((offset) =>
+        ['ndjson', 'csv'].map(async (format) => {
+          const answer = await api.fetch(`/api/v1/results/${id}?limit=200&offset=${offset}&format=${format}`, { token: owner.session });
+          const lines = (await answer.text()).trim().split('\n');
+          return { offset, first: lines.at(format === 'csv' ? 1 : 0), last: lines.at(-1), rows: lines.length - (format === 'csv' ? 1 : 0) };
+        }),
+      ),
+    );
+    for (const { offset, first, last, rows } of pages) {
+      expect(rows).toBe(Math.min(200, 5_000 - offset));
+      expect(first?.replace(/^{"i":/, '')).toMatch(new RegExp(`^${offset},"?(long":")?x{6000}"?}?\\s?$`));
+      expect(last?.replace(/^{"i":/, '')).toMatch(new RegExp(`^${offset + rows - 1},"?(long":")?x{6000}"?}?\\s?$`));
+    }
+  });
+
   it('gives the same rows as NDJSON and Arrow', async () => {
     const sql = 'SELECT * FROM 売上 ORDER BY __svc_row_id';
     const post = (format: string) =>

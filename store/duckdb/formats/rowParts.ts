@@ -20,6 +20,8 @@ export interface RowSource<Span> {
   arrange?(span: Span): number[];
   /** Divides a span into parts of so many rows each; `places` are those of all its rows, in order. */
   divide(span: Span, counts: number[], places: number[]): Span[];
+  /** A reader of any row has many MB of others in memory. */
+  hasHeavyGroups?: boolean;
   /** Thrown for rows of more than `most.bytes` in all. */
   most?: { bytes: number; refuse(): Error };
   /** Called once, when nothing is read any more. */
@@ -54,6 +56,10 @@ export class PartOpener<Span> {
     private readonly partBytes: number,
   ) {
     this.spans = source.spans[Symbol.iterator]();
+  }
+
+  get hasHeavyGroups(): boolean {
+    return this.source.hasHeavyGroups ?? false;
   }
 
   /** Null at the end. */

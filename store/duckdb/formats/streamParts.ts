@@ -20,9 +20,12 @@ const partBytes = { slow: 512 * 1024, quick: 2 * 1024 * 1024 };
 const pieceBytes = 64 * 1024;
 
 /** A part of one very long row is made alone: the engine needs several times its length. */
-const heavyBytes = 8 * 1024 * 1024;
+export const heavyBytes = 8 * 1024 * 1024;
 const aloneIfHeavy = limitConcurrency(1);
 const makePart = <T>({ bytes }: RowPart, make: () => Promise<T>) => (bytes > heavyBytes ? aloneIfHeavy(make) : make());
+
+/** So are the parts of files with heavy groups. They wait here, before they hold a connection. */
+const aloneFromGroups = limitConcurrency(1);
 
 /**
  * The rows of a source as a stream. A part is read when the reader has taken the one before, and a connection is held only while
@@ -55,15 +58,17 @@ export async function usePart<Span, T>(
   parts: PartOpener<Span>,
   make: (connection: DuckDBConnection, part: RowPart) => Promise<T>,
 ): Promise<T | null> {
-  return engine.useForStream(async (connection) => {
-    const part = await parts.next(connection);
-    if (part === null) return null;
-    try {
-      return await makePart(part, () => make(connection, part));
-    } finally {
-      await part.release();
-    }
-  });
+  const use = () =>
+    engine.useForStream(async (connection) => {
+      const part = await parts.next(connection);
+      if (part === null) return null;
+      try {
+        return await makePart(part, () => make(connection, part));
+      } finally {
+        await part.release();
+      }
+    });
+  return parts.hasHeavyGroups ? aloneFromGroups(use) : use();
 }
 
 async function readPart<Span>(

@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
+import { largestGroup } from '../../parquet/largestGroup.ts';
 import type { StreamStorage } from '../engine.ts';
 import { valueLength } from '../formats/rowParts.ts';
-import { streamParts } from '../formats/streamParts.ts';
+import { heavyBytes, streamParts } from '../formats/streamParts.ts';
 import type { DataFormat } from '../formats/streamRows.ts';
 import { quoteName } from '../relation.ts';
 import { parseTypeName } from '../typeNames.ts';
@@ -13,7 +14,8 @@ interface Page {
   offset: number;
 }
 
-const spanRows = 20_000;
+/** Rows that are measured at once: of long ones no more than their groups have. */
+const spanRows = { short: 20_000, long: 2_048 };
 
 /** Streams the rows of a query's result, or a page of them. The file is released when the stream closes. */
 export async function streamResultFile(
@@ -25,11 +27,12 @@ export async function streamResultFile(
 ): Promise<Readable> {
   const { path, release } = await open();
   const select = selectResult(path, columns);
+  const hasHeavyGroups = largestGroup(path) > heavyBytes;
   return streamParts(
     storage,
     {
       columns: columns.map(({ name, type }) => ({ name, type: parseTypeName(type) })),
-      spans: cutPage(page),
+      spans: cutPage(page, hasHeavyGroups ? spanRows.long : spanRows.short),
       open: async (_, { limit, offset }) => ({ from: `(${select} LIMIT ${limit} OFFSET ${offset})`, release: async () => {} }),
       select: (from) => `SELECT * FROM ${from}`,
       place: null,
@@ -41,6 +44,7 @@ export async function streamResultFile(
           return { limit, offset: before - limit };
         });
       },
+      hasHeavyGroups,
       most: page.most,
       close: release,
     },
@@ -49,7 +53,7 @@ export async function streamResultFile(
   );
 }
 
-function* cutPage({ limit, offset }: Page): Generator<Page, undefined> {
+function* cutPage({ limit, offset }: Page, rows: number): Generator<Page, undefined> {
   const end = offset + limit;
-  for (let at = offset; at === offset || at < end; at += spanRows) yield { limit: Math.min(spanRows, end - at), offset: at };
+  for (let at = offset; at === offset || at < end; at += rows) yield { limit: Math.min(rows, end - at), offset: at };
 }
