@@ -2055,9 +2055,33 @@ export interface paths {
         };
         /**
          * Show a chart as a picture
-         * @description The chart as SVG, over the data as it is now. Refused on a governed workbook with 403 `governed-workbook`.
+         * @description The chart as SVG, over the rows that its table has now. Refused on a governed workbook with 403 `governed-workbook`; with
+         *     413 if the table has more than 100,000 rows or drawing takes too long; with 422 if its table no longer has the columns
+         *     that it names.
          */
         get: operations["renderChart"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/charts/{name}/png": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show a chart as a PNG picture
+         * @description The chart as PNG, twice as large as its SVG, over the rows that its table has now. Refused on a governed workbook with 403 `governed-workbook`; with
+         *     413 if the table has more than 100,000 rows or drawing takes too long; with 422 if its table no longer has the columns
+         *     that it names.
+         */
+        get: operations["renderChartPng"];
         put?: never;
         post?: never;
         delete?: never;
@@ -17828,6 +17852,48 @@ export interface operations {
                 content: {
                     /** @example <svg xmlns="http://www.w3.org/2000/svg" width="400" height="240"></svg> */
                     "image/svg+xml": string;
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    renderChartPng: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Name of the table, artifact, sheet, chart or transform, percent-encoded UTF-8. An unknown one is 404. A table may also be given by its `id`: that is how an archived one is reached whose name another table has.
+                 * @example 売上明細
+                 */
+                name: components["parameters"]["PathName"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
                 };
             };
             401: components["responses"]["Unauthenticated"];

@@ -1,5 +1,6 @@
 import { pendingOperations } from '../api/handlers/pending.ts';
 import { loadContract } from '../api/http/contract.ts';
+import { prepareChartBundle } from '../store/charts/program.ts';
 import { loadConfig } from '../store/config.ts';
 import { prepareChildBundle } from '../store/duckdb/sandbox/program.ts';
 import { prepareFileBundle } from '../store/fileProcesses/program.ts';
@@ -13,6 +14,7 @@ await Promise.all([
   prepareWorkflowBundle(),
   prepareChildBundle(),
   prepareFileBundle(),
+  prepareChartBundle(),
   loadContract(new Set(pendingOperations)),
   setUpPython({ config: loadConfig(), report: openOutput(), registry: createProcessRegistry(null) }),
 ]);

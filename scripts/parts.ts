@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { prepareChartBundle } from '../store/charts/program.ts';
 import { configToEnv, inheritEnv } from '../store/childEnv.ts';
 import { type Config, requireServices } from '../store/config.ts';
 import { prepareChildBundle } from '../store/duckdb/sandbox/program.ts';
@@ -46,6 +47,7 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
     prepareWorkflowBundle(),
     prepareChildBundle(),
     prepareFileBundle(),
+    prepareChartBundle(),
   ]);
   const secret = config.secret ?? ensureSecrets(config.dataDir).service;
   const complete = requireServices({ ...config, databaseUrl, temporal, secret });

@@ -8,6 +8,7 @@ import { DomainError } from '../core/errors.ts';
 import type { IdPrefix } from '../core/ids/ids.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import { openBlobs } from './blobs/openBlobs.ts';
+import { openChartProcesses } from './charts/openChartProcesses.ts';
 import { listCacheDirs, type ServiceConfig } from './config.ts';
 import { type Engine, openEngine } from './duckdb/engine.ts';
 import { makeWorkDir } from './duckdb/sandbox/folders.ts';
@@ -50,6 +51,8 @@ export interface Services extends Committer {
   readSandboxState(): Sandbox['state'] | null;
   /** Reads files of users in separate processes. Opened on first use. */
   fileProcesses(): Promise<FileProcesses>;
+  /** Draws charts of users in separate processes. Opened on first use. */
+  chartProcesses(): Promise<FileProcesses>;
   /** Runs Python templates of users in separate processes. Opened on first use; `not-configured` where that is not possible. */
   python(): Promise<Python>;
   /** Connects on first use; a failed attempt is repeated on the next call. */
@@ -126,6 +129,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
   let sandbox: Promise<Sandbox> | null = null;
   let opened: Sandbox | null = null;
   let fileProcesses: Promise<FileProcesses> | null = null;
+  let chartProcesses: Promise<FileProcesses> | null = null;
   let python: Promise<Python> | null = null;
   return {
     config,
@@ -174,6 +178,17 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       });
       return fileProcesses;
     },
+    chartProcesses() {
+      chartProcesses ??= openChartProcesses({
+        dir: chooseQueryFolder(config),
+        searchPath: config.machine.searchPath,
+        onTrouble: (error) => log.warn(describeErrorForLog(error), 'a process that draws charts failed'),
+      }).catch((error: unknown) => {
+        chartProcesses = null;
+        throw error;
+      });
+      return chartProcesses;
+    },
     python() {
       const { memoryBytes, timeMs: timeoutMs } = config.python;
       python ??= openPython({
@@ -202,6 +217,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     async close() {
       await (await sandbox?.catch(() => null))?.close();
       await (await fileProcesses?.catch(() => null))?.close();
+      await (await chartProcesses?.catch(() => null))?.close();
       await (await python?.catch(() => null))?.close();
       await (await temporal?.catch(() => null))?.close();
       await tails.close();

@@ -20,7 +20,6 @@ export const pendingOperations = [
   'importCloudFile',
   'ingestUrl',
 
-  'renderChart',
   'listSyncBindings',
   'bindSheet',
   'unbindSheet',

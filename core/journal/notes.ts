@@ -5,6 +5,8 @@ import type { OpKind } from './opKinds.ts';
 export type AuditAction =
   | OpKind
   | 'account.created'
+  | 'chart.delete'
+  | 'chart.put'
   | 'column.describe'
   | 'conflict.resolve'
   | 'credential.revoked'

@@ -4,6 +4,7 @@ import { emptyFolder, hasFolders } from '../duckdb/sandbox/folders.ts';
 import type { Isolation } from '../duckdb/sandbox/isolation.ts';
 import { type IsolationChoice, openIsolation } from '../duckdb/sandbox/openIsolation.ts';
 import { ProcessGone, type QueryProcess } from '../duckdb/sandbox/process.ts';
+import type { ChildProgram } from '../duckdb/sandbox/program.ts';
 import { FairGate } from '../fairGate.ts';
 import { type FileProcess, openFileProcess } from './fileProcess.ts';
 import { findFileProgram } from './program.ts';
@@ -32,9 +33,26 @@ export interface FileProcessOptions {
   memoryBytes: number;
   timeMs: number;
   isolation?: IsolationChoice;
+  /** What runs in the processes, if it is not the program that reads files. */
+  findProgram?: (memoryBytes: number) => Promise<ChildProgram>;
+  /** How the work is called in refusals. */
+  words?: WorkWords;
   /** For the log: a process could not be started. */
   onTrouble?(error: unknown): void;
 }
+
+export interface WorkWords {
+  /** The beginning of a sentence: what takes too much. */
+  work: string;
+  one: string;
+  fix: string;
+}
+
+const fileWords: WorkWords = {
+  work: 'Working on the file',
+  one: 'one file',
+  fix: 'Split the file, leave out what is not needed, or send the sheets as csv.',
+};
 
 /** Files after which a process is replaced, and the memory after a file: what it has freed is not always given back. */
 const mostServed = 100;
@@ -46,7 +64,7 @@ const firstSignalCode = 128;
 
 export async function openFileProcesses(options: FileProcessOptions): Promise<FileProcesses> {
   const isolation = await openIsolation(options.dir, options.searchPath, options.isolation ?? 'any', {
-    findProgram: () => findFileProgram(options.memoryBytes),
+    findProgram: () => (options.findProgram ?? findFileProgram)(options.memoryBytes),
     mayDoWithout: true,
   });
   return new Pool(options, isolation.kind, isolation.first, isolation.start, isolation.remove);
@@ -95,7 +113,7 @@ class Pool implements FileProcesses {
       // After anything but a refusal of the file the state of the process is not known.
       if (!(error instanceof DomainError)) process.kill();
       signal?.throwIfAborted();
-      throw explainEnd(error, this.options.memoryBytes, timeMs);
+      throw explainEnd(error, this.options, timeMs);
     } finally {
       clearInterval(timer);
       signal?.removeEventListener('abort', stop);
@@ -164,24 +182,18 @@ class Pool implements FileProcesses {
 }
 
 /** Why the process of a file has ended, for whoever sent the file. One that somebody else killed is no fault of the file. */
-function explainEnd(error: unknown, memoryBytes: number, timeMs: number): unknown {
+function explainEnd(error: unknown, { memoryBytes, words = fileWords }: FileProcessOptions, timeMs: number): unknown {
   if (!(error instanceof ProcessGone)) return error;
   // By itself a process ends only for a fault of ours.
   if (error.why === 'crash' && error.exitCode !== null && error.exitCode < firstSignalCode) return error;
-  const fix = 'Split the file, leave out what is not needed, or send the sheets as csv.';
+  const refuse = (limit: string) =>
+    new DomainError('too-large', `${words.work} takes more than the ${limit} that ${words.one} may take.`, words.fix, { cause: error });
   switch (error.why) {
     case 'timeout':
-      return new DomainError('too-large', `Working on the file takes more than the ${timeMs / 1000} seconds that one file may take.`, fix, {
-        cause: error,
-      });
+      return refuse(`${timeMs / 1000} seconds`);
     case 'memory':
     case 'crash':
-      return new DomainError(
-        'too-large',
-        `Working on the file takes more than the ${Math.round(memoryBytes / 1024 ** 2)} MiB of memory that one file may take.`,
-        fix,
-        { cause: error },
-      );
+      return refuse(`${Math.round(memoryBytes / 1024 ** 2)} MiB of memory`);
     default:
       return error;
   }

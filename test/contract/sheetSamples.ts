@@ -1,3 +1,4 @@
+import { makeChart } from '../setup/charts.ts';
 import type { MakeSample } from './sample.ts';
 import { makeSampleTable } from './tableSamples.ts';
 import type { ImplementedOperation, World } from './world.ts';
@@ -20,6 +21,14 @@ async function makeSampleSheet(world: World): Promise<string> {
   return path;
 }
 
+async function makeSampleChart(world: World): Promise<string> {
+  const { workbook, name } = await makeSampleTable(world);
+  const config = { mark: 'bar', encoding: { x: { field: '品目', type: 'nominal' }, y: { aggregate: 'count' } } };
+  const wanted = { workbookId: workbook.split('/').at(-1) ?? '', name: `${name} 図`, table: name, config };
+  await makeChart(world.api, world.owner.session, wanted);
+  return `${workbook}/charts/${encodeURIComponent(wanted.name)}`;
+}
+
 export const sheetSamples = {
   listSheets: async (world) => ({ path: (await makeSampleSheet(world)).replace(/\/[^/]*$/, '') }),
   getSheet: async (world) => ({ path: await makeSampleSheet(world) }),
@@ -27,4 +36,6 @@ export const sheetSamples = {
   deleteSheet: async (world) => ({ path: await makeSampleSheet(world) }),
   renderSheet: async (world) => ({ path: `${await makeSampleSheet(world)}/render` }),
   listCharts: ({ workbook }) => ({ path: `/api/v1/workbooks/${workbook}/charts` }),
+  renderChart: async (world) => ({ path: `${await makeSampleChart(world)}/svg` }),
+  renderChartPng: async (world) => ({ path: `${await makeSampleChart(world)}/png` }),
 } satisfies Partial<Record<ImplementedOperation, MakeSample>>;

@@ -10,6 +10,7 @@ import { setUpPython } from '../../scripts/embedded/python.ts';
 import { createReport } from '../../scripts/embedded/report.ts';
 import { findTemporal, startTemporal } from '../../scripts/embedded/temporal.ts';
 import { prepareProgram } from '../../store/builds/programs.mjs';
+import { prepareChartBundle } from '../../store/charts/program.ts';
 import { loadConfig } from '../../store/config.ts';
 import { prepareChildBundle } from '../../store/duckdb/sandbox/program.ts';
 import { prepareFileBundle } from '../../store/fileProcesses/program.ts';
@@ -97,6 +98,7 @@ async function startServices(): Promise<StartedServices> {
     prepareWorkflowBundle(),
     prepareChildBundle(),
     prepareFileBundle(),
+    prepareChartBundle(),
     prepareProgram('api'),
     setUpPython({ config, report, registry }),
   ]);

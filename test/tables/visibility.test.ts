@@ -8,6 +8,7 @@ import { makeId } from '../../store/services.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
 import { makeForm } from '../contract/forms.ts';
 import { ok } from '../setup/api.ts';
+import { makeChart } from '../setup/charts.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { readSources } from '../setup/sources.ts';
 import { cellsOf } from '../xlsx/makeWorkbook.ts';
@@ -97,6 +98,9 @@ const readers: Readers = {
       body: { tables: [table], format, include_row_ids: format === 'csv', formula_mode: format === 'xlsx' ? 'preserve' : 'values' },
       accept: '*/*',
     })),
+  // What is denied is not there for its expression, what is masked is null.
+  renderChart: (table) => [{ path: `charts/chart_of_${table}/svg`, accept: '*/*' }],
+  renderChartPng: (table) => [{ path: `charts/chart_of_${table}/png`, accept: '*/*' }],
   getSheet: (table) => [{ path: `sheets/of_${table}` }],
   renderSheet: (table) => [{ path: `sheets/of_${table}/render`, accept: '*/*' }],
   putSheet: (table) => [
@@ -261,6 +265,13 @@ beforeAll(async () => {
       }),
     });
     expect(sheet.status).toBe(201);
+    const shown = named.map((each) => `datum.${each}`).join('+');
+    const config = {
+      mark: 'text',
+      transform: [{ calculate: `datum.${columnName(0)}+${shown}`, as: 'all' }],
+      encoding: { text: { field: 'all' } },
+    };
+    await makeChart(store.api, store.owner.session, { workbookId: store.workbook.id, name: `chart_of_${name}`, table: name, config });
   }
   for (const [name, width] of Object.entries(tables))
     ok(
@@ -330,6 +341,7 @@ async function checkReaders(table: keyof typeof tables, only: string[] = Object.
 
 /** Answers that name no column where nothing is wrong. */
 const silent = new Set([
+  'renderChartPng',
   ...['getTransform', 'getRowLineage', 'getTableLineage', 'deleteAnnotations', 'annotateTable', 'undoOp', 'resolveConflict'],
   ...['alterColumn', 'dropColumn', 'describeColumn', 'alterTableColumn', 'dropTableColumn', 'describeTableColumn'],
 ]);

@@ -1,8 +1,6 @@
 import { setPriority } from 'node:os';
 import { openOneConnection } from '../../../store/duckdb/openOneConnection.ts';
-import { openChannel } from '../../../store/duckdb/sandbox/child/channel.ts';
-import { describeFault, type FileReply } from '../../../store/fileProcesses/fileProcess.ts';
-import { endWithParent } from './endWithParent.ts';
+import { serveRequests } from '../../../store/fileProcesses/child/serveRequests.ts';
 import { explainShortage } from './explainShortage.ts';
 import { handleFiles } from './fileWork.ts';
 import { openOutFolder } from './outFolder.ts';
@@ -25,34 +23,17 @@ try {
   // Not permitted on some machines.
 }
 
-endWithParent();
-const channel = openChannel();
-const engine = await openOneConnection(512);
-let nextReport = 0;
-const handlers = handleFiles({
-  engine,
-  blobs: openOutFolder(outDir),
-  step(done, total) {
-    const now = Date.now();
-    if (now < nextReport && done !== total) return;
-    nextReport = now + reportEveryMs;
-    channel.send({ note: { done, total } });
-  },
-});
-
-async function answer(request: StepRequest): Promise<void> {
-  try {
-    const handle = handlers[request.op] as (request: StepRequest) => Promise<unknown>;
-    const value = await handle(request);
-    if (Buffer.isBuffer(value)) reply({ ok: true, value: null }, value);
-    else reply({ ok: true, value });
-  } catch (error) {
-    reply(describeFault(explainShortage(error)));
-  }
-}
-
-function reply(header: FileReply, body?: Buffer): void {
-  channel.send(header, body);
-}
-
-channel.serve((request) => answer(request as StepRequest));
+serveRequests<StepRequest>(async (send) => {
+  let nextReport = 0;
+  const handlers = handleFiles({
+    engine: await openOneConnection(512),
+    blobs: openOutFolder(outDir),
+    step(done, total) {
+      const now = Date.now();
+      if (now < nextReport && done !== total) return;
+      nextReport = now + reportEveryMs;
+      send({ note: { done, total } });
+    },
+  });
+  return (request) => (handlers[request.op] as (request: StepRequest) => Promise<unknown>)(request);
+}, explainShortage);

@@ -37,8 +37,8 @@ const nodeFlags = ({ heapMb, threads }: ProgramLimits) => [
   '--disallow-code-generation-from-strings',
 ];
 
-/** The whole environment; our own variables are not passed on. */
-const listVariables = ({ threads }: ProgramLimits) => ({ UV_THREADPOOL_SIZE: String(threads), MALLOC_ARENA_MAX: '2' });
+/** The whole environment; our own variables are not passed on. Dates without a zone are the same on every machine. */
+const listVariables = ({ threads }: ProgramLimits) => ({ UV_THREADPOOL_SIZE: String(threads), MALLOC_ARENA_MAX: '2', TZ: 'UTC' });
 
 function run(limits: ProgramLimits, command: string[], owner: FileOwner | null) {
   return spawnLimited({ memoryBytes: limits.memoryBytes, env: listVariables(limits), command, owner });
