@@ -4,6 +4,8 @@ import { Context } from '@temporalio/activity';
 export interface ActivityContext {
   heartbeat(): void;
   signal?: AbortSignal;
+  /** From 1. */
+  attempt?: number;
 }
 
 /** A cancellation reaches an activity with the answer to a heartbeat. */
@@ -15,7 +17,7 @@ export async function withHeartbeat<T>(work: (activity: ActivityContext) => Prom
   const heartbeat = () => context.heartbeat();
   const timer = setInterval(heartbeat, heartbeatMs);
   try {
-    return await work({ heartbeat, signal: context.cancellationSignal });
+    return await work({ heartbeat, signal: context.cancellationSignal, attempt: context.info.attempt });
   } finally {
     clearInterval(timer);
   }

@@ -38,8 +38,8 @@ export function makeActivities(services: Services) {
         analyzeSource: (jobId: string) => withHeartbeat((activity) => analyzeSource(services, jobId, activity)),
         materializeSource: (jobId: string) => withHeartbeat((activity) => materializeSource(services, jobId, activity)),
         runTransform: (jobId: string) => withHeartbeat((activity) => runTransform(services, jobId, activity)),
-        rerunTransform: (jobId: string, transformId: string) =>
-          withHeartbeat((activity) => rerunTransform(services, jobId, transformId, activity)),
+        rerunTransform: (jobId: string, transformId: string, isAlone = false) =>
+          withHeartbeat((activity) => rerunTransform(services, jobId, { transformId, isAlone }, activity)),
         giveUpRun: (jobId: string, transformId: string) => giveUpRun(services, jobId, transformId),
         beginRuns: (jobId: string) => beginRuns(services, jobId),
         finishTransformJob: (jobId: string) => finishTransformJob(services, jobId),

@@ -40,9 +40,11 @@ async function rerunAll(jobId: string, first: string[]): Promise<void> {
   const begun = new Set<string>();
   const running = new Set<Promise<void>>();
   const begin = (ready: string[]) => {
-    for (const transformId of ready.filter((id) => !begun.has(id)).slice(0, mostAtOnce - running.size)) {
+    const chosen = ready.filter((id) => !begun.has(id)).slice(0, mostAtOnce - running.size);
+    const isAlone = running.size === 0 && chosen.length === 1;
+    for (const transformId of chosen) {
       begun.add(transformId);
-      const run = rerun(jobId, transformId).then((next) => {
+      const run = rerun(jobId, transformId, isAlone).then((next) => {
         running.delete(run);
         begin(next);
       });
@@ -53,9 +55,9 @@ async function rerunAll(jobId: string, first: string[]): Promise<void> {
   while (running.size > 0) await Promise.race(running);
 }
 
-async function rerun(jobId: string, transformId: string): Promise<string[]> {
+async function rerun(jobId: string, transformId: string, isAlone: boolean): Promise<string[]> {
   try {
-    return await rerunTransform(jobId, transformId);
+    return await rerunTransform(jobId, transformId, isAlone);
   } catch (error) {
     if (isCancellation(error)) throw error;
     return giveUpRun(jobId, transformId);

@@ -72,12 +72,29 @@ function requireStored(stored: TransformRecord | null): TransformRecord {
   return stored;
 }
 
+/** After this time the workflow decides how to go on, as every activity has its limit of time. */
+const longestChainMs = 60_000;
+
 /**
  * Runs a transform again because an input changed, and returns those that can be run then, also those that are running already. A
- * refusal is remembered and does not end the job.
+ * refusal is remembered and does not end the job. `isAlone`: nothing else of the job is running, so that a transform which alone
+ * can be run next is run here, too. Not after a failure: each of them is tried as often as any other then.
  */
-export function rerunTransform(services: Services, jobId: string, transformId: string, activity: ActivityContext): Promise<string[]> {
-  return settleRun(services, jobId, transformId, (job) => rerun(services, job, transformId, activity));
+export async function rerunTransform(
+  services: Services,
+  jobId: string,
+  { transformId, isAlone }: { transformId: string; isAlone: boolean },
+  activity: ActivityContext,
+): Promise<string[]> {
+  const settle = (id: string) => settleRun(services, jobId, id, (job) => rerun(services, job, id, activity));
+  const began = Date.now();
+  let next = await settle(transformId);
+  if (!isAlone || (activity.attempt ?? 1) > 1) return next;
+  for (let [only] = next; only !== undefined && next.length === 1 && Date.now() - began < longestChainMs; [only] = next) {
+    activity.signal?.throwIfAborted();
+    next = await settle(only);
+  }
+  return next;
 }
 
 /** Does `settle` unless the run has an outcome already, and returns the transforms that can be run next. */
@@ -102,7 +119,7 @@ async function rerun(services: Services, job: RunJob, transformId: string, activ
       if (stored) await runOnce(services, job, { transformId, stored, definition: stored, principal: null }, activity);
     });
   } catch (error) {
-    if (!isFinal(error)) throw error;
+    if (!isFinal(error) || activity.signal?.aborted) throw error;
     await rememberFailure(services, job, transformId, error);
   }
 }

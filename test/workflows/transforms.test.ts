@@ -76,7 +76,23 @@ describe('transform and recompute', () => {
     expect(await book.read('d')).toMatchObject([{ n: 4 }]);
   });
 
-  it.each(['transform', 'transformOfStale', 'transformRefused', 'recompute', 'recomputeCancelled'])(
+  it('end with what a restore has left stale', async () => {
+    const book = await makeDiamond();
+    await book.change(2);
+    const params = { path: { workbook_id: book.id } };
+    const body = { summary: 's', event_type: 'manual' as const };
+    const { id } = ok(await store.owner.client.POST('/api/v1/workbooks/{workbook_id}/snapshots', { params, body }));
+    await book.recompute();
+    await book.change(3);
+    const path = { ...params.path, snapshot_id: id };
+    ok(await store.owner.client.POST('/api/v1/workbooks/{workbook_id}/snapshots/{snapshot_id}/restore', { params: { path } }));
+    const restored = await newestRun(book.id, 'restore');
+    expect(await restored.result()).toBe('recomputed');
+    await keepHistory('restore', restored);
+    expect(await book.read('d')).toMatchObject([{ n: 4 }]);
+  });
+
+  it.each(['transform', 'transformOfStale', 'transformRefused', 'recompute', 'recomputeCancelled', 'recomputeChain', 'restore'])(
     '%s is replayed by the workflow as it is now',
     (name) => replayHistory(name),
   );
@@ -150,6 +166,24 @@ describe('a recompute', () => {
     expect(await second).toEqual(answer);
     expect(await book.runs()).toBe(before + 3);
     expect((await store.api.sql.query("SELECT 1 FROM jobs WHERE workbook_id = $1 AND kind = 'recompute'", [book.id])).rowCount).toBe(1);
+  });
+
+  it('runs what follows one after the other in one activity', async () => {
+    const book = await makeBook(store);
+    await book.table('a', [{ name: 'n', type: 'BIGINT' }], [{ n: 1 }]);
+    for (const [name, from] of ['ab', 'bc', 'cd'].map((pair) => [pair[1] as string, pair[0] as string]) as [string, string][])
+      await book.create({ name, template: 'SELECT n + 1 AS n FROM {{ t }}', args: { t: from } });
+    await book.create({ name: 'e', template: 'SELECT n FROM {{ c }}', args: { c: 'c' } });
+    await book.edit('a', [{ __svc_row_id: 1, n: 5 }]);
+    const { recomputed, failed } = await book.recompute();
+    expect([recomputed.map(({ name }) => name).toSorted(), failed]).toEqual([['b', 'c', 'd', 'e'], []]);
+    expect([await book.read('d'), await book.read('e')]).toMatchObject([[{ n: 8 }], [{ n: 7 }]]);
+    const handle = await newestRun(book.id, 'recompute');
+    const { events } = await handle.fetchHistory();
+    const begun = events?.flatMap(({ activityTaskScheduledEventAttributes: scheduled }) => scheduled?.activityType?.name ?? []);
+    // b and c in the first one; d and e, which do not depend on each other, in one each.
+    expect(begun).toEqual(['beginRuns', 'rerunTransform', 'rerunTransform', 'rerunTransform', 'finishTransformJob']);
+    await keepHistory('recomputeChain', handle);
   });
 
   it('that takes too long is answered with its job', async () => {
