@@ -1,4 +1,5 @@
 export * from './credits.ts';
+export * from './governance.ts';
 export * from './identity.ts';
 export * from './journal.ts';
 export * from './requests.ts';

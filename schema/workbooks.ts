@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm';
 import { boolean, index, integer, jsonb, pgTable, text } from 'drizzle-orm/pg-core';
 import type { JobProblem } from '../core/jobs/endings.ts';
 import type { JobKind } from '../core/jobs/kinds.ts';
-import { at } from './columnTypes.ts';
+import { at, count } from './columnTypes.ts';
 import { accounts, users, workspaces } from './identity.ts';
 
 export const workbooks = pgTable(
@@ -20,6 +20,8 @@ export const workbooks = pgTable(
       .references(() => users.id),
     title: text('title').notNull(),
     visibility: text('visibility', { enum: ['workspace', 'private'] }).notNull(),
+    /** Raised with every change of tags and policies, and never given twice, not even after a crash; 0 while there never were any. */
+    policyVersion: count('policy_version').notNull().default(0),
     createdAt: at('created_at').notNull().defaultNow(),
     updatedAt: at('updated_at').notNull().defaultNow(),
     /** Set: nobody sees the workbook any more; `expireThings` purges it after the retention time. */

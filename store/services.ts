@@ -138,7 +138,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     blobs,
     engine,
     tails,
-    policies: openPolicies(),
+    policies: openPolicies(db),
     editLocks: new KeyedLock(),
     jobWatch: new JobWatch(db.pool),
     intake: openIntake(),

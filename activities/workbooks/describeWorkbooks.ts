@@ -1,5 +1,6 @@
 import { countCharts } from '../../store/pg/charts.ts';
 import type { Orm } from '../../store/pg/database.ts';
+import { listGoverned } from '../../store/pg/governance.ts';
 import { countSheets } from '../../store/pg/sheets.ts';
 import { countSources } from '../../store/pg/sources.ts';
 import { countTables } from '../../store/pg/tables.ts';
@@ -23,11 +24,12 @@ export async function describeWorkbooks(orm: Orm, workbooks: WorkbookRecord[]): 
   const sources = await countSources(orm, ids);
   const sheets = await countSheets(orm, ids);
   const charts = await countCharts(orm, ids);
+  const governed = await listGoverned(orm, ids);
   const byId = new Map(owners.map((owner) => [owner.id, owner]));
   return workbooks.map((workbook) => ({
     workbook,
     owner: byId.get(workbook.ownerId) as UserRecord,
-    governed: false,
+    governed: governed.has(workbook.id),
     counts: {
       tables: tables.get(workbook.id) ?? 0,
       sources: sources.get(workbook.id) ?? 0,

@@ -13,6 +13,7 @@ import { makeColumnHandlers } from './columns.ts';
 import { makeCredentialHandlers } from './credentials.ts';
 import { makeDiscoveryHandlers } from './discovery.ts';
 import { makeExportHandlers } from './export.ts';
+import { makeGovernanceHandlers } from './governance.ts';
 import { makeHistoryHandlers } from './history.ts';
 import { makeJobHandlers } from './jobs.ts';
 import { makeMeHandlers } from './me.ts';
@@ -71,6 +72,7 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeMergeHandlers(parts),
     ...makeSheetHandlers(parts),
     ...makeChartHandlers(parts),
+    ...makeGovernanceHandlers(parts),
     ...makeSourceHandlers(parts),
     ...makeStagedHandlers(parts),
     ...makeUploadHandlers(parts),

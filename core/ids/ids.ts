@@ -25,6 +25,7 @@ export const idPrefixes = [
   'cht',
   'ver',
   'mft',
+  'bnd',
 ] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 

@@ -22,6 +22,8 @@ export interface TableRecord {
   createdAt: Date;
   updatedAt: Date;
   deletedAt: Date | null;
+  /** That of its workbook when the table was read: raised with every change of tags and policies, 0 while there never were any. */
+  policyVersion: number;
 }
 
 /** A column, identified by id: a rename keeps the id, a retype assigns a new one. */

@@ -4,6 +4,7 @@ import type { TableRecord } from '../../core/table/table.ts';
 import { jobDrafts, landings, sources, structurings, tableInputs, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
+import { tableRecord } from './tables.ts';
 
 export type SourceRecord = typeof sources.$inferSelect;
 /** Without the parse spec's columns, which can be many, and the extents. */
@@ -109,7 +110,7 @@ export interface LandedTable {
 export async function listLanded(orm: Orm, sourceIds: string[]): Promise<LandedTable[]> {
   if (sourceIds.length === 0) return [];
   return orm
-    .select({ landing: landings, table: tables })
+    .select({ landing: landings, table: tableRecord })
     .from(landings)
     .innerJoin(tables, eq(tables.id, landings.tableId))
     .innerJoin(sources, and(eq(sources.id, landings.sourceId), eq(sources.revision, landings.revision)))

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, gt, inArray, isNull } from 'drizzle-orm';
+import { and, asc, count, eq, getTableColumns, gt, inArray, isNull, sql } from 'drizzle-orm';
 import type pg from 'pg';
 import type { EventNote } from '../../core/journal/events.ts';
 import type { Notes } from '../../core/journal/notes.ts';
@@ -6,7 +6,7 @@ import type { Change } from '../../core/lineage/staleness.ts';
 import { sumLayers } from '../../core/storage/use.ts';
 import type { LogEntry } from '../../core/table/log.ts';
 import type { ColumnRecord, Layer, PlannedLayer, TableAt, TableRecord } from '../../core/table/table.ts';
-import { manifests, tableColumns, tables, tableVersions } from '../../schema/index.ts';
+import { manifests, tableColumns, tables, tableVersions, type workbooks } from '../../schema/index.ts';
 import type { StatementChange, Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
 import type { Lookup } from './lookups.ts';
@@ -21,9 +21,16 @@ export interface TableFilter {
 
 const live = isNull(tables.deletedAt);
 
+/** SQL: the policy version of the workbook of a table. */
+const policyVersionOf = (table: string) =>
+  `(SELECT policies_of.policy_version::float8 FROM workbooks policies_of WHERE policies_of.id = ${table}.workbook_id)`;
+
+/** The fields of a `TableRecord`. */
+export const tableRecord = { ...getTableColumns(tables), policyVersion: sql<number>`${sql.raw(policyVersionOf('tables'))}` };
+
 export async function listTables(orm: Orm, filter: TableFilter): Promise<TableRecord[]> {
   return orm
-    .select()
+    .select(tableRecord)
     .from(tables)
     .where(
       and(
@@ -48,7 +55,8 @@ export async function countTables(orm: Orm, workbookIds: string[]): Promise<Map<
   return new Map(rows.map((row) => [row.workbookId, row.tables]));
 }
 
-type StoredTable = Omit<typeof tables.$inferSelect, 'nameKey' | 'fileBytes' | 'tailBytes'>;
+type StoredTable = Omit<typeof tables.$inferSelect, 'nameKey' | 'fileBytes' | 'tailBytes'> &
+  Pick<typeof workbooks.$inferSelect, 'policyVersion'>;
 type Extending<A extends B, B> = A;
 /** Compiles only if core's `TableRecord` has exactly the stored fields. */
 export type TableRow = Extending<StoredTable, TableRecord> & Extending<TableRecord, StoredTable>;
@@ -56,7 +64,7 @@ export type TableRow = Extending<StoredTable, TableRecord> & Extending<TableReco
 type CurrentRow = TableRow & { layers: Layer[]; columns: ColumnRecord[] };
 
 /** SQL: the columns of a `TableRow` from `tables t`. */
-export const tableFields = selectColumns(tables, 't', ['nameKey', 'fileBytes', 'tailBytes']);
+export const tableFields = `${selectColumns(tables, 't', ['nameKey', 'fileBytes', 'tailBytes'])}, ${policyVersionOf('t')} AS "policyVersion"`;
 
 const columnFields = {
   id: tableColumns.columnId,
@@ -244,7 +252,7 @@ export async function updateTable(
     .update(tables)
     .set({ updatedAt: tx.at, ...fields })
     .where(and(eq(tables.id, id), live, atVersion === undefined ? undefined : eq(tables.editVersion, atVersion)))
-    .returning();
+    .returning(tableRecord);
   return row ?? null;
 }
 

@@ -2,6 +2,7 @@ import type { Operation } from '../../api/http/contract.ts';
 import { makeId } from '../../store/services.ts';
 import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
 import { makeForm } from './forms.ts';
+import { governanceSamples } from './governanceSamples.ts';
 import { mergeSamples } from './mergeSamples.ts';
 import type { MakeSample, Sample } from './sample.ts';
 import { sheetSamples } from './sheetSamples.ts';
@@ -21,6 +22,7 @@ export const samples: Record<ImplementedOperation, MakeSample> = {
   ...tableSamples,
   ...mergeSamples,
   ...sheetSamples,
+  ...governanceSamples,
   ...sourceSamples,
   ...transformSamples,
   signUp: () => ({

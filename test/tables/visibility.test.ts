@@ -1,15 +1,18 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compactTable } from '../../activities/compaction/compactTable.ts';
+import { requireTable } from '../../activities/tables/openTable.ts';
 import { pendingOperations } from '../../api/handlers/pending.ts';
 import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import type { ColumnEffect } from '../../core/table/visibleTable.ts';
+import { putTags, raisePolicyVersion } from '../../store/pg/governance.ts';
 import { makeId } from '../../store/services.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
 import { makeForm } from '../contract/forms.ts';
 import { ok } from '../setup/api.ts';
 import { makeChart } from '../setup/charts.ts';
 import { mintToken } from '../setup/credentials.ts';
+import { setPolicy } from '../setup/governance.ts';
 import { readSources } from '../setup/sources.ts';
 import { cellsOf } from '../xlsx/makeWorkbook.ts';
 import { openTestStore, type TestStore } from './store.ts';
@@ -191,6 +194,8 @@ const readers: Readers = {
     })),
   ],
   undoOp: () => [{ path: `ops/${undone}/undo`, method: 'POST', status: [403, 409] }],
+  previewAccess: (table) => [{ path: `tables/${table}/access` }, { path: `tables/${table}/access?role=viewer` }],
+  listClassifications: () => [{ path: 'classifications' }],
 };
 
 /** Operations that show nothing of a table but its name, or nothing of tables at all; raw files are refused where there are policies. */
@@ -201,6 +206,8 @@ const others = [
   // On a governed workbook, charts are listed without what they are made of.
   ...['listSheets', 'deleteSheet', 'listCharts'],
   ...['deleteTransform', 'runTransform', 'recomputeWorkbook'],
+  // Only who may set policies calls them, and they name any column.
+  ...['tagColumn', 'untagColumn', 'listPolicies', 'setPolicy', 'deletePolicy'],
 ];
 const otherPaths =
   /^\/api\/(control|auth)\/|^\/api\/v1\/(me$|me\/(?!data)|auth|jobs|uploads|workbooks$|workbooks\/\{workbook_id\}$|workbooks\/\{workbook_id\}\/(sources|uploads|jobs))|^\/$|^\/(health|ready|metrics|docs|guide|openapi)/;
@@ -309,12 +316,28 @@ beforeAll(async () => {
      WHERE t.name = 'narrow' AND t.workbook_id = $1`,
     [store.workbook.id, conflictIds],
   );
-  store.services.policies.columnEffects = async (principal, { columns }) => {
-    const hidden = columns.flatMap(({ id, name }) => (effects.has(name) ? [[id, effects.get(name) as ColumnEffect] as const] : []));
-    return new Map(principal.kind === 'access_token' ? hidden : []);
-  };
+  for (const effect of ['mask', 'deny'] as const) await setPolicy(store.owner.client, store.workbook.id, effect, effect);
 });
 afterAll(() => store.stop());
+
+/** Tags the columns of both tables anew: a tag is named as what its rule does. */
+async function hide(drawn: ReadonlyMap<string, ColumnEffect>): Promise<void> {
+  effects = drawn;
+  const { id: workbookId, accountId } = store.workbook;
+  const opened = await Promise.all(Object.keys(tables).map((name) => requireTable(store.services, workbookId, name)));
+  const rows = opened.flatMap(({ table, columns }) =>
+    columns.flatMap(({ id: columnId, name }) =>
+      (['mask', 'deny'] as const).map((tag) => {
+        const origin = drawn.get(name) === tag ? ('direct' as const) : ('removed' as const);
+        return { tableId: table.id, workbookId, accountId, columnId, tag, origin, actor: 'test', createdAt: new Date() };
+      }),
+    ),
+  );
+  await store.commit(async (tx) => {
+    await putTags(tx, rows);
+    await raisePolicyVersion(tx, workbookId);
+  });
+}
 
 /** What an answer says that it must not: values of hidden columns, names of denied ones. */
 function findLeaks(text: string): string[] {
@@ -343,6 +366,7 @@ async function checkReaders(table: keyof typeof tables, only: string[] = Object.
 const silent = new Set([
   'renderChartPng',
   ...['getTransform', 'getRowLineage', 'getTableLineage', 'deleteAnnotations', 'annotateTable', 'undoOp', 'resolveConflict'],
+  'listClassifications',
   ...['alterColumn', 'dropColumn', 'describeColumn', 'alterTableColumn', 'dropTableColumn', 'describeTableColumn'],
 ]);
 
@@ -360,7 +384,7 @@ describe('columns that policies hide', () => {
     expect(unknown.map(({ id, path }) => `${id} ${path}`)).toEqual([]);
     await fc.assert(
       fc.asyncProperty(anyEffects(tables.narrow), async (drawn) => {
-        effects = drawn;
+        await hide(drawn);
         await checkReaders('narrow');
       }),
       {
@@ -378,7 +402,7 @@ describe('columns that policies hide', () => {
   }, 300_000);
 
   it('are hidden in tables of very many columns, which are read in another way', async () => {
-    effects = fc.sample(anyEffects(tables.wide), 1)[0] ?? new Map();
+    await hide(fc.sample(anyEffects(tables.wide), 1)[0] ?? new Map());
     await checkReaders('wide', [
       'readRows',
       'readRow',
@@ -394,7 +418,7 @@ describe('columns that policies hide', () => {
       'renderSheet',
     ]);
     // So many are denied that what is left is not wide.
-    effects = new Map(Array.from({ length: 400 }, (_, n) => [columnName(n + 1), 'deny']));
+    await hide(new Map(Array.from({ length: 400 }, (_, n) => [columnName(n + 1), 'deny'])));
     await checkReaders('wide', ['readRows', 'readTableData', 'exportTables', 'readRange', 'diffTable', 'getRowHistory']);
   }, 300_000);
 

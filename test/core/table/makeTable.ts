@@ -22,6 +22,7 @@ const table: TableRecord = {
   createdAt: new Date(0),
   updatedAt: new Date(0),
   deletedAt: null,
+  policyVersion: 0,
 };
 
 export function makeColumn(id: number, name = `c${id}`, type = 'VARCHAR', defaultText: string | null = null): ColumnRecord {

@@ -1,0 +1,125 @@
+import { and, asc, eq, inArray, ne, sql } from 'drizzle-orm';
+import type { PolicyRule } from '../../core/policy/decideEffect.ts';
+import { unreviewed } from '../../core/policy/decideEffect.ts';
+import { columnTags, policies, workbooks } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
+import type { Database, Orm } from './database.ts';
+import type { Lookup } from './lookups.ts';
+
+export type PolicyRecord = typeof policies.$inferSelect;
+export type TagRecord = typeof columnTags.$inferSelect;
+
+/** The tags of a table and the rules of its workbook, all read at the same moment. */
+export interface TableGovernance {
+  policyVersion: number;
+  /** Column ids with a tag. */
+  tags: [number, string][];
+  rules: PolicyRule[];
+}
+
+/** By table id and workbook id. */
+const tableGovernance: Lookup<TableGovernance> = {
+  name: 'table_governance',
+  text: `SELECT k.n, w.policy_version::float8 AS "policyVersion",
+           (SELECT coalesce(json_agg(json_build_array(t.column_id, t.tag)), '[]') FROM column_tags t WHERE t.table_id = k.a AND t.origin <> 'removed') AS tags,
+           (SELECT coalesce(json_agg(json_build_object('tag', p.tag, 'role', p.role, 'effect', p.effect)), '[]') FROM policies p WHERE p.workbook_id = w.id) AS rules
+         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) JOIN workbooks w ON w.id = k.b`,
+};
+
+/** Null: the workbook is not there, or not for the current accounts. */
+export async function findTableGovernance(db: Database, table: { id: string; workbookId: string }): Promise<TableGovernance | null> {
+  return db.lookUpInAccounts(tableGovernance, table.id, table.workbookId);
+}
+
+/** Of these workbooks those that have policies. A column that nobody has reviewed is one, too. */
+export async function listGoverned(orm: Orm, workbookIds: string[]): Promise<Set<string>> {
+  if (workbookIds.length === 0) return new Set();
+  const rows = await orm
+    .select({ id: workbooks.id })
+    .from(workbooks)
+    .where(
+      and(
+        inArray(workbooks.id, workbookIds),
+        sql`(EXISTS (SELECT 1 FROM policies p WHERE p.workbook_id = ${workbooks.id}) OR EXISTS (SELECT 1 FROM column_tags t WHERE t.workbook_id = ${workbooks.id} AND t.tag = ${unreviewed} AND t.origin <> 'removed'))`,
+      ),
+    );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Makes a change of tags or policies take effect for all requests that begin after it. */
+export async function raisePolicyVersion(tx: Tx, workbookId: string): Promise<void> {
+  await tx.orm
+    .update(workbooks)
+    .set({ policyVersion: sql`greatest(${workbooks.policyVersion} + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)` })
+    .where(eq(workbooks.id, workbookId));
+}
+
+export async function listPolicies(orm: Orm, workbookId: string, after: [string, string] | null, limit: number): Promise<PolicyRecord[]> {
+  return orm
+    .select()
+    .from(policies)
+    .where(
+      and(eq(policies.workbookId, workbookId), after ? sql`(${policies.tag}, ${policies.role}) > (${after[0]}, ${after[1]})` : undefined),
+    )
+    .orderBy(asc(policies.tag), asc(policies.role))
+    .limit(limit);
+}
+
+export async function upsertPolicy(tx: Tx, rule: Omit<PolicyRecord, 'createdAt' | 'updatedAt'>): Promise<PolicyRecord> {
+  const { effect, actor } = rule;
+  const [row] = await tx.orm
+    .insert(policies)
+    .values({ ...rule, createdAt: tx.at, updatedAt: tx.at })
+    .onConflictDoUpdate({ target: [policies.workbookId, policies.tag, policies.role], set: { effect, actor, updatedAt: tx.at } })
+    .returning();
+  return row as PolicyRecord;
+}
+
+/** How many rules went: that of a role, or all of the tag. */
+export async function deletePolicies(tx: Tx, workbookId: string, tag: string, role: string | null): Promise<number> {
+  const gone = await tx.orm
+    .delete(policies)
+    .where(and(eq(policies.workbookId, workbookId), eq(policies.tag, tag), role === null ? undefined : eq(policies.role, role)))
+    .returning({ role: policies.role });
+  return gone.length;
+}
+
+/** What the tables have of a tag, `removed` included. */
+export async function listTagsOf(orm: Orm, tableIds: string[]): Promise<TagRecord[]> {
+  if (tableIds.length === 0) return [];
+  return orm.select().from(columnTags).where(inArray(columnTags.tableId, tableIds));
+}
+
+export async function putTags(tx: Tx, rows: (typeof columnTags.$inferInsert)[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += 1000)
+    await tx.orm
+      .insert(columnTags)
+      .values(rows.slice(from, from + 1000))
+      .onConflictDoUpdate({
+        target: [columnTags.tableId, columnTags.columnId, columnTags.tag],
+        set: {
+          origin: sql`excluded.origin`,
+          fromTable: sql`excluded.from_table`,
+          fromColumn: sql`excluded.from_column`,
+          actor: sql`excluded.actor`,
+          createdAt: sql`excluded.created_at`,
+        },
+      });
+}
+
+/** Remembers that a tag was taken off. False: it was not there. */
+export async function removeTag(tx: Tx, tableId: string, columnIds: number[], tag: string): Promise<boolean> {
+  const rows = await tx.orm
+    .update(columnTags)
+    .set({ origin: 'removed', fromTable: null, fromColumn: null, actor: tx.actor.name, createdAt: tx.at })
+    .where(
+      and(
+        eq(columnTags.tableId, tableId),
+        inArray(columnTags.columnId, columnIds),
+        eq(columnTags.tag, tag),
+        ne(columnTags.origin, 'removed'),
+      ),
+    )
+    .returning({ tag: columnTags.tag });
+  return rows.length > 0;
+}

@@ -1,0 +1,46 @@
+import { ok } from '../setup/api.ts';
+import { makeWorkbook } from '../setup/credentials.ts';
+import type { MakeSample } from './sample.ts';
+import { makeSampleTable, type SampleTable } from './tableSamples.ts';
+import type { ImplementedOperation, World } from './world.ts';
+
+const base = '/api/v1/workbooks/{workbook_id}' as const;
+const column = encodeURIComponent('数');
+
+/** A table with a tagged column. No rule is set: it would hold for all of the world's workbook. */
+async function makeTaggedTable(world: World): Promise<SampleTable> {
+  const made = await makeSampleTable(world);
+  ok(
+    await world.owner.client.POST(`${base}/artifacts/{name}/columns/{column}/tags`, {
+      params: { path: { workbook_id: world.workbook, name: made.name, column: '数' } },
+      body: { tag: 'pii' },
+    }),
+  );
+  return made;
+}
+
+/** The rules of a workbook of its own. */
+async function makeRules({ owner, team }: World, rules: number): Promise<string> {
+  const workbook = await makeWorkbook(owner.client, 'Governed', team);
+  if (rules > 0)
+    ok(
+      await owner.client.PUT(`${base}/policies/{tag}`, {
+        params: { path: { workbook_id: workbook, tag: 'pii' } },
+        body: { effect: 'mask', actor: '佐藤' },
+      }),
+    );
+  return `/api/v1/workbooks/${workbook}/policies`;
+}
+
+export const governanceSamples = {
+  tagColumn: async (world) => ({
+    path: `${(await makeSampleTable(world)).artifact}/columns/${column}/tags`,
+    body: { tag: 'pii', actor: '佐藤' },
+  }),
+  untagColumn: async (world) => ({ path: `${(await makeTaggedTable(world)).artifact}/columns/${column}/tags/pii` }),
+  listClassifications: async (world) => ({ path: `${(await makeTaggedTable(world)).workbook}/classifications` }),
+  listPolicies: async (world) => ({ path: await makeRules(world, 1) }),
+  setPolicy: async (world) => ({ path: `${await makeRules(world, 0)}/pii`, body: { role: '経理', effect: 'deny', actor: '佐藤' } }),
+  deletePolicy: async (world) => ({ path: `${await makeRules(world, 1)}/pii` }),
+  previewAccess: async (world) => ({ path: `${(await makeTaggedTable(world)).table}/access?role=viewer&role=x` }),
+} satisfies Partial<Record<ImplementedOperation, MakeSample>>;
