@@ -6,7 +6,7 @@ import { pendingOperations } from './handlers/pending.ts';
 import { makeApp } from './http/app.ts';
 import { answers, ByteBudget, work } from './http/byteBudget.ts';
 import { loadContract, type OperationId } from './http/contract.ts';
-import { makeHttpServer, usualLimits } from './http/httpServer.ts';
+import { closeServer, makeHttpServer, usualLimits } from './http/httpServer.ts';
 import { makeMetrics } from './http/metrics.ts';
 import { makeRateLimiter } from './http/rateLimit.ts';
 import { makeRequestCounter } from './http/requestCounts.ts';
@@ -44,13 +44,8 @@ export async function serveApi(services: Services): Promise<RunningApi> {
     port: typeof address === 'object' && address ? address.port : config.port,
     services,
     async stop() {
-      // Connections whose last answer is still to come are not kept after it.
-      server.keepAliveTimeout = 1;
       services.jobWatch.close();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeIdleConnections();
-      });
+      await closeServer(server);
       await parts.counter.stop();
       await services.close();
     },

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import type { Socket } from 'node:net';
 import type pino from 'pino';
 import { refuseBrokenRequests } from './brokenRequests.ts';
 import { isRefused, limitConnections } from './connectionLimit.ts';
@@ -23,7 +24,9 @@ export function makeHttpServer(
   log: pino.Logger,
   { limitsAddresses, ...limits }: { limitsAddresses: boolean } & ServerOptions,
 ): Server {
+  const silentSockets = new Set<Socket>();
   const handleWanted: RequestListener = (request, response) => {
+    silentSockets.delete(request.socket);
     if (!isRefused(request.socket)) handle(request, response);
   };
   const server = createServer(limits, handleWanted);
@@ -31,7 +34,30 @@ export function makeHttpServer(
   server.maxHeadersCount = 0;
   // An expectation that is not known may be passed over.
   server.on('checkExpectation', handleWanted);
+  watchSilent(server, silentSockets);
   refuseBrokenRequests(server, log);
   if (limitsAddresses) limitConnections(server);
   return server;
+}
+
+/** Takes no more connections, and ends when the requests that have come are answered. */
+export function closeServer(server: Server): Promise<void> {
+  // Connections whose last answer is still to come are not kept after it.
+  server.keepAliveTimeout = 1;
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeIdleConnections();
+    for (const socket of silent.get(server) ?? []) socket.destroy();
+  });
+}
+
+/** Connections on which nothing was asked yet. Node does not count them as idle, and would wait for them. */
+const silent = new WeakMap<Server, Set<Socket>>();
+
+function watchSilent(server: Server, sockets: Set<Socket>): void {
+  silent.set(server, sockets);
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
 }

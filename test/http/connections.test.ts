@@ -5,7 +5,7 @@ import { brotliCompressSync, gzipSync } from 'node:zlib';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Pace, readChunks } from '../../api/http/chunks.ts';
-import { makeHttpServer, usualLimits } from '../../api/http/httpServer.ts';
+import { closeServer, makeHttpServer, usualLimits } from '../../api/http/httpServer.ts';
 import { readQuery } from '../../api/http/readQuery.ts';
 import { DomainError } from '../../core/errors.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
@@ -203,6 +203,31 @@ describe('a connection that holds on', () => {
     server.close();
     return text;
   }
+
+  it('without a word does not keep the server from ending, an answer that is still to come does', async () => {
+    let answer = () => {};
+    const asked = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const server = makeHttpServer((_, response) => void asked.then(() => response.end('done')), pino({ level: 'silent' }), {
+      ...usualLimits,
+      limitsAddresses: false,
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const open = () => connect({ port: (server.address() as AddressInfo).port, host: '127.0.0.1' });
+    const request = once(server, 'request');
+    const asker = open();
+    asker.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await request;
+    const accepted = once(server, 'connection');
+    const silent = open();
+    await accepted;
+    const closed = closeServer(server);
+    await once(silent, 'close');
+    answer();
+    expect(await readToEnd(asker)).toContain('done');
+    await closed;
+  });
 
   it.each([
     ['without a word', () => {}, /^HTTP\/1\.1 400 .*did not arrive in time/s],
