@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readMerge } from '../activities/merge/mergeFile.ts';
+import { readReturnedFile } from '../activities/merge/readReturnedFile.ts';
 import { seeEverything } from '../core/table/visibleTable.ts';
 import { acrossAccounts } from '../store/pg/accountScope.ts';
 import { queryTable } from '../store/tables/openRelation.ts';
@@ -56,13 +56,7 @@ async function measureMerges(rig: BenchRig): Promise<void> {
                WHERE ${columns.map((name) => `b.${name} IS DISTINCT FROM f.${name}`).join(' OR ')}`,
             ),
           ),
-        read: (round) =>
-          readMerge(tables.services, tables.principal, {
-            workbook: tables.workbook,
-            table: `large${round}`,
-            branchId: branches[round] ?? '',
-            file: { path, filename: 'returned.csv' },
-          }),
+        read: () => readReturnedFile(tables.services, tables.principal.userId, { path, filename: 'returned.csv' }, async () => {}),
         merge: async (round) => {
           const form = new FormData();
           form.append('branch_id', branches[round] ?? '');

@@ -23,6 +23,11 @@ export class OpenFile {
     return (await this.process.ask({ ...request, op }, onProgress)) as Steps[Op]['reply'];
   }
 
+  /** Lets the process read one more file; returns the path as the process sees it. */
+  share(path: string): Promise<string> {
+    return this.process.share(path);
+  }
+
   /** Moves a file that the process wrote to a draft, which the caller removes. */
   async take(name: string): Promise<string> {
     const draft = await this.blobs.draft();

@@ -1,31 +1,39 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import { matchHeader } from '../../core/merge/matchHeader.ts';
-import { holdsCells, type PackedRow, unpackRow } from '../../core/merge/packedRow.ts';
+import { unpackRow } from '../../core/merge/packedRow.ts';
 import { type MergePlan, MergePlanner, type RowFault } from '../../core/merge/planMerge.ts';
-import { fillDefaults } from '../../core/table/cells.ts';
 import { type PreparedEdit, planRowEdit } from '../../core/table/edit.ts';
 import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
-import { type ByteColumn, readByteText, readRowIds } from '../../core/table/textBatch.ts';
 import { rowIdField, seeEverything } from '../../core/table/visibleTable.ts';
 import type { BranchRecord } from '../../store/pg/branches.ts';
 import { listMergedVersions } from '../../store/pg/ops.ts';
 import { findCurrentTableById, findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { eachByteBatch } from '../../store/tables/readByteBatches.ts';
+import { writeBatchFile } from '../../store/tables/readByteBatches.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
 import { findUnloggedVersions, readLog } from '../rows/readLog.ts';
 import { writeLargeEdit } from '../rows/writeLargeEdit.ts';
 import { requireEditable } from '../tables/editTable.ts';
 import { openVisibleTable } from '../tables/openVisibleTable.ts';
-import { findSheet, mostRows, type ReturnedFile, refuseHeader, refuseMergedCells, refuseTooLarge } from './readReturnedFile.ts';
+import {
+  type BaseRows,
+  type DifferingRows,
+  findSheet,
+  mostRows,
+  type ReturnedFile,
+  refuseHeader,
+  refuseMergedCells,
+  refuseTooLarge,
+} from './readReturnedFile.ts';
 
-/** A sheet of the file with the columns of its table. */
-export interface MergeInput {
+/** A sheet of the file with the columns of its table, and what differs from the export. */
+export interface MergeInput extends DifferingRows {
   branch: BranchRecord;
   sheet: string;
   columns: ColumnRecord[];
-  rows: PackedRow[];
+  /** Ids of the columns of the export, in the order of the rows' texts. */
+  baseColumns: number[];
 }
 
 export interface PreparedMerge extends PreparedEdit {
@@ -52,11 +60,23 @@ export async function readInput(
   const matched = matchHeader(sheet.header, branch.columns, columns);
   if (matched.kind === 'faulty') throw refuseHeader(sheet.name, matched.faults);
   if (sheet.rows > mostRows) throw refuseTooLarge(`has more than ${mostRows} rows`);
+  const base = await openBase(services, at, branch);
   return {
     branch,
     sheet: sheet.name,
     columns: matched.header.columns.map(({ column }) => column),
-    rows: await file.readRows(place, matched.header),
+    baseColumns: base.columns,
+    ...(await file.compareRows(place, matched.header, base)),
+  };
+}
+
+async function openBase(services: Services, { table }: TableAt, branch: BranchRecord): Promise<BaseRows> {
+  const base = await findTableAt(services.db.pool, table, branch.baseVersion);
+  if (!base) throw new DomainError('in-use', 'The rows of the export are not kept any more.', 'Export the table again.');
+  const visible = seeEverything(base);
+  return {
+    columns: visible.columns.map(({ id }) => id),
+    write: (path) => writeBatchFile(services, { visible, columns: [...visible.columns, rowIdField] }, path),
   };
 }
 
@@ -68,34 +88,25 @@ async function requireCurrent(services: Services, branch: BranchRecord): Promise
 }
 
 /** Plans the merge on the current version, and writes its file if it is large. */
-export async function prepareMerge(services: Services, { branch, sheet, columns, rows }: MergeInput): Promise<PreparedMerge> {
+export async function prepareMerge(services: Services, input: MergeInput): Promise<PreparedMerge> {
+  const { branch, sheet, columns, baseColumns, rows, unchanged } = input;
   const at = await requireCurrent(services, branch);
-  const base = await findTableAt(services.db.pool, at.table, branch.baseVersion);
-  if (!base) throw new DomainError('in-use', 'The rows of the export are not kept any more.', 'Export the table again.');
   const ids = new Set(at.columns.map(({ id }) => id));
-  const inFile = columns.filter(({ id }) => ids.has(id));
-  if (inFile.length < columns.length)
+  if (!columns.every(({ id }) => ids.has(id)))
     throw new DomainError('in-use', 'Columns of the file were changed meanwhile.', 'Merge the file again.');
-  const byId = new Map<number, PackedRow>();
-  const planner = new MergePlanner(at.columns, columns, await listEarlierInserts(services, at, branch.id));
-  for (const row of rows) {
-    const [place, rowId] = row;
-    const twin = typeof rowId === 'number' ? byId.get(rowId) : undefined;
-    if (twin) planner.add({ rowId: rowId as number, base: null, current: null, file: { ...unpackRow(row), place, twin: twin[0] } });
-    else if (typeof rowId === 'number') byId.set(rowId, row);
-    else planner.add({ rowId: null, base: null, current: null, file: unpackRow(row) });
-  }
-  const candidates = await listCandidates(services, base, { all: at.columns, inFile: columns }, byId, planner);
-  const touched = await listTouched(services, base, at);
-  const asked = [...candidates.keys()].filter((rowId) => touched?.has(rowId) ?? true);
+  const planner = new MergePlanner(at.columns, columns, unchanged, await listEarlierInserts(services, at, branch.id));
+  const touched = await listTouched(services, at, branch.baseVersion);
+  const isTouched = (rowId: number) => touched?.has(rowId) ?? true;
+  const asked = rows.flatMap(([rowId, base]) => (base && typeof rowId === 'number' && isTouched(rowId) ? [rowId] : []));
   const stored = await readStoredRows(services, at, asked);
-  if (touched) for (const [rowId, baseCells] of candidates) if (!touched.has(rowId)) stored.set(rowId, fillDefaults(at.columns, baseCells));
-  for (const [rowId, baseCells] of candidates) {
-    const packed = byId.get(rowId);
-    byId.delete(rowId);
-    planner.add({ rowId, base: baseCells, current: stored.get(rowId) ?? null, file: packed ? unpackRow(packed) : null });
+  for (const row of rows) {
+    const { rowId: given, base: texts, file } = unpackRow(row);
+    const rowId = typeof given === 'number' ? given : null;
+    const base: Cells | null = texts && {};
+    if (base) for (const [i, id] of baseColumns.entries()) base[id] = texts?.[i] ?? null;
+    const current = rowId === null || isTouched(rowId) ? (stored.get(rowId ?? 0) ?? null) : base;
+    planner.add({ rowId, base, current, file });
   }
-  for (const [rowId, row] of byId) planner.add({ rowId, base: null, current: null, file: unpackRow(row) });
   const { plan } = planner;
   if (plan.faults.length > 0) throw refuseRows(sheet, plan.faults);
   const edit = planRowEdit('merge.apply', plan.entries, { branch_id: branch.id, conflicts: plan.conflicts.length });
@@ -103,39 +114,9 @@ export async function prepareMerge(services: Services, { branch, sheet, columns,
   return { ...(await writeLargeEdit(services, prepared)), branch, conflicts: plan.conflicts, unchanged: plan.unchanged };
 }
 
-/** Rows of the export that the file changed or does not have. The others are counted, and taken out of `byId`. */
-async function listCandidates(
-  services: Services,
-  base: TableAt,
-  columns: { all: ColumnRecord[]; inFile: ColumnRecord[] },
-  byId: Map<number, PackedRow>,
-  planner: MergePlanner,
-): Promise<Map<number, Cells>> {
-  const visible = seeEverything(base);
-  const kept = new Set(columns.all.map(({ id }) => id));
-  const read = visible.columns.filter(({ id }) => kept.has(id));
-  const places = columns.inFile.map(({ id }) => read.findIndex((column) => column.id === id));
-  const candidates = new Map<number, Cells>();
-  await eachByteBatch(services, { visible, columns: [...read, rowIdField] }, async (batch) => {
-    const { columns: cells } = batch;
-    const inFile = places.map((place) => cells[place]);
-    for (const [i, rowId] of readRowIds(batch).entries()) {
-      const row = byId.get(rowId);
-      if (row && holdsCells(row, inFile, i)) {
-        byId.delete(rowId);
-        planner.plan.unchanged += 1;
-        continue;
-      }
-      const texts = read.map(({ id }, place) => [id, readByteText(cells[place] as ByteColumn, i)] as const);
-      candidates.set(rowId, Object.fromEntries(texts));
-    }
-  });
-  return candidates;
-}
-
 /** Rows that were changed since the export. Null: there are many, or not all changes are in the log. */
-async function listTouched(services: Services, base: TableAt, at: TableAt): Promise<Set<number> | null> {
-  const [after, upTo] = [base.editVersion, at.editVersion];
+async function listTouched(services: Services, at: TableAt, after: number): Promise<Set<number> | null> {
+  const upTo = at.editVersion;
   if (!(await findUnloggedVersions(services, at.table.id, after, upTo)).logTellsAll) return null;
   const entries = await readLog(services, at.table.id, { after, upTo, limit: mostRows + 1, withCells: false });
   return entries.length > mostRows ? null : new Set(entries.map(({ rowId }) => rowId));

@@ -9,7 +9,7 @@ import { type OpenFile, workOnSentFile } from '../ingest/workOnFile.ts';
 import { cleanFilename } from '../sources/receiveFile.ts';
 import { recogniseFile } from '../sources/recogniseFile.ts';
 
-/** Rows are held in memory while they are merged. */
+/** Rows that differ are held in memory while they are merged, and all may. */
 export const mostRows = 100_000;
 const mostBytes = 96 * 1024 * 1024;
 const timeMs = 60_000;
@@ -24,7 +24,21 @@ export interface ReturnedFile {
   /** The branch that it says it is of. */
   branchId: string | null;
   sheets: ReturnedSheet[];
-  readRows(sheet: number, header: MatchedHeader): Promise<PackedRow[]>;
+  compareRows(sheet: number, header: MatchedHeader, base: BaseRows): Promise<DifferingRows>;
+}
+
+/** The rows of the export. */
+export interface BaseRows {
+  /** Ids of the columns. */
+  columns: number[];
+  /** Writes them as a batch file. */
+  write(path: string): Promise<void>;
+}
+
+export interface DifferingRows {
+  rows: PackedRow[];
+  /** Rows of the file that nobody edited. */
+  unchanged: number;
 }
 
 /** Strangers wrote the file, so it is read in a process of its own. */
@@ -44,19 +58,29 @@ export async function readReturnedFile<T>(
     );
   return workOnSentFile(services, userId, { path: sent.path, format, filename }, { timeMs }, async (file) => {
     const { branchId, sheets } = await file.ask('openReturned', { input: file.input });
-    return work({ branchId, sheets, readRows: (sheet, header) => readRows(file, sheet, header) });
+    return work({ branchId, sheets, compareRows: (...wanted) => compareRows(services, file, ...wanted) });
   });
 }
 
-async function readRows(file: OpenFile, sheet: number, header: MatchedHeader): Promise<PackedRow[]> {
-  const columns = header.columns.map(({ place, column }) => ({ place, type: column.type }));
-  const path = await file.take(await file.ask('writeReturned', { sheet, rowId: header.rowId, columns }));
+async function compareRows(
+  services: Services,
+  file: OpenFile,
+  sheet: number,
+  header: MatchedHeader,
+  base: BaseRows,
+): Promise<DifferingRows> {
+  const columns = header.columns.map(({ place, column }) => ({ place, type: column.type, base: base.columns.indexOf(column.id) }));
+  const draft = await services.blobs.draft();
+  let path: string | null = null;
   try {
+    await base.write(draft);
+    const compared = await file.ask('compareReturned', { sheet, rowId: header.rowId, columns, base: await file.share(draft) });
+    path = await file.take(compared.file);
     if ((await stat(path)).size > mostBytes) throw refuseTooLarge(`takes more than ${mostBytes} bytes`);
     const lines = (await readFile(path, 'utf8')).split('\n');
-    return lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as PackedRow]));
+    return { rows: lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as PackedRow])), unchanged: compared.unchanged };
   } finally {
-    await rm(path, { force: true });
+    for (const each of [draft, path]) if (each) await rm(each, { force: true });
   }
 }
 

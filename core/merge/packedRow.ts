@@ -1,36 +1,54 @@
-import { type ByteColumn, holdsText } from '../table/textBatch.ts';
 import type { FileCell, FileCellKind } from './fileCell.ts';
-import type { FileRow } from './planMerge.ts';
+import type { FileEdit, FileRow } from './planMerge.ts';
 
-/** A row of a returned file in few objects: the kinds of its cells are letters of one text, capitals where the type cannot hold them. */
-export type PackedRow = [place: number, rowId: number | string | null, kinds: string, ...texts: (string | null)[]];
+/** A row that a returned file changed, added or left out, with what it was in the export. */
+export interface ReturnedRow {
+  rowId: number | string | null;
+  /** Null: the file does not have it. */
+  file: FileRow | null;
+  /** Canonical texts of the columns of the export. Null: the export does not have it. */
+  base: (string | null)[] | null;
+}
+
+/**
+ * The same in few objects. `kinds` has a letter for each column of the file: a dot where nothing was edited, a dash for a cell that
+ * was cleared, capitals where the type cannot hold the value. `texts` are those of the letters.
+ */
+export type PackedRow = [
+  rowId: ReturnedRow['rowId'],
+  base: ReturnedRow['base'],
+  place: number | null,
+  twin: number | null,
+  kinds: string,
+  ...texts: string[],
+];
 
 const letters: Record<FileCellKind, string> = { text: 't', number: 'n', boolean: 'b', date: 'd', error: 'e', loose: 'l' };
 const kindOf = new Map(Object.entries(letters).map(([kind, letter]) => [letter, kind as FileCellKind]));
 
-export function packRow({ place, rowId, cells }: FileRow): PackedRow {
+export function packRow({ rowId, base, file }: ReturnedRow): PackedRow {
   let kinds = '';
-  for (const cell of cells) {
-    const letter = cell ? letters[cell.kind] : '-';
-    kinds += cell && !cell.fits ? letter.toUpperCase() : letter;
+  const texts: string[] = [];
+  for (const { column, cell } of file?.edits ?? []) {
+    kinds = kinds.padEnd(column, '.');
+    if (cell === null) kinds += '-';
+    else {
+      kinds += cell.fits ? letters[cell.kind] : letters[cell.kind].toUpperCase();
+      texts.push(cell.text);
+    }
   }
-  return [place, rowId, kinds, ...cells.map((cell) => cell?.text ?? null)];
+  return [rowId, base, file?.place ?? null, file?.twin ?? null, kinds, ...texts];
 }
 
-export function unpackRow([place, rowId, kinds, ...texts]: PackedRow): FileRow {
-  const cells = texts.map((text, i): FileCell | null => {
-    const letter = kinds[i] ?? '-';
+export function unpackRow([rowId, base, place, twin, kinds, ...texts]: PackedRow): ReturnedRow {
+  if (place === null) return { rowId, base, file: null };
+  const edits: FileEdit[] = [];
+  let next = 0;
+  for (const [column, letter] of [...kinds].entries()) {
+    if (letter === '.') continue;
     const kind = kindOf.get(letter.toLowerCase());
-    return text === null || kind === undefined ? null : { kind, text, fits: letter === letter.toLowerCase() };
-  });
-  return { place, rowId, cells };
-}
-
-/** Whether a row holds exactly what stands in these columns: then nothing in it was edited. */
-export function holdsCells(row: PackedRow, columns: readonly (ByteColumn | undefined)[], place: number): boolean {
-  for (const [i, column] of columns.entries()) {
-    const text = row[i + 3] as string | null;
-    if (column ? !holdsText(column, place, text) : text !== null) return false;
+    const cell: FileCell | null = kind ? { kind, text: texts[next++] ?? '', fits: letter === letter.toLowerCase() } : null;
+    edits.push({ column, cell });
   }
-  return row[2] === row[2].toLowerCase();
+  return { rowId, base, file: { place, rowId, edits, ...(twin === null ? {} : { twin }) } };
 }

@@ -16,8 +16,14 @@ export interface FileRow {
   rowId: number | string | null;
   /** An earlier row of the file with the same row id. */
   twin?: number;
-  /** In the order of the columns that the file has. */
-  cells: (FileCell | null)[];
+  /** The cells that differ from the export, in the order of the columns. */
+  edits: FileEdit[];
+}
+
+export interface FileEdit {
+  /** Its place among the columns that the file has. */
+  column: number;
+  cell: FileCell | null;
 }
 
 /** One row on its three sides; null where it does not exist. */
@@ -68,7 +74,7 @@ interface Edit {
  * cell, or one changed a row that the other deleted, the file wins and a conflict keeps what it replaced.
  */
 export class MergePlanner {
-  readonly plan: MergePlan = { entries: [], conflicts: [], faults: [], unchanged: 0 };
+  readonly plan: MergePlan;
   private readonly typed: { column: ColumnRecord; type: ColumnType }[];
   private readonly types: ReadonlyMap<number, ColumnType>;
   private readonly earlier = new Map<string, number>();
@@ -77,13 +83,16 @@ export class MergePlanner {
   /**
    * @param columns all of the table's current columns
    * @param inFile those that the file has, in its order
+   * @param unchanged rows of the file that are not added because nothing in them was edited
    * @param earlierInserts rows that earlier merges of the same export added and that still exist, as they were then
    */
   constructor(
     private readonly columns: ColumnRecord[],
     inFile: ColumnRecord[],
+    unchanged = 0,
     earlierInserts: Iterable<Cells> = [],
   ) {
+    this.plan = { entries: [], conflicts: [], faults: [], unchanged };
     this.types = new Map(columns.map(({ id, type }) => [id, parseColumnType(type) as ColumnType]));
     this.typed = inFile.map((column) => ({ column, type: parseColumnType(column.type) as ColumnType }));
     for (const cells of earlierInserts) {
@@ -107,20 +116,21 @@ export class MergePlanner {
       this.insertRow(file);
       return;
     }
-    const edits = this.listEdits(file, base);
+    const edits = this.checkEdits(file);
     if (!edits) return;
     if (edits.length === 0) this.plan.unchanged += 1;
     else if (current) this.updateRow(rowId, base, current, edits);
     else this.restoreRow(rowId, base, edits);
   }
 
-  /** The cells that the file changed; null if some do not fit their columns. */
-  private listEdits({ place, cells }: FileRow, base: Cells | null): Edit[] | null {
+  /** Null if some do not fit their columns. */
+  private checkEdits({ place, edits: given }: FileRow): Edit[] | null {
     const edits: Edit[] = [];
     let fits = true;
-    for (const [i, { column, type }] of this.typed.entries()) {
-      const cell = cells[i] ?? null;
-      if (sameAsExcel(type, base ? readCell(base, column) : null, cell)) continue;
+    for (const { column: at, cell } of given) {
+      const typed = this.typed[at];
+      if (!typed) throw new Error(`the file has no column ${at}`);
+      const { column, type } = typed;
       if (cell && !cell.fits) {
         fits = false;
         this.fail(place, column.name, explainUnfit(type, cell));
@@ -130,7 +140,7 @@ export class MergePlanner {
   }
 
   private insertRow(file: FileRow): void {
-    const edits = this.listEdits(file, null);
+    const edits = this.checkEdits(file);
     // Rows without any value are left over below a table.
     if (!edits || edits.length === 0) return;
     const given = toCells(edits);

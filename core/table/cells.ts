@@ -7,5 +7,7 @@ export function readCell(cells: Cells, { id, defaultText }: Pick<ColumnRecord, '
 
 /** The whole row, with exactly these columns. */
 export function fillDefaults(columns: ColumnRecord[], cells: Cells): Cells {
-  return Object.fromEntries(columns.map((column) => [column.id, readCell(cells, column)]));
+  const filled: Cells = {};
+  for (const column of columns) filled[column.id] = readCell(cells, column);
+  return filled;
 }

@@ -35,26 +35,59 @@ export function holdsText(column: ByteColumn, row: number, text: string | null):
   if (text === null || !isValid(validity, row)) return text === null && !isValid(validity, row);
   const start = offsets[row] as number;
   const length = (offsets[row + 1] as number) - start;
-  if (text.length > length) return false;
+  if (text.length > length || text.length * 3 < length) return false;
+  let at = start;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
-    if (code >= 0x80) return readByteText(column, row) === text;
-    if (code !== bytes[start + i]) return false;
+    if (code < 0x80) {
+      if (bytes[at++] !== code) return false;
+    } else if (code >= 0x800 && (code < 0xd800 || code > 0xdfff)) {
+      if (
+        bytes[at] !== (0xe0 | (code >> 12)) ||
+        bytes[at + 1] !== (0x80 | ((code >> 6) & 0x3f)) ||
+        bytes[at + 2] !== (0x80 | (code & 0x3f))
+      )
+        return false;
+      at += 3;
+    } else return readByteText(column, row) === text;
   }
-  return text.length === length;
+  return at === start + length;
 }
 
-/** A whole number, such as a row id. */
-function readByteNumber({ bytes, offsets }: ByteColumn, row: number): number {
+export function isNull({ validity }: ByteColumn, row: number): boolean {
+  return !isValid(validity, row);
+}
+
+/** Whether a value of one column has the bytes of a value of another. At `blank` the first may have a T in place of a blank. */
+export function sameBytes(a: ByteColumn, i: number, b: ByteColumn, row: number, blank = -1): boolean {
+  const start = a.offsets[i] as number;
+  const shift = (b.offsets[row] as number) - start;
+  const end = a.offsets[i + 1] as number;
+  if (end + shift !== b.offsets[row + 1] || !isValid(a.validity, i) || !isValid(b.validity, row)) return false;
+  for (let at = start; at < end; at += 1) {
+    const byte = a.bytes[at];
+    if (byte !== b.bytes[at + shift] && !(at - start === blank && byte === 0x54 && b.bytes[at + shift] === 0x20)) return false;
+  }
+  return true;
+}
+
+/** A positive whole number, such as a row id; null for anything else. */
+export function readByteNumber({ bytes, offsets }: ByteColumn, row: number): number | null {
+  const [start, end] = [offsets[row] as number, offsets[row + 1] as number];
+  if (bytes[start] === 0x30) return null;
   let number = 0;
-  for (let i = offsets[row] ?? 0; i < (offsets[row + 1] ?? 0); i += 1) number = number * 10 + ((bytes[i] as number) - 0x30);
-  return number;
+  for (let i = start; i < end; i += 1) {
+    const digit = (bytes[i] as number) - 0x30;
+    if (digit < 0 || digit > 9) return null;
+    number = number * 10 + digit;
+  }
+  return number > 0 && Number.isSafeInteger(number) ? number : null;
 }
 
 /** The row ids, which are the last column. */
 export function readRowIds({ rowCount, columns }: ByteBatch): number[] {
   const ids = columns.at(-1) as ByteColumn;
-  return Array.from({ length: rowCount }, (_, row) => readByteNumber(ids, row));
+  return Array.from({ length: rowCount }, (_, row) => readByteNumber(ids, row) ?? 0);
 }
 
 /** The first rows. */

@@ -3,6 +3,7 @@ import { rowIdColumn } from '../../core/table/table.ts';
 import { type ByteBatch, cutBatch, encodeBatch } from '../../core/table/textBatch.ts';
 import { cellText } from '../duckdb/cellText.ts';
 import { openFrom } from '../duckdb/engine.ts';
+import { BatchFile } from '../duckdb/formats/batchFile.ts';
 import { ChunkReader } from '../duckdb/formats/chunkReader.ts';
 import { copyTexts } from '../duckdb/formats/rawTexts.ts';
 import { PartOpener } from '../duckdb/formats/rowParts.ts';
@@ -49,6 +50,17 @@ export async function eachByteBatch(
   }
 }
 
+/** Writes the rows of a version to a local file. */
+export async function writeBatchFile(storage: TableStorage, projection: Projection, path: string): Promise<void> {
+  const file = await BatchFile.create(path, projection.columns.length);
+  try {
+    await eachByteBatch(storage, projection, (batch) => file.write(batch));
+    await file.finish();
+  } finally {
+    await file.close();
+  }
+}
+
 function readNarrow(storage: TableStorage, projection: Projection): () => Promise<ByteBatch[] | null> {
   const { columns } = projection;
   const list = columns.map(({ name, type }) => cellText(quoteName(name), type)).join(', ');
@@ -57,7 +69,8 @@ function readNarrow(storage: TableStorage, projection: Projection): () => Promis
     spans: cutWindows(projection),
     open: async (connection: DuckDBConnection, window: { min: number; max: number }) =>
       openFrom(connection, storage.blobs, await openProjection(storage, projection, window)),
-    select: (from: string) => `SELECT ${list} FROM ${from} ORDER BY ${rowIdColumn}`,
+    // Sorted first, because texts are longer than what they are made from.
+    select: (from: string) => `SELECT ${list} FROM (SELECT * FROM ${from} ORDER BY ${rowIdColumn})`,
   };
   const parts = new PartOpener(source, partBytes);
   return () =>

@@ -2,6 +2,8 @@
 
 /** Many short strings as UTF-8 in one buffer: a tenth of the memory of string objects, and no work for the garbage collector. */
 
+import type { ByteColumn } from '../../core/table/textBatch.ts';
+
 export class StringArena {
   count = 0;
   private bytes = Buffer.allocUnsafe(64 * 1024);
@@ -47,6 +49,13 @@ export class StringArena {
     const { bytes } = this;
     for (let i = start, j = from; i < end; i += 1, j += 1) if (bytes[j] !== other[i]) return false;
     return true;
+  }
+
+  /** All of them, as views of what is kept here. */
+  toColumn(): ByteColumn {
+    const offsets = new Int32Array(this.count + 1);
+    offsets.set(this.ends.subarray(0, this.count), 1);
+    return { bytes: this.bytes, offsets, validity: null };
   }
 
   clear(): void {

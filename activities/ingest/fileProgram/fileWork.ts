@@ -19,10 +19,11 @@ import { writeRaw } from '../writeRaw.ts';
 import { writeRecords } from '../writeRecords.ts';
 import { writeProvenance, writeTables } from '../writeTables.ts';
 import { buildRegions } from './buildRegions.ts';
+import { compareReturned } from './compareReturned.ts';
 import { listUnderstood } from './listUnderstood.ts';
 import { openRecords, readGrids } from './readInput.ts';
 import { readPreview } from './readPreview.ts';
-import { describeReturned, openReturned, type ReturnedFile, writeReturned } from './readReturned.ts';
+import { describeReturned, openReturned, type ReturnedFile } from './readReturned.ts';
 import type { MadeTable, Step, Steps } from './requests.ts';
 import { writeRows } from './writeRows.ts';
 
@@ -126,9 +127,9 @@ export function handleFiles(tools: FileTools): Handlers {
       return { branchId: returned.branchId, sheets: describeReturned(returned) };
     },
 
-    async writeReturned(wanted) {
+    async compareReturned(wanted) {
       if (!returned) throw new Error('no file is open');
-      return writeReturned(tools.blobs, returned, wanted);
+      return compareReturned(tools.blobs, returned, wanted);
     },
 
     async forget() {

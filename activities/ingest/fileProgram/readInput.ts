@@ -9,7 +9,7 @@ import { readWorkbook } from '../../../store/xlsx/index.ts';
 import type { FileInput, Reader } from './requests.ts';
 
 /** A file is held in memory while it is structured; larger files stay raw. */
-const limits = { cellsInMemory: 5_000_000, formulaCharacters: 64 * 1024 * 1024 };
+export const memoryLimits = { cellsInMemory: 5_000_000, formulaCharacters: 64 * 1024 * 1024 };
 
 export async function openRecords({ path, format, lines }: FileInput): Promise<RecordFile> {
   if (!lines) return openLocalRecords(path, format);
@@ -22,12 +22,12 @@ export async function openRecords({ path, format, lines }: FileInput): Promise<R
  */
 export async function readGrids(input: FileInput): Promise<{ grids: Grid[]; reader: Reader; typed?: RecordColumn[] }> {
   const { path, format, filename } = input;
-  if (format === 'xlsx') return { grids: (await readWorkbook(path, { limits })).sheets, reader: { format } };
+  if (format === 'xlsx') return { grids: (await readWorkbook(path, { limits: memoryLimits })).sheets, reader: { format } };
   if (isRecordFormat(format)) {
-    const { grid, columns } = await readRecordGrid(await openRecords(input), filename, limits.cellsInMemory);
+    const { grid, columns } = await readRecordGrid(await openRecords(input), filename, memoryLimits.cellsInMemory);
     return { grids: [grid], reader: { format }, typed: columns };
   }
   const { encoding, delimiter } = input.reader ?? {};
-  const text = await readCsv(path, { filename, encoding, delimiter, limits });
+  const text = await readCsv(path, { filename, encoding, delimiter, limits: memoryLimits });
   return { grids: [text.grid], reader: { format, encoding: text.encoding, delimiter: text.delimiter } };
 }

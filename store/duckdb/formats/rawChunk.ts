@@ -28,7 +28,7 @@ function handleOf(chunk: DuckDBDataChunk): bindings.DataChunk {
   return handle;
 }
 
-export function countNulls({ validity, rowCount }: RawColumn): number {
+export function countNulls({ validity, rowCount }: Pick<RawColumn, 'validity' | 'rowCount'>): number {
   if (validity === null) return 0;
   let valid = 0;
   const wholeBytes = rowCount >> 3;

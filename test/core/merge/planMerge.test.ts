@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type ColumnType, parseColumnType } from '../../../core/cells/columnTypes.ts';
 import type { FileCell } from '../../../core/merge/fileCell.ts';
 import { type FileRow, MergePlanner, type ThreeSides } from '../../../core/merge/planMerge.ts';
+import { sameAsExcel } from '../../../core/merge/sameAsExcel.ts';
 import type { Cells } from '../../../core/table/table.ts';
 import { applyEntries, type Rows } from '../table/anyEdit.ts';
 import { makeColumn } from '../table/makeTable.ts';
@@ -13,28 +15,42 @@ const text = (value: string): FileCell => ({ kind: 'text', text: value, fits: tr
 const number = (value: number): FileCell => ({ kind: 'number', text: String(value), fits: true });
 const row = (code: string | null, amount: string | null, hidden: string | null = 'h'): Cells => ({ '1': code, '2': amount, '3': hidden });
 
-/** The join that the store makes in the engine. */
-function join(base: Rows, current: Rows, file: FileRow[]): ThreeSides[] {
+/** A row of the file with all of its cells. */
+interface SheetRow extends Pick<FileRow, 'place' | 'rowId'> {
+  cells: (FileCell | null)[];
+}
+
+const types = inFile.map(({ type }) => parseColumnType(type) as ColumnType);
+
+function compare({ place, rowId, cells }: SheetRow, base: Cells | null): FileRow {
+  const edits = cells.flatMap((cell, column) =>
+    sameAsExcel(types[column] as ColumnType, base?.[column + 1] ?? null, cell) ? [] : [{ column, cell }],
+  );
+  return { place, rowId, edits };
+}
+
+function join(base: Rows, current: Rows, file: SheetRow[]): ThreeSides[] {
   const ids = new Set(file.flatMap(({ rowId }) => (typeof rowId === 'number' ? [rowId] : [])));
   const first = new Map<number, number>();
   const rows = file.map((each): ThreeSides => {
-    if (typeof each.rowId !== 'number') return { rowId: null, base: null, current: null, file: each };
+    if (typeof each.rowId !== 'number') return { rowId: null, base: null, current: null, file: compare(each, null) };
     const twin = first.get(each.rowId);
     first.set(each.rowId, twin ?? each.place);
     const sides = { rowId: each.rowId, base: base.get(each.rowId) ?? null, current: current.get(each.rowId) ?? null };
-    return { ...sides, file: twin === undefined ? each : { ...each, twin } };
+    const row = compare(each, sides.base);
+    return { ...sides, file: twin === undefined ? row : { ...row, twin } };
   });
   const left = [...base.keys()].filter((id) => !ids.has(id));
   return [...rows, ...left.map((id) => ({ rowId: id, base: base.get(id) ?? null, current: current.get(id) ?? null, file: null }))];
 }
 
-function merge(base: Rows, current: Rows, file: FileRow[], earlier: Cells[] = []) {
-  const planner = new MergePlanner(columns, inFile, earlier);
+function merge(base: Rows, current: Rows, file: SheetRow[], earlier: Cells[] = []) {
+  const planner = new MergePlanner(columns, inFile, 0, earlier);
   for (const each of join(base, current, file)) planner.add(each);
   return planner.plan;
 }
 
-const at = (place: number, rowId: FileRow['rowId'], ...cells: (FileCell | null)[]): FileRow => ({ place, rowId, cells });
+const at = (place: number, rowId: FileRow['rowId'], ...cells: (FileCell | null)[]): SheetRow => ({ place, rowId, cells });
 const base: Rows = new Map([
   [1, row('007', '10')],
   [2, row('008', '20')],
@@ -102,7 +118,7 @@ describe('a merge', () => {
 
   it('brings a row back that was deleted meanwhile and edited in the file, with a conflict for the row', () => {
     const current: Rows = new Map([[1, row('007', '10')]]);
-    const { entries, conflicts } = merge(base, current, [untouched[0] as FileRow, at(3, 2, text('008'), number(21))]);
+    const { entries, conflicts } = merge(base, current, [untouched[0] as SheetRow, at(3, 2, text('008'), number(21))]);
     expect(entries).toEqual([{ rowId: 2, op: 'I', changed: [1, 2, 3], cells: row('008', '21'), before: null }]);
     expect(conflicts).toEqual([{ rowId: 2, columnId: 0, base: '2', prior: null, current: '2' }]);
   });
@@ -115,7 +131,7 @@ describe('a merge', () => {
     expect(merge(base, new Map([...base, [3, row('new', '1')]]), untouched)).toMatchObject({ entries: [], conflicts: [] });
   });
 
-  it.each<[what: string, row: FileRow, name: string, why: RegExp]>([
+  it.each<[what: string, row: SheetRow, name: string, why: RegExp]>([
     ['an unknown row id', at(4, 9, text('x'), null), '__svc_row_id', /names no row of the export/],
     ['a row id twice', at(4, 1, text('x'), null), '__svc_row_id', /row id of row 2 already/],
     ['a text for a row id', at(4, 'abc', text('x'), null), '__svc_row_id', /is no row id/],
@@ -206,7 +222,7 @@ describe('any merge', () => {
   });
 });
 
-function writeRow(from: Rows, { rowId, cells: [code, amount] }: RowDoing, place: number): FileRow {
+function writeRow(from: Rows, { rowId, cells: [code, amount] }: RowDoing, place: number): SheetRow {
   const was = from.get(rowId) as Cells;
   const codeCell = code.edit ? (code.value === null ? null : text(code.value)) : was[1] === null ? null : excelCells[was[1] as string];
   const amountOf = (value: string | null) => (value === null ? null : number(Number(value)));
