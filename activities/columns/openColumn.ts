@@ -7,6 +7,7 @@ import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { EditedTable } from '../../store/pg/tables.ts';
+import { holdTags } from '../../store/pg/tagFlows.ts';
 import type { Services } from '../../store/services.ts';
 import { requireExpected } from '../rows/checkVersion.ts';
 import { applyEdit, requireEditable } from '../tables/editTable.ts';
@@ -43,6 +44,7 @@ export async function tellBroken(services: Services, principal: Principal, chang
 
 /** Applies the edit and the change of columns in one transaction. */
 export async function applyColumnChange(tx: Tx, prepared: PreparedColumnChange): Promise<EditedTable> {
+  await holdTags(tx, prepared.at.table.workbookId, prepared.at.table.policyVersion);
   const edited = await applyEdit(tx, prepared.at, prepared.plan);
   await prepared.change(tx, edited.editVersion);
   return edited;

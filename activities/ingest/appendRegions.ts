@@ -10,8 +10,10 @@ import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, updateJobInTx } from '../../store/pg/jobs.ts';
 import { insertLandings, lockSource, type SourceRecord } from '../../store/pg/sources.ts';
+import { holdTagsNow } from '../../store/pg/tagFlows.ts';
 import type { Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
+import { refuseTagged } from '../governance/tagLanded.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { prepareUpsert } from '../rows/upsertRows.ts';
@@ -21,6 +23,7 @@ import { requireTable } from '../tables/openTable.ts';
 import { openVisibleColumns } from '../tables/openVisibleTable.ts';
 import { endMaterialize } from './endMaterialize.ts';
 import type { MadeTable } from './fileProgram/requests.ts';
+import { listMadeTables } from './listMadeTables.ts';
 import { readRows } from './readRows.ts';
 import { type OpenFile, workOnFile } from './workOnFile.ts';
 
@@ -73,7 +76,13 @@ async function appendTables(
     const provenanceKeys: (string | null)[] = [];
     for (const table of tables) provenanceKeys.push(await traceAppended(file, edit.at, table, mapping));
     const append = async (tx: Tx, current: JobRecord<'materialize'>): Promise<MaterializeResult> => {
+      await holdTagsNow(tx, source.workbookId);
       const now = (await lockSource(tx, source.id)) as SourceRecord;
+      const made = await listMadeTables(tx.orm, source.id);
+      await refuseTagged(
+        tx,
+        made.map(({ table }) => table.id),
+      );
       const edited = await applyEdit(tx, edit.at, edit.plan);
       const ids = numberRows(edit.rowIds, edited.firstRowId);
       let from = 0;

@@ -1,10 +1,21 @@
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import type { ParseSpec } from '../../core/structuring/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
+import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
-import { findDraft, findSourceById, lockSource, type SourceRecord, saveDraft } from '../../store/pg/sources.ts';
+import {
+  findDraft,
+  findSourceById,
+  type LandedTable,
+  lockSource,
+  putStructured,
+  type SourceRecord,
+  saveDraft,
+} from '../../store/pg/sources.ts';
+import { holdTagsNow } from '../../store/pg/tagFlows.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
+import { tagMaterialized, tagStructured } from '../governance/tagLanded.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
@@ -14,6 +25,7 @@ import { endMaterialize } from './endMaterialize.ts';
 import { refuseSourceJob } from './failSourceJob.ts';
 import { keepTables } from './keepTables.ts';
 import { landTable, type WrittenTable } from './landTables.ts';
+import { listMadeTables } from './listMadeTables.ts';
 import { openTableNames, retryOnTakenName } from './tableNames.ts';
 import { workOnFile } from './workOnFile.ts';
 
@@ -58,7 +70,9 @@ async function makeTables(
   await withRoomForTables(services, source.accountId, draft, () =>
     retryOnTakenName(() =>
       commitForJob(services, job, async (tx, current) => {
+        await holdTagsNow(tx, source.workbookId);
         const now = (await lockSource(tx, source.id)) as SourceRecord;
+        const earlier = await listMadeTables(tx.orm, source.id);
         const names = await openTableNames(tx, source.workbookId);
         for (const [index, table] of draft.entries())
           await landTable(tx, {
@@ -68,9 +82,24 @@ async function makeTables(
             name: names.claim(table.name, table.sheet),
             position: 10_000 + index,
           });
+        await tagNew(tx, now, draft, earlier);
         const tableIds = draft.map(({ tableId }) => tableId);
         await endMaterialize(tx, current, now, { sourceId: source.id, tableIds, editVersion: null, opId: null, stale: [] });
       }),
     ),
+  );
+}
+
+/** Where the sheets have raw tables, it is known whose cells the new tables hold. */
+async function tagNew(tx: Tx, source: SourceRecord, made: WrittenTable[], earlier: LandedTable[]): Promise<void> {
+  const raw = new Map(earlier.filter(({ landing }) => landing.role === 'raw').map(({ landing, table }) => [landing.sheet, table.id]));
+  const [known, others] = [made.filter(({ sheet }) => raw.has(sheet)), made.filter(({ sheet }) => !raw.has(sheet))];
+  for (const { tableId, sheet, flows } of known) await putStructured(tx, { tableId, inputId: raw.get(sheet) ?? '', flows: flows ?? null });
+  await tagStructured(tx, source, known, raw);
+  await tagMaterialized(
+    tx,
+    source,
+    others,
+    earlier.map(({ table }) => table.id),
   );
 }

@@ -5,6 +5,7 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
 import { findDraft, type LandedTable, listDerivedNames, listLanded } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
+import { tagStructured } from '../governance/tagLanded.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { withRoomForTables } from '../storage/withRoom.ts';
@@ -68,6 +69,7 @@ async function takeOver(tx: Tx, job: JobRecord<'ingest'>, draft: StructuredDraft
   const names = await openTableNames(tx, source.workbookId);
   const rawBySheet = new Map(raw.map(({ landing, table }) => [landing.sheet, table.id]));
   await landAll(tx, job, source, draft.tables, names, rawBySheet);
+  await tagStructured(tx, source, draft.tables, rawBySheet);
   await endStructured(tx, job, source, draft, { extents: source.extents });
 }
 

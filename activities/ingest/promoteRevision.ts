@@ -8,6 +8,7 @@ import { placeTable } from '../../store/pg/restore.ts';
 import type { LandedTable, SourceRecord } from '../../store/pg/sources.ts';
 import { listTablesById, VersionMoved } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { tagRevised } from '../governance/tagLanded.ts';
 import { prepareCarry } from './carryEdits.ts';
 import { abandonIfGone, endIngest } from './endIngest.ts';
 import { type CarriedEdits, landTable, type RawDraft, relandTable, type WrittenTable } from './landTables.ts';
@@ -73,6 +74,7 @@ export async function promoteRevision(
   await relandRaw(tx, job, source, raw.tables, sheets, names);
   const rawBySheet = new Map(raw.tables.map((table) => [table.sheet, table.tableId]));
   await landAll(tx, job, source, structured?.tables ?? [], names, rawBySheet, before, carried);
+  await tagRevised(tx, source, { raw: raw.tables, structured: structured?.tables ?? [] }, before);
   const { revision, revise: bytes } = job.input;
   const fields = { ...bytes, revision, extents: raw.extents };
   if (structured) await endStructured(tx, job, source, structured, fields);

@@ -5,6 +5,7 @@ import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { lockTables, placeTable } from '../../store/pg/restore.ts';
 import { finishStructuring, type LandedTable, lockSource, putStructured, type SourceRecord } from '../../store/pg/sources.ts';
+import { holdTagsNow } from '../../store/pg/tagFlows.ts';
 import { settleCredits } from '../credits/settleCredits.ts';
 import { endIngest } from './endIngest.ts';
 import { type CarriedEdits, landTable, relandTable, type WrittenTable } from './landTables.ts';
@@ -12,8 +13,9 @@ import type { StructuredDraft } from './structure.ts';
 
 export type CarriedByTable = ReadonlyMap<string, CarriedEdits>;
 
-/** Locks the source, then the workbook's tables by ascending id, in the same order as every change. */
+/** Holds tags, then locks the source and the workbook's tables by ascending id, in the same order as every change. */
 export async function lockAll(tx: Tx, job: JobRecord<'ingest'>): Promise<SourceRecord> {
+  if (job.workbookId) await holdTagsNow(tx, job.workbookId);
   const source = (await lockSource(tx, job.input.sourceId)) as SourceRecord;
   await lockTables(tx, source.workbookId, []);
   return source;

@@ -11,6 +11,7 @@ import { brokenConstraint } from '../../store/pg/database.ts';
 import { saveDerivation } from '../../store/pg/derivations.ts';
 import { saveDraft } from '../../store/pg/sources.ts';
 import { editTable, insertTable, raiseCounters, updateTable, VersionMoved } from '../../store/pg/tables.ts';
+import { holdTags } from '../../store/pg/tagFlows.ts';
 import {
   findTransform,
   holdEdges,
@@ -25,6 +26,7 @@ import {
   updateTransform,
 } from '../../store/pg/transforms.ts';
 import { beginEventId, makeId, type Services } from '../../store/services.ts';
+import { inheritFromInputs } from '../governance/inheritTags.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
 import { applyCarried } from '../overrides/applyOverrides.ts';
 import { withRoom } from '../storage/withRoom.ts';
@@ -81,8 +83,9 @@ const countBytes = ({ rows }: PreparedRun) => (rows.kind === 'written' ? sumLaye
 
 async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opId'>> {
   const { definition, stored, defines, plan, output, rows, transformId } = run;
+  if (defines) await lockGraph(tx, output.workbookId);
+  const policyVersion = await holdTagsOf(tx, run);
   if (defines) {
-    await lockGraph(tx, output.workbookId);
     const now = await findTransform(tx.orm, output.workbookId, definition.name);
     if (now?.id !== stored?.id || now?.revision !== stored?.revision) throw new VersionMoved();
     await refuseCycle({ orm: tx.orm, pool: tx.client }, output.workbookId, definition, stored);
@@ -108,6 +111,8 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
       await replaceInputs(tx, output.id, edges.inputs);
     }
     if (output.before) await describeOutput(tx, output.before.table, definition);
+    const columnIds = plan.output.columns.map(({ id }) => id);
+    if (policyVersion > 0) await inheritFromInputs(tx, output, columnIds, edges.inputs);
   } catch (error) {
     if (brokenConstraint(error) === 'tables_name') throw nameTaken(definition.output);
     throw error;
@@ -128,6 +133,14 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
     output: { tableId: output.id, name: definition.output, editVersion, rowCount },
     failed: null,
   };
+}
+
+/** No tag changes until the transaction ends. Returns the policy version; 0: there are none. */
+async function holdTagsOf(tx: Tx, { plan, output }: PreparedRun): Promise<number> {
+  const read = [...plan.inputs.map(({ at }) => at), ...(output.before ? [output.before] : [])];
+  const policyVersion = Math.max(0, ...read.map(({ table }) => table.policyVersion));
+  if (read.length > 0) await holdTags(tx, output.workbookId, policyVersion);
+  return policyVersion;
 }
 
 /** A transform may be replaced by one with another name of its output, or a view by a table. */

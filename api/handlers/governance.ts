@@ -1,5 +1,4 @@
 import { requireWorkbook } from '../../activities/access.ts';
-import { requireVisibleColumn } from '../../activities/columns/openColumn.ts';
 import { pageClassifications, pagePolicies } from '../../activities/governance/pageGovernance.ts';
 import { previewAccess } from '../../activities/governance/previewAccess.ts';
 import { removePolicy, setPolicy } from '../../activities/governance/setPolicy.ts';
@@ -25,20 +24,18 @@ export function makeGovernanceHandlers({ services }: ApiParts): Handlers<Governa
     async tagColumn(call) {
       const { principal, params, body } = call;
       const at = await requireNamedTable(services, principal, params, 'editor');
-      const column = requireVisibleColumn(at.columns, params.column);
       const tag = requireTag(body.tag, '/tag');
       return call.writeAs(call.actor(body.actor))(
-        (tx) => tagColumn(tx, at, column, tag),
-        (tagged) => ({ status: 200, body: presentTagged(at.table.name, column.name, tagged) }),
+        (tx) => tagColumn(tx, at.table, params.column, tag),
+        (tagged) => ({ status: 200, body: presentTagged(at.table.name, tagged) }),
       );
     },
 
     async untagColumn(call) {
       const { principal, params, query } = call;
       const at = await requireNamedTable(services, principal, params, 'editor');
-      const column = requireVisibleColumn(at.columns, params.column);
       return call.writeAs(call.actor(query.actor))(
-        (tx) => untagColumn(tx, at, column, params.tag),
+        (tx) => untagColumn(tx, at.table, params.column, params.tag),
         () => ({ status: 204 }),
       );
     },

@@ -6,7 +6,7 @@ import type { PolicyRecord } from '../../store/pg/governance.ts';
 
 type Schemas = components['schemas'];
 
-export function presentTagged(name: string, column: string, { tags, reached }: TaggedColumn): Schemas['ColumnTags'] {
+export function presentTagged(name: string, { column, tags, reached }: TaggedColumn): Schemas['ColumnTags'] {
   return { name, column, tags, reached };
 }
 

@@ -4,6 +4,7 @@ import type { ColumnRecord } from '../../core/table/table.ts';
 import { annotations, tableColumns, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
+import { carryTags } from './tagFlows.ts';
 
 export type ColumnRow = typeof tableColumns.$inferSelect;
 
@@ -105,6 +106,7 @@ export async function replaceColumnAt(tx: Tx, tableId: string, version: number, 
       .from(annotations)
       .where(and(eq(annotations.tableId, tableId), eq(annotations.columnId, columnId))),
   );
+  await carryTags(tx, tableId, version);
 }
 
 /** Ends a column: it is no longer part of this version. */
@@ -140,6 +142,7 @@ export async function replaceColumnsAt(
      WHERE NOT EXISTS (SELECT 1 FROM table_columns c WHERE c.table_id = $1 AND c.column_id = w.column_id AND c.to_version IS NULL)`,
     [table.id, version, ...wanted, table.accountId],
   );
+  await carryTags(tx, table.id, version);
 }
 
 async function startColumn(

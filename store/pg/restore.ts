@@ -2,6 +2,7 @@ import type { TableFingerprint, TablePlace } from '../../core/table/restore.ts';
 import type { PlannedLayer } from '../../core/table/table.ts';
 import type { ColumnRow } from './columns.ts';
 import type { Tx } from './commit.ts';
+import { carryTags } from './tagFlows.ts';
 
 /** Locks the workbook's tables, and deleted ones that will be restored, in order of ids, as every change does. */
 export async function lockTables(tx: Tx, workbookId: string, alsoIds: string[]): Promise<TableFingerprint[]> {
@@ -59,5 +60,7 @@ export async function restoreTable(tx: Tx, content: RestoredContent): Promise<nu
     content.tailCount,
     JSON.stringify(columns),
   ]);
-  return Number(rows[0]?.version);
+  const version = Number(rows[0]?.version);
+  await carryTags(tx, content.tableId, version);
+  return version;
 }
