@@ -1,4 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
+import { mostRows } from '../../core/merge/limits.ts';
 import { type RevisedRow, RevisionPlanner } from '../../core/merge/planRevision.ts';
 import { reviseColumns } from '../../core/merge/reviseColumns.ts';
 import { planRowEdit } from '../../core/table/edit.ts';
@@ -8,7 +9,6 @@ import { findCurrentTableById, findTableAt } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { findEditedRows } from '../../store/tables/findEditedRows.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
-import { mostRows } from '../merge/readReturnedFile.ts';
 import { writeLargeEdit } from '../rows/writeLargeEdit.ts';
 import { findTwins, type Sides } from './findTwins.ts';
 import type { CarriedEdits, WrittenTable } from './landTables.ts';

@@ -1,5 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
+import { mostRows, refuseTooLarge } from '../../core/merge/limits.ts';
 import { matchHeader } from '../../core/merge/matchHeader.ts';
 import { unpackRow } from '../../core/merge/packedRow.ts';
 import { type MergePlan, MergePlanner, type RowFault } from '../../core/merge/planMerge.ts';
@@ -10,22 +11,13 @@ import type { BranchRecord } from '../../store/pg/branches.ts';
 import { listMergedVersions } from '../../store/pg/ops.ts';
 import { findCurrentTableById, findTableAt } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
-import { writeBatchFile } from '../../store/tables/readByteBatches.ts';
+import { eachBatchFile } from '../../store/tables/readByteBatches.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
 import { findUnloggedVersions, readLog } from '../rows/readLog.ts';
 import { writeLargeEdit } from '../rows/writeLargeEdit.ts';
 import { requireEditable } from '../tables/editTable.ts';
 import { openVisibleTable } from '../tables/openVisibleTable.ts';
-import {
-  type BaseRows,
-  type DifferingRows,
-  findSheet,
-  mostRows,
-  type ReturnedFile,
-  refuseHeader,
-  refuseMergedCells,
-  refuseTooLarge,
-} from './readReturnedFile.ts';
+import { type BaseRows, type DifferingRows, findSheet, type ReturnedFile, refuseHeader, refuseMergedCells } from './readReturnedFile.ts';
 
 /** A sheet of the file with the columns of its table, and what differs from the export. */
 export interface MergeInput extends DifferingRows {
@@ -76,7 +68,7 @@ async function openBase(services: Services, { table }: TableAt, branch: BranchRe
   const visible = seeEverything(base);
   return {
     columns: visible.columns.map(({ id }) => id),
-    write: (path) => writeBatchFile(services, { visible, columns: [...visible.columns, rowIdField] }, path),
+    eachFile: (take) => eachBatchFile(services, { visible, columns: [...visible.columns, rowIdField] }, take),
   };
 }
 

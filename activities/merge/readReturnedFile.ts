@@ -1,4 +1,3 @@
-import { readFile, rm, stat } from 'node:fs/promises';
 import { DomainError, notFound, type ProblemItem } from '../../core/errors.ts';
 import type { HeaderFault, MatchedHeader } from '../../core/merge/matchHeader.ts';
 import type { PackedRow } from '../../core/merge/packedRow.ts';
@@ -9,9 +8,6 @@ import { type OpenFile, workOnSentFile } from '../ingest/workOnFile.ts';
 import { cleanFilename } from '../sources/receiveFile.ts';
 import { recogniseFile } from '../sources/recogniseFile.ts';
 
-/** Rows that differ are held in memory while they are merged, and all may. */
-export const mostRows = 100_000;
-const mostBytes = 96 * 1024 * 1024;
 const timeMs = 60_000;
 
 export interface SentFile {
@@ -31,8 +27,8 @@ export interface ReturnedFile {
 export interface BaseRows {
   /** Ids of the columns. */
   columns: number[];
-  /** Writes them as a batch file. */
-  write(path: string): Promise<void>;
+  /** Gives them in batch files, one after the other. */
+  eachFile(take: (path: string) => Promise<void>): Promise<void>;
 }
 
 export interface DifferingRows {
@@ -58,34 +54,22 @@ export async function readReturnedFile<T>(
     );
   return workOnSentFile(services, userId, { path: sent.path, format, filename }, { timeMs }, async (file) => {
     const { branchId, sheets } = await file.ask('openReturned', { input: file.input });
-    return work({ branchId, sheets, compareRows: (...wanted) => compareRows(services, file, ...wanted) });
+    return work({ branchId, sheets, compareRows: (...wanted) => compareRows(file, ...wanted) });
   });
 }
 
-async function compareRows(
-  services: Services,
-  file: OpenFile,
-  sheet: number,
-  header: MatchedHeader,
-  base: BaseRows,
-): Promise<DifferingRows> {
+async function compareRows(file: OpenFile, sheet: number, header: MatchedHeader, base: BaseRows): Promise<DifferingRows> {
   const columns = header.columns.map(({ place, column }) => ({ place, type: column.type, base: base.columns.indexOf(column.id) }));
-  const draft = await services.blobs.draft();
-  let path: string | null = null;
-  try {
-    await base.write(draft);
-    const compared = await file.ask('compareReturned', { sheet, rowId: header.rowId, columns, base: await file.share(draft) });
-    path = await file.take(compared.file);
-    if ((await stat(path)).size > mostBytes) throw refuseTooLarge(`takes more than ${mostBytes} bytes`);
-    const lines = (await readFile(path, 'utf8')).split('\n');
-    return { rows: lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as PackedRow])), unchanged: compared.unchanged };
-  } finally {
-    for (const each of [draft, path]) if (each) await rm(each, { force: true });
-  }
-}
-
-export function refuseTooLarge(what: string): DomainError {
-  return new DomainError('too-large', `What is to be merged ${what}.`, 'Export and merge fewer rows, or write them with POST …/rows.');
+  const found: DifferingRows = { rows: [], unchanged: 0 };
+  const add = (answer: Buffer) => {
+    const [unchanged, ...lines] = answer.toString().split('\n');
+    found.unchanged += Number(unchanged);
+    for (const line of lines) found.rows.push(JSON.parse(line) as PackedRow);
+  };
+  add(await file.ask('beginComparison', { sheet, rowId: header.rowId, columns }));
+  await base.eachFile(async (path) => add(await file.ask('compareRows', { base: await file.share(path) })));
+  add(await file.ask('endComparison', {}));
+  return found;
 }
 
 /**

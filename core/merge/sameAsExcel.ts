@@ -81,6 +81,8 @@ function sameNumber(stored: number, text: string, cell: FileCell): boolean {
   const given = numberOf(cell);
   if (stored === given) return true;
   if (!Number.isFinite(stored) || !Number.isFinite(given)) return false;
+  // No program keeps fewer than three digits.
+  if (Math.abs(stored - given) > Math.abs(stored) / 100) return false;
   if (stored.toPrecision(15) === given.toPrecision(15) || cutDigits(text) === given) return true;
   const shown = cell.kind === 'loose' ? shownDigits(cell.text) : null;
   return shown !== null && Number(stored.toPrecision(shown)) === given;

@@ -50,14 +50,32 @@ export async function eachByteBatch(
   }
 }
 
-/** Writes the rows of a version to a local file. */
-export async function writeBatchFile(storage: TableStorage, projection: Projection, path: string): Promise<void> {
-  const file = await BatchFile.create(path, projection.columns.length);
+/** How much is in a file of `eachBatchFile`. */
+const fileBytes = 2 * 1024 * 1024;
+
+/** The same in local files that are removed when they were taken. While one is taken, the next one is written. */
+export async function eachBatchFile(storage: TableStorage, projection: Projection, take: (path: string) => Promise<void>): Promise<void> {
+  let file: BatchFile | null = null;
+  let taking: Promise<void> = Promise.resolve();
+  const handOver = async (full: BatchFile) => {
+    await full.finish();
+    await taking;
+    file = null;
+    taking = take(full.path).finally(() => full.remove());
+    // A failure is thrown where it is awaited; until then it must not count as an unhandled rejection.
+    taking.catch(() => {});
+  };
   try {
-    await eachByteBatch(storage, projection, (batch) => file.write(batch));
-    await file.finish();
+    await eachByteBatch(storage, projection, async (batch) => {
+      file ??= await BatchFile.create(await storage.blobs.draft(), projection.columns.length);
+      await file.write(batch);
+      if (file.bytes > fileBytes) await handOver(file);
+    });
+    if (file) await handOver(file);
+    await taking;
   } finally {
-    await file.close();
+    await taking.catch(() => {});
+    await (file as BatchFile | null)?.remove();
   }
 }
 

@@ -1,46 +1,49 @@
-import { createWriteStream } from 'node:fs';
-import { pipeline } from 'node:stream/promises';
 import { type ColumnType, parseColumnType } from '../../../core/cells/columnTypes.ts';
 import { SheetComparison } from '../../../core/merge/compareSheet.ts';
+import { mostBytes, refuseTooLarge } from '../../../core/merge/limits.ts';
 import { packRow, type ReturnedRow } from '../../../core/merge/packedRow.ts';
-import type { DraftStore } from '../../../store/blobs/blobStore.ts';
 import { readBatchFile } from '../../../store/records/readBatchFile.ts';
 import type { ReturnedFile } from './readReturned.ts';
 import type { WantedSheet } from './requests.ts';
 
-/** Characters per write. */
-const writtenLength = 262_144;
+/** The comparison of a sheet with its export, part by part. Answers are lines of JSON: the number of rows that nobody edited, and packed rows. */
+export class ReturnedComparison {
+  private readonly comparison: SheetComparison;
+  private bytes = 0;
 
-/** Writes the rows of a sheet that differ from the export, as lines of JSON. */
-export async function compareReturned(
-  blobs: DraftStore,
-  { sheets, isLoose }: ReturnedFile,
-  { sheet, rowId, columns, base }: WantedSheet,
-): Promise<{ file: string; unchanged: number }> {
-  const cells = sheets[sheet]?.cells;
-  if (!cells) throw new Error(`there is no sheet ${sheet}`);
-  const typed = columns.map((column) => ({ ...column, type: parseColumnType(column.type) as ColumnType }));
-  const comparison = new SheetComparison({ cells, isLoose, rowId, columns: typed });
-  const draft = await blobs.draft();
-  await pipeline(() => writeLines(compareAll(comparison, base)), createWriteStream(draft));
-  return { file: (await blobs.put('', draft, 'json')).key, unchanged: comparison.unchanged };
-}
-
-async function* compareAll(comparison: SheetComparison, base: string): AsyncGenerator<Iterable<ReturnedRow>> {
-  yield comparison.compareAdded();
-  for await (const batch of readBatchFile(base)) yield comparison.compareBatch(batch);
-  yield comparison.compareRest();
-}
-
-async function* writeLines(parts: AsyncIterable<Iterable<ReturnedRow>>): AsyncGenerator<string> {
-  let text = '';
-  for await (const rows of parts) {
-    for (const row of rows) {
-      text += `${JSON.stringify(packRow(row))}\n`;
-      if (text.length < writtenLength) continue;
-      yield text;
-      text = '';
-    }
+  constructor({ sheets, isLoose }: ReturnedFile, { sheet, rowId, columns }: WantedSheet) {
+    const cells = sheets[sheet]?.cells;
+    if (!cells) throw new Error(`there is no sheet ${sheet}`);
+    const typed = columns.map((column) => ({ ...column, type: parseColumnType(column.type) as ColumnType }));
+    this.comparison = new SheetComparison({ cells, isLoose, rowId, columns: typed });
   }
-  if (text !== '') yield text;
+
+  begin(): Buffer {
+    return this.write([this.comparison.compareAdded()]);
+  }
+
+  /** `path` is that of a batch file with rows of the export. */
+  async compare(path: string): Promise<Buffer> {
+    const parts: Iterable<ReturnedRow>[] = [];
+    for await (const batch of readBatchFile(path)) parts.push(this.comparison.compareBatch(batch));
+    return this.write(parts);
+  }
+
+  end(): Buffer {
+    return this.write([this.comparison.compareRest()]);
+  }
+
+  private write(parts: Iterable<ReturnedRow>[]): Buffer {
+    const before = this.comparison.unchanged;
+    const lines: string[] = [];
+    for (const rows of parts) {
+      for (const row of rows) {
+        const line = JSON.stringify(packRow(row));
+        this.bytes += Buffer.byteLength(line);
+        if (this.bytes > mostBytes) throw refuseTooLarge(`takes more than ${mostBytes} bytes`);
+        lines.push(line);
+      }
+    }
+    return Buffer.from([this.comparison.unchanged - before, ...lines].join('\n'));
+  }
 }

@@ -19,7 +19,7 @@ import { writeRaw } from '../writeRaw.ts';
 import { writeRecords } from '../writeRecords.ts';
 import { writeProvenance, writeTables } from '../writeTables.ts';
 import { buildRegions } from './buildRegions.ts';
-import { compareReturned } from './compareReturned.ts';
+import { ReturnedComparison } from './compareReturned.ts';
 import { listUnderstood } from './listUnderstood.ts';
 import { openRecords, readGrids } from './readInput.ts';
 import { readPreview } from './readPreview.ts';
@@ -40,6 +40,7 @@ export function handleFiles(tools: FileTools): Handlers {
   let grids: Grid[] = [];
   let tables: OutputTable[] = [];
   let returned: ReturnedFile | null = null;
+  let comparison: ReturnedComparison | null = null;
 
   const keep = (made: { grids: Grid[]; tables: OutputTable[] }): MadeTable[] => {
     ({ grids, tables } = made);
@@ -127,13 +128,25 @@ export function handleFiles(tools: FileTools): Handlers {
       return { branchId: returned.branchId, sheets: describeReturned(returned) };
     },
 
-    async compareReturned(wanted) {
+    async beginComparison(wanted) {
       if (!returned) throw new Error('no file is open');
-      return compareReturned(tools.blobs, returned, wanted);
+      comparison = new ReturnedComparison(returned, wanted);
+      return comparison.begin();
+    },
+
+    async compareRows({ base }) {
+      if (!comparison) throw new Error('no sheet is being compared');
+      return comparison.compare(base);
+    },
+
+    async endComparison() {
+      if (!comparison) throw new Error('no sheet is being compared');
+      return comparison.end();
     },
 
     async forget() {
       returned = null;
+      comparison = null;
       keep({ grids: [], tables: [] });
       return null;
     },

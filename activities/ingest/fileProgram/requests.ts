@@ -48,8 +48,11 @@ export interface Steps {
   preview: { request: { input: FileInput; sheet: string | null; range: Range }; reply: Buffer };
   /** Opens a file that comes back, and leaves its sheets in memory. */
   openReturned: { request: { input: FileInput }; reply: { branchId: string | null; sheets: ReturnedSheet[] } };
-  /** Rows of one of its sheets that differ from the export, packed, as lines of JSON in a file. */
-  compareReturned: { request: WantedSheet; reply: { file: string; unchanged: number } };
+  /** Compares one of its sheets with the export; each answer has rows that differ, as lines of JSON. */
+  beginComparison: { request: WantedSheet; reply: Buffer };
+  /** `base` is the path of a batch file with rows of the export. */
+  compareRows: { request: { base: string }; reply: Buffer };
+  endComparison: { request: object; reply: Buffer };
   /** The file is done. */
   forget: { request: object; reply: null };
 }
@@ -88,11 +91,9 @@ export interface ReturnedSheet {
   merged: Range | null;
 }
 
-/** A sheet, the places of its columns in it and in the export, and the rows of the export. */
+/** A sheet, and the places of its columns in it and in the export. */
 export interface WantedSheet {
   sheet: number;
   rowId: number;
   columns: { place: number; type: string; base: number }[];
-  /** The path of a batch file. */
-  base: string;
 }

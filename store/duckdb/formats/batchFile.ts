@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { type FileHandle, open, rm } from 'node:fs/promises';
 import * as arrow from 'apache-arrow';
 import type { ByteBatch, ByteColumn } from '../../../core/table/textBatch.ts';
 import { CollectingWriter } from './arrowStream.ts';
@@ -9,7 +9,11 @@ export class BatchFile {
   private readonly writer = new CollectingWriter();
   private readonly schema: arrow.Schema;
 
+  /** Written so far. */
+  bytes = 0;
+
   private constructor(
+    readonly path: string,
     private readonly handle: FileHandle,
     columnCount: number,
   ) {
@@ -18,23 +22,31 @@ export class BatchFile {
   }
 
   static async create(path: string, columnCount: number): Promise<BatchFile> {
-    return new BatchFile(await open(path, 'w'), columnCount);
+    return new BatchFile(path, await open(path, 'w'), columnCount);
   }
 
   async write({ rowCount, columns }: ByteBatch): Promise<void> {
     const children = columns.map((column) => toArrow(column, rowCount));
     const data = new arrow.Data(new arrow.Struct(this.schema.fields), 0, rowCount, 0, {}, children);
     this.writer.write(new arrow.RecordBatch(this.schema, data));
-    await this.handle.writeFile(this.writer.take());
+    await this.put();
   }
 
   async finish(): Promise<void> {
     this.writer.reset();
-    await this.handle.writeFile(this.writer.take());
+    await this.put();
+    await this.handle.close();
   }
 
-  close(): Promise<void> {
-    return this.handle.close();
+  async remove(): Promise<void> {
+    await this.handle.close().catch(() => {});
+    await rm(this.path, { force: true });
+  }
+
+  private async put(): Promise<void> {
+    const bytes = this.writer.take();
+    this.bytes += bytes.length;
+    await this.handle.writeFile(bytes);
   }
 }
 

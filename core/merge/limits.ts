@@ -1,0 +1,9 @@
+import { DomainError } from '../errors.ts';
+
+/** Rows that differ are held in memory while they are merged, and all may. */
+export const mostRows = 100_000;
+export const mostBytes = 64 * 1024 * 1024;
+
+export function refuseTooLarge(what: string): DomainError {
+  return new DomainError('too-large', `What is to be merged ${what}.`, 'Export and merge fewer rows, or write them with POST …/rows.');
+}
