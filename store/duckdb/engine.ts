@@ -10,40 +10,70 @@ export interface Engine {
   use<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
   /** The same with separate connections, for the parts of streams: long answers must not block short ones. */
   useForStream<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T>;
+  /** One thread for each connection: over little data, threads that wait for each other take twice the processor time. */
+  small: Pick<Engine, 'use'>;
   close(): Promise<void>;
 }
 
 /** How many parts of answers are read at a time; slow readers hold none of these connections. */
 const streamConnections = 4;
+/** For all connections of `small`. It is for data of which their share holds several copies. */
+const smallMemoryMb = 256;
+/** Data up to this size is small. */
+export const smallBytes = 8 * 1024 * 1024;
 
 export async function openEngine(options: { connections: number; memoryLimitMb: number }): Promise<Engine> {
-  const instance = await DuckDBInstance.create(':memory:', {
-    threads: String(availableParallelism()),
-    memory_limit: `${options.memoryLimitMb}MB`,
+  const instance = await openInstance(availableParallelism(), options.memoryLimitMb);
+  const used = await openConnections(instance, options.connections);
+  const streaming = await openConnections(instance, streamConnections);
+  let small: ReturnType<typeof openSmall> | null = null;
+  return {
+    use: used.use,
+    useForStream: streaming.use,
+    small: {
+      async use(work) {
+        small ??= openSmall(options.connections);
+        return (await small).use(work);
+      },
+    },
+    async close() {
+      used.close();
+      streaming.close();
+      instance.closeSync();
+      (await small)?.close();
+    },
+  };
+}
+
+async function openSmall(connections: number) {
+  const instance = await openInstance(1, smallMemoryMb);
+  const { use, close } = await openConnections(instance, connections);
+  return {
+    use,
+    close() {
+      close();
+      instance.closeSync();
+    },
+  };
+}
+
+function openInstance(threads: number, memoryLimitMb: number): Promise<DuckDBInstance> {
+  return DuckDBInstance.create(':memory:', {
+    threads: String(threads),
+    memory_limit: `${memoryLimitMb}MB`,
     autoinstall_known_extensions: 'false',
     autoload_known_extensions: 'false',
     preserve_insertion_order: 'true',
     // Files are local, and the operating system keeps them in memory that it can give to others.
     enable_external_file_cache: 'false',
   });
-  const used = await openConnections(instance, options.connections);
-  const streaming = await openConnections(instance, streamConnections);
-  // Files never change, so their footers can be cached.
-  await used.use((connection) => connection.run('SET GLOBAL parquet_metadata_cache = true'));
-  return {
-    use: used.use,
-    useForStream: streaming.use,
-    async close() {
-      used.close();
-      streaming.close();
-      instance.closeSync();
-    },
-  };
 }
 
 async function openConnections(instance: DuckDBInstance, count: number) {
   const free: DuckDBConnection[] = [];
   for (let i = 0; i < count; i += 1) free.push(await instance.connect());
+  // Files never change, so their footers can be cached.
+  await free[0]?.run('SET GLOBAL parquet_metadata_cache = true');
   const waiting: ((connection: DuckDBConnection) => void)[] = [];
   return {
     async use<T>(work: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
@@ -76,7 +106,7 @@ export function explainMemoryError(error: unknown): unknown {
 
 /** Runs `work` with a FROM expression for each relation; their files and log tables exist until it ends. */
 export async function withRelations<T>(
-  engine: Engine,
+  engine: Pick<Engine, 'use'>,
   blobs: BlobStore,
   relations: Relation[],
   work: (connection: DuckDBConnection, froms: string[]) => Promise<T>,
@@ -92,7 +122,7 @@ export async function withRelations<T>(
 }
 
 export async function withRelation<T>(
-  engine: Engine,
+  engine: Pick<Engine, 'use'>,
   blobs: BlobStore,
   relation: Relation,
   work: (connection: DuckDBConnection, from: string) => Promise<T>,

@@ -1,21 +1,22 @@
 import { stat } from 'node:fs/promises';
 import type { DuckDBConnection } from '@duckdb/node-api';
 import type { Change } from '../../core/lineage/staleness.ts';
-import { type CarriedOverrides, carryOverrides } from '../../core/overrides/carryOverrides.ts';
+import type { CarriedOverrides } from '../../core/overrides/carryOverrides.ts';
 import type { Override } from '../../core/overrides/override.ts';
+import { sumLayers } from '../../core/storage/use.ts';
 import { type CompactionLimits, chooseFileRows } from '../../core/table/compactionLimits.ts';
-import { type Cells, type Layer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
+import { type Layer, rowIdColumn, type TableAt } from '../../core/table/table.ts';
 import { seeEverything } from '../../core/table/visibleTable.ts';
 import type { DerivedColumn } from '../../core/transforms/outputColumns.ts';
 import { fieldIds, innerName } from '../duckdb/buildRelation.ts';
-import { cellText } from '../duckdb/cellText.ts';
-import { readAll, withRelation } from '../duckdb/engine.ts';
-import { createTailTable, quoteName, quoteText } from '../duckdb/relation.ts';
+import { readAll, smallBytes, withRelation } from '../duckdb/engine.ts';
+import { quoteName, quoteText } from '../duckdb/relation.ts';
 import { isWide } from '../duckdb/wide.ts';
 import { writeSelect } from '../duckdb/writeFile.ts';
 import type { FileWatch } from './fileWatch.ts';
-import { findOldName, hashNew, hashOld, matchHashes, matchKeys, readResult } from './matchDerived.ts';
+import { canMatch, listMasks, type Match, matchHashes, matchKeys, matchNothing, readMasks, readResult } from './matchDerived.ts';
 import { openRelation } from './openRelation.ts';
+import { putOverrides } from './putOverrides.ts';
 import type { TableStorage } from './tableStorage.ts';
 
 export interface DerivedContent {
@@ -63,34 +64,48 @@ export async function writeDerived(
   watch: FileWatch,
 ): Promise<DerivedRows> {
   const { before } = content;
-  if (!before) return storage.engine.use((connection) => new DerivedWriter(storage, content, connection, null, limits, watch).run());
-  return withRelation(storage.engine, storage.blobs, await openRelation(storage, seeEverything(before)), (connection, from) =>
+  const engine = (await isSmall(content)) ? storage.engine.small : storage.engine;
+  if (!before) return engine.use((connection) => new DerivedWriter(storage, content, connection, null, limits, watch).run());
+  return withRelation(engine, storage.blobs, await openRelation(storage, seeEverything(before)), (connection, from) =>
     new DerivedWriter(storage, content, connection, from, limits, watch).run(),
   );
 }
 
+async function isSmall({ path, before }: DerivedContent): Promise<boolean> {
+  return (await stat(path)).size <= smallBytes && sumLayers(before?.layers ?? []) <= smallBytes;
+}
+
+/** How the rows of a result are found again in the version before, and what differs in those that are. */
+interface Matched {
+  rowCount: number;
+  matched: number;
+  /** Of all ids; null without any. */
+  minRow: number | null;
+  maxRow: number | null;
+  /** Ids of the columns with other values. */
+  changed: Set<number>;
+}
+
 class DerivedWriter {
   private readonly ids: string;
-  private readonly overridden: string;
-  /** The rows of the result. */
-  private readonly rows: string;
-  /** The rows of the table: those of the result with overrides in their place. */
-  private shown: string;
+  private readonly values: string;
+  private readonly match: Match;
 
   constructor(
     private readonly storage: TableStorage,
     private readonly content: DerivedContent,
     private readonly connection: DuckDBConnection,
-    private readonly from: string | null,
+    from: string | null,
     private readonly limits: CompactionLimits,
     private readonly watch: FileWatch,
   ) {
     runs += 1;
     this.ids = `svc_derived_${runs}`;
-    this.overridden = `svc_overridden_${runs}`;
+    this.values = `svc_overrides_${runs}`;
+    const { path, columns, key, before } = content;
     // The values have names by id before the number is added: a column of the result may have any name.
-    this.rows = `(SELECT row_number() OVER () AS ord, * FROM ${readResult(content.path, content.columns)})`;
-    this.shown = this.rows;
+    const rows = `(SELECT row_number() OVER () AS ord, * FROM ${readResult(path, columns)})`;
+    this.match = { rows, from, before, columns, known: key ? columns.filter(({ id }) => key.includes(id)) : columns };
   }
 
   async run(): Promise<DerivedRows> {
@@ -101,7 +116,7 @@ class DerivedWriter {
       if (keys.nulls + keys.doubles > 0) return { kind: 'faulty', fault: { of: 'keys', ...keys } };
       return await this.write(keys.rows);
     } finally {
-      await this.connection.run(`DROP TABLE IF EXISTS ${this.ids}; DROP TABLE IF EXISTS ${this.overridden}`);
+      await this.connection.run(`DROP TABLE IF EXISTS ${this.ids}; DROP TABLE IF EXISTS ${this.values}`);
     }
   }
 
@@ -139,20 +154,18 @@ class DerivedWriter {
   private async write(rows: number | null): Promise<DerivedRows> {
     const { before, columns } = this.content;
     const next = before?.table.nextRowId ?? 1;
-    const { rowCount, matched } = await this.giveIds(next, rows);
-    const carried = await this.carry();
-    const [row] = await readAll(
-      this.connection,
-      `SELECT coalesce(bool_and(same), true), min(id)::DOUBLE, max(id)::DOUBLE FROM ${this.ids}`,
-    );
-    const [same, minRow, maxRow] = row as [boolean, number, number];
+    const found = await this.giveIds(next, rows);
+    const { rowCount, matched } = found;
+    const { ids, values } = this;
+    const { shown, carried } = await putOverrides(this.connection, { ...this.content, ...this.match, ids, values });
+    const changed = shown === null ? found.changed : (await this.sumUp()).changed;
     const oldRows = before?.rowCount ?? 0;
     const isSameShape = before !== null && hasSameColumns(before, columns);
     const isSameRows = isSameShape && rowCount === oldRows && matched === oldRows;
     // Edits that were planned on other values below overrides must notice, so these make a version, too.
-    if (isSameRows && same && carried.moved.length + carried.gone.length === 0) return { kind: 'same' };
-    const change: Change = isSameRows ? { rows: false, columns: await this.findChanged() } : { rows: true, columns: new Set() };
-    const layers = await this.writeSegments({ rowCount, minRow, maxRow });
+    if (isSameRows && changed.size === 0 && carried.moved.length + carried.gone.length === 0) return { kind: 'same' };
+    const change: Change = isSameRows ? { rows: false, columns: changed } : { rows: true, columns: new Set() };
+    const layers = await this.writeSegments(shown ?? this.match.rows, found);
     return {
       kind: 'written',
       layers,
@@ -165,105 +178,36 @@ class DerivedWriter {
     };
   }
 
-  /** Puts overrides on top of the rows; returns what the result has in their cells. */
-  private async carry(): Promise<CarriedOverrides> {
-    const { overrides, columns, keepsOverrides } = this.content;
-    const cells = new Map<number, Cells>();
-    for (const { rowId, columnId, value } of overrides) cells.set(rowId, { ...cells.get(rowId), [columnId]: value });
-    const ids = new Set(overrides.map(({ columnId }) => columnId));
-    const chosen = columns.filter(({ id }) => ids.has(id));
-    if (chosen.length === 0 || !keepsOverrides) return carryOverrides(overrides, new Map(), columns);
-    const isSet = (id: number) => `s${id}`;
-    const loaded = [
-      { name: 'id', type: 'BIGINT', path: '$[0]' },
-      ...chosen.flatMap(({ id, type }) => [
-        { name: innerName(id), type, path: `$[1]."${id}"` },
-        { name: isSet(id), type: 'BOOLEAN', path: `$[2]."${id}"` },
-      ]),
-    ];
-    const items = [...cells].map(([rowId, values]) => [rowId, values, Object.fromEntries(Object.keys(values).map((id) => [id, 'true']))]);
-    await this.connection.run(createTailTable(this.overridden, loaded), [JSON.stringify(items)]);
-    const list = columns.map(({ id }) => {
-      const name = innerName(id);
-      return ids.has(id) ? `CASE WHEN o.${isSet(id)} THEN o.${name} ELSE r.${name} END AS ${name}` : `r.${name}`;
-    });
-    this.shown = `(SELECT r.ord, ${list.join(', ')} FROM ${this.rows} r
-      LEFT JOIN (SELECT i.ord, v.* FROM ${this.ids} i JOIN ${this.overridden} v ON v.id = i.id) o ON o.ord = r.ord)`;
-    await this.compareOverridden();
-    return carryOverrides(overrides, await this.readBelow(chosen), columns);
-  }
-
-  /** Whether overridden rows are the same as before was told by what the result has in them; now it is told by what they show. */
-  private async compareOverridden(): Promise<void> {
-    const { columns } = this.content;
-    if (this.from === null) return;
-    const isSame = `${hashNew('f', columns)} = ${hashOld('o', columns, this.content.before)}`;
-    await this.connection.run(
-      `UPDATE ${this.ids} SET same = compared.same FROM (
-         SELECT i.ord, ${isSame} AS same FROM ${this.shown} f JOIN ${this.ids} i ON i.ord = f.ord JOIN ${this.from} o ON o.${rowIdColumn} = i.old_id
-         WHERE i.id IN (SELECT id FROM ${this.overridden})) compared WHERE compared.ord = ${this.ids}.ord`,
-    );
-  }
-
-  private async readBelow(chosen: DerivedColumn[]): Promise<Map<number, Cells>> {
-    const texts = chosen.map(({ id, type }) => `replace(${cellText(`r.${innerName(id)}`, type)}, chr(0), '\uFFFD')`);
-    const rows = await readAll(
-      this.connection,
-      `SELECT i.id::DOUBLE, ${texts.join(', ')} FROM ${this.rows} r JOIN ${this.ids} i ON i.ord = r.ord
-       WHERE i.id IN (SELECT id FROM ${this.overridden})`,
-    );
-    return new Map(
-      rows.map(([rowId, ...values]) => [
-        rowId as number,
-        Object.fromEntries(chosen.map(({ id }, i) => [id, (values[i] ?? null) as string | null])),
-      ]),
-    );
-  }
-
   /** Makes the table of ids: those of matching rows of the version before; the others get new ones in the order of the result. */
-  private async giveIds(next: number, rows: number | null): Promise<{ rowCount: number; matched: number }> {
-    const { columns, key, before } = this.content;
-    const known = key ? columns.filter(({ id }) => key.includes(id)) : columns;
-    const canMatch = known.every((column) => findOldName(column, before) !== null);
+  private async giveIds(next: number, rows: number | null): Promise<Matched> {
+    const { columns, key } = this.content;
+    const isKeyed = key !== null && !isWide(columns);
     const fill = async (select: string) => {
       await this.connection.run(`CREATE OR REPLACE TEMP TABLE ${this.ids} AS ${select}`);
-      return (await readAll(this.connection, `SELECT count(*)::DOUBLE, count(old_id)::DOUBLE FROM ${this.ids}`))[0] as [number, number];
+      return this.sumUp();
     };
-    const isKeyed = key !== null && canMatch && !isWide(columns);
-    const match = { rows: this.rows, from: this.from, columns, known, before };
-    let [rowCount, matched] = await fill(
-      !canMatch || this.from === null
-        ? `SELECT ord, NULL::BIGINT AS old_id, NULL::BIGINT AS id, false AS same FROM ${this.rows}`
-        : isKeyed
-          ? matchKeys(match)
-          : matchHashes(match),
-    );
+    let found = await fill(!canMatch(this.match) ? matchNothing(this.match) : isKeyed ? matchKeys(this.match) : matchHashes(this.match));
     // The version before was made by another key, and has rows with the same values in this one.
-    if (rows !== null && rowCount > rows) [rowCount, matched] = await fill(matchHashes(match));
-    if (matched < rowCount)
-      await this.connection.run(
-        `UPDATE ${this.ids} SET id = ${next - 1} + added.n
-         FROM (SELECT ord, row_number() OVER (ORDER BY ord) AS n FROM ${this.ids} WHERE old_id IS NULL) added WHERE added.ord = ${this.ids}.ord`,
-      );
-    return { rowCount, matched };
+    if (rows !== null && found.rowCount > rows) found = await fill(matchHashes(this.match));
+    const added = found.rowCount - found.matched;
+    if (added === 0) return found;
+    await this.connection.run(
+      `UPDATE ${this.ids} SET id = ${next - 1} + added.n
+       FROM (SELECT ord, row_number() OVER (ORDER BY ord) AS n FROM ${this.ids} WHERE old_id IS NULL) added WHERE added.ord = ${this.ids}.ord`,
+    );
+    return { ...found, minRow: found.minRow ?? next, maxRow: next - 1 + added };
   }
 
-  /** Columns that hold other values in some row; all of them where there are very many. */
-  private async findChanged(): Promise<Set<number>> {
-    const { columns, before } = this.content;
-    if (isWide(columns) || !before) return new Set(columns.map(({ id }) => id));
-    const names = new Map(before.columns.map(({ id, name }) => [id, name]));
-    const differ = columns.map(
-      ({ id }) => `bool_or(CAST(f.${innerName(id)} AS VARCHAR) IS DISTINCT FROM CAST(o.${quoteName(names.get(id) ?? '')} AS VARCHAR))`,
-    );
-    const [row] = await readAll(
-      this.connection,
-      `SELECT ${differ.join(', ')} FROM ${this.shown} f JOIN ${this.ids} i ON i.ord = f.ord JOIN ${this.from} o ON o.${rowIdColumn} = i.id WHERE NOT i.same`,
-    );
-    return new Set(columns.flatMap(({ id }, i) => (row?.[i] === true ? [id] : [])));
+  private async sumUp(): Promise<Matched> {
+    const { columns } = this.content;
+    const masks = listMasks(columns).map((mask) => `bit_or(${mask})`);
+    const sums = `SELECT count(*)::DOUBLE, count(old_id)::DOUBLE, min(id)::DOUBLE, max(id)::DOUBLE, ${masks.join(', ')} FROM ${this.ids}`;
+    const [row = []] = await readAll(this.connection, sums);
+    const [rowCount, matched, minRow, maxRow, ...bits] = row as [number, number, number | null, number | null, ...(bigint | null)[]];
+    return { rowCount, matched, minRow, maxRow, changed: readMasks(columns, bits) };
   }
 
-  private async writeSegments({ rowCount, minRow, maxRow }: { rowCount: number; minRow: number; maxRow: number }): Promise<Layer[]> {
+  private async writeSegments(shown: string, { rowCount, minRow, maxRow }: Matched): Promise<Layer[]> {
     const { path, columns, prefix } = this.content;
     // Files of tables are not compressed, as those of results are.
     const rowBytes = (4 * (await stat(path)).size) / Math.max(1, rowCount);
@@ -286,7 +230,7 @@ class DerivedWriter {
     const layers: Layer[] = [];
     for (const [minRow, maxRow, rows] of spans as [number, number, number][]) {
       this.watch.step();
-      const select = `SELECT i.id AS ${rowIdColumn}, ${list} FROM ${this.shown} r JOIN ${this.ids} i ON i.ord = r.ord WHERE i.id BETWEEN ${minRow} AND ${maxRow} ORDER BY i.id`;
+      const select = `SELECT i.id AS ${rowIdColumn}, ${list} FROM ${shown} r JOIN ${this.ids} i ON i.ord = r.ord WHERE i.id BETWEEN ${minRow} AND ${maxRow} ORDER BY i.id`;
       const written = await writeSelect(this.storage, prefix, file, this.connection, select);
       this.watch.wrote(written.key);
       layers.push({ kind: 'segment', ...written, rows, minRow, maxRow });

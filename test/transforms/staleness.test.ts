@@ -131,6 +131,27 @@ describe('a run', () => {
     expect(await book.stale()).toEqual([]);
   });
 
+  it('that changes one of many columns runs what uses that one', async () => {
+    const book = await makeBook(store);
+    await book.table('a', [{ name: 'k' }, { name: 'v', type: 'BIGINT' }], [{ k: 'x', v: 1 }]);
+    const zeros = Array.from({ length: 80 }, (_, i) => `0 AS z${i}`);
+    const template = `SELECT k, ${zeros.slice(0, 70)}, v, ${zeros.slice(70)} FROM {{ a }}`;
+    await book.create({ name: 'wide', template, args: { a: 'a' }, key: ['k'] });
+    for (const column of ['z0', 'z7', 'z63', 'v', 'z79'])
+      await book.create({ name: `of_${column}`, template: `SELECT ${column} AS n FROM {{ w }}`, args: { w: 'wide' } });
+    const runWith = async (v: number) => {
+      await book.edit('a', [{ __svc_row_id: 1, v }]);
+      return (await book.run('wide')).recomputed.map(({ name }) => name);
+    };
+    expect(await runWith(2)).toEqual(['of_v']);
+    // An override differs from the result, but not from what the table has shown before.
+    await book.edit('wide', [{ __svc_row_id: 1, z79: 5 }]);
+    await book.run('of_z79');
+    expect(await runWith(3)).toEqual(['of_v']);
+    expect([await book.read('of_v'), await book.read('of_z79')]).toMatchObject([[{ n: 3 }], [{ n: 5 }]]);
+    expect(await book.stale()).toEqual([]);
+  });
+
   it('runs what it is made from before, as far as that is stale', async () => {
     const book = await makeChain();
     await book.edit('売上', [
