@@ -83,7 +83,7 @@ describe.skipIf(!bwrap)('bubblewrapIsolation', () => {
       expect([path, await tries('path', { path })]).toMatchObject([path, { did: false, why: 'ENOENT' }]);
     }
     const environment = JSON.parse((await tries('environment')).value as string) as Record<string, string>;
-    expect(Object.keys(environment).sort()).toEqual(['LD_LIBRARY_PATH', 'MALLOC_ARENA_MAX', 'PWD', 'UV_THREADPOOL_SIZE']);
+    expect(Object.keys(environment).sort()).toEqual(['LD_LIBRARY_PATH', 'MALLOC_ARENA_MAX', 'PWD', 'TZ', 'UV_THREADPOOL_SIZE']);
     expect((await tries('ids')).value).toBe('65534 65534');
   });
 
@@ -163,6 +163,7 @@ describe.skipIf(!isRoot)('userIsolation', () => {
     expect(Object.keys(JSON.parse((await tries('environment')).value as string) as object).sort()).toEqual([
       'MALLOC_ARENA_MAX',
       'PWD',
+      'TZ',
       'UV_THREADPOOL_SIZE',
     ]);
     for (const path of [world.pathOf('foreign.parquet'), join(world.dir, 'blobs'), '/etc/shadow', `/proc/${process.pid}/environ`])
