@@ -8,7 +8,7 @@ const files = ['test/docs.test.ts', 'test/{builds,formats,lineage,measured,parqu
 /** The same, but the servers that stand in for S3 do not share a process with others. */
 const blobs = ['test/blobs/**/*.test.ts'];
 /** They start API and worker inside the test process, over a database of their own, and stop them: what they loaded serves the next file too. */
-const api = ['test/{credits,governance,http,ingest,integration,pages,tables,transforms}/**/*.test.ts'];
+const api = ['test/{credits,governance,http,ingest,integration,mcp,pages,tables,transforms}/**/*.test.ts'];
 /** The same, apart from those because of how they set up Temporal's runtime. */
 const contract = ['test/{contract,sandbox}/**/*.test.ts'];
 

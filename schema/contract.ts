@@ -2990,19 +2990,23 @@ export interface paths {
         };
         /**
          * Open the MCP event stream
-         * @description Opens the stream on which the server sends notifications of a session. Without `text/event-stream` in `Accept` it is
-         *     405, without `Mcp-Session-Id` 400 `malformed-request`, with an ended session 404.
+         * @description Takes up the stream of an answer that broke, after the event that `Last-Event-ID` names; answers are kept for ten
+         *     minutes. Without `text/event-stream` in `Accept` or without `Last-Event-ID` it is 405, since nothing is sent that was
+         *     not asked for; without `Mcp-Session-Id` 400 `malformed-request`, with an ended session 404.
          */
         get: operations["openMcpStream"];
         put?: never;
         /**
          * Send an MCP message
          * @description Streamable HTTP transport of the Model Context Protocol: one JSON-RPC message. A request is answered as JSON or as an
-         *     event stream, as `Accept` allows; a notification or response with 202. `initialize` answers with `Mcp-Session-Id`, which
-         *     every later message must carry: missing it is 400 `malformed-request`, an ended session 404. Any valid credential may
-         *     connect; each tool needs the scopes, reach and policies of the operation it stands for, and what it is refused comes
-         *     back as a tool error. Tools: listing, schema, query, profile, rows, and charts (`create_chart`: a Vega-Lite config and
-         *     its recipe; `delete_chart`).
+         *     event stream, as `Accept` allows: calls that change something as a stream, which GET takes up again when it breaks. A
+         *     notification or response is answered with 202. `initialize` answers with `Mcp-Session-Id`, which every later message
+         *     must carry: missing it is 400 `malformed-request`; a session that has ended, is a day old without use, or belongs to
+         *     another credential is 404, and the client begins again. A credential has 50 sessions at most; the one that was not used
+         *     for longest ends. Any valid credential may connect; each tool needs the scopes, reach and policies of the operation it
+         *     stands for, and what it is refused comes back as a tool error. Tools: listing, search, schema, profile, lineage, rows,
+         *     query, edits, uploads, review, and charts (`create_chart`: a Vega-Lite config and its recipe; `delete_chart`). Tables
+         *     are resources, too.
          */
         post: operations["postMcp"];
         /**
@@ -21304,6 +21308,8 @@ export interface operations {
                 "Mcp-Session-Id"?: components["parameters"]["McpSessionId"];
                 /** @description Protocol version agreed on at `initialize`. */
                 "MCP-Protocol-Version"?: components["parameters"]["McpProtocolVersion"];
+                /** @description Id of the last event of the stream that broke. */
+                "Last-Event-ID"?: string;
             };
             path?: never;
             cookie?: never;

@@ -58,3 +58,40 @@ export const loginAttempts = pgTable(
   },
   (t) => [index('login_attempts_subject').on(t.subject, t.at)],
 );
+
+/** Sessions of MCP, each of the credential that began it. */
+export const mcpSessions = pgTable(
+  'mcp_sessions',
+  {
+    /** Hash of the id. The id itself is not stored, because it decrypts the answers below. */
+    idHash: bytea('id_hash').primaryKey(),
+    accountId: text('account_id').notNull(),
+    credentialId: text('credential_id').notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+    usedAt: at('used_at').notNull().defaultNow(),
+  },
+  (t) => [index('mcp_sessions_credential').on(t.credentialId, t.usedAt), index('mcp_sessions_used').on(t.usedAt)],
+);
+
+/** Answers that were sent as a stream, for clients whose connection broke meanwhile. Kept for some minutes. */
+export const mcpEvents = pgTable(
+  'mcp_events',
+  {
+    sessionHash: bytea('session_hash')
+      .notNull()
+      .references(() => mcpSessions.idHash, { onDelete: 'cascade' }),
+    accountId: text('account_id').notNull(),
+    streamId: text('stream_id').notNull(),
+    number: integer('number').notNull(),
+    /** Encrypted. */
+    message: bytea('message').notNull(),
+    /** Whether the stream ends with it. */
+    isLast: boolean('is_last').notNull(),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.sessionHash, t.streamId, t.number] }),
+    index('mcp_events_order').on(t.sessionHash, t.createdAt),
+    index('mcp_events_age').on(t.createdAt),
+  ],
+);

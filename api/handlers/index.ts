@@ -16,6 +16,7 @@ import { makeExportHandlers } from './export.ts';
 import { makeGovernanceHandlers } from './governance.ts';
 import { makeHistoryHandlers } from './history.ts';
 import { makeJobHandlers } from './jobs.ts';
+import { makeMcpHandlers } from './mcp.ts';
 import { makeMeHandlers } from './me.ts';
 import { makeMergeHandlers } from './merges.ts';
 import { makeOpHandlers } from './ops.ts';
@@ -76,9 +77,11 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeSourceHandlers(parts),
     ...makeStagedHandlers(parts),
     ...makeUploadHandlers(parts),
+    ...makeMcpHandlers(parts, () => all),
   };
   const pending = Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])) as Record<PendingOperation, () => Promise<never>>;
-  return { ...built, ...pending };
+  const all = { ...built, ...pending };
+  return all;
 }
 
 /** The handler of one operation for another, which in the contract takes and answers the same. */

@@ -44,9 +44,6 @@ export const pendingOperations = [
   'redeliverEvent',
   'testWebhook',
   'rotateWebhookSecret',
-  'postMcp',
-  'openMcpStream',
-  'closeMcpSession',
 ] as const satisfies readonly OperationId[];
 
 export type PendingOperation = (typeof pendingOperations)[number];

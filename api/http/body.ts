@@ -14,7 +14,7 @@ import { readQueryFields, refuseQueryFields, type SentQuery } from './queryField
 import { bodyTooLarge, type ReceivedBody, receiveBody } from './receiveBody.ts';
 
 /** Fields whose numbers become cells or parameters, where no digit may be lost. */
-const exactFields = ['rows', 'row', 'values', 'default', 'params'];
+export const exactFields = ['rows', 'row', 'values', 'default', 'params'];
 
 export interface ReadBody {
   /** The body as the contract describes it. */

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises';
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { requireScopes, requireWorkbook } from '../../activities/access.ts';
@@ -57,6 +57,22 @@ export interface ApiParts {
   budgets: { answers: ByteBudget; work: ByteBudget };
   /** Operations that are not built yet. */
   pending: ReadonlySet<OperationId>;
+}
+
+/** What the steps need of a request. */
+export interface Incoming {
+  method: string;
+  /** Path and query string. */
+  url: string;
+  querystring: string;
+  params?: unknown;
+  headers: IncomingHttpHeaders;
+  /** The caller's network address. */
+  ip: string;
+  req: IncomingMessage;
+  res: ServerResponse;
+  get(header: string): string;
+  vary(header: string): void;
 }
 
 /** What the renderer needs to know about a request besides its answer. */
@@ -138,11 +154,12 @@ async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, {
   );
 }
 
-async function answerRequest<Id extends OperationId>(
+/** Answers a request of a principal who is known: it came by itself, or as a part of another, such as a tool call. */
+export async function answerRequest<Id extends OperationId>(
   parts: ApiParts,
   operation: Operation,
   handler: Handler<Id>,
-  ctx: Context,
+  ctx: Incoming,
   trace: Trace,
   { body, sent }: Pick<Input, 'body' | 'sent'>,
 ): Promise<AnyReply> {
@@ -259,7 +276,7 @@ function watchCaller(response: ServerResponse): AbortSignal {
   return watch.signal;
 }
 
-function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Context, trace: Trace, input: Input): Call<Id> {
+function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Incoming, trace: Trace, input: Input): Call<Id> {
   const { repeatable } = input;
   const guard =
     <T>(change: Change<T>) =>

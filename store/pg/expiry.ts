@@ -8,6 +8,8 @@ export type Expired = Record<
   | 'idempotency_records'
   | 'sessions'
   | 'login_attempts'
+  | 'mcp_events'
+  | 'mcp_sessions'
   | 'rate_windows'
   | 'request_counts'
   | 'results'
@@ -37,6 +39,8 @@ export async function deleteExpired(db: Database, onBatch: () => void, blobs?: B
     idempotency_records: await rows('idempotency', 'expires_at < now()'),
     sessions: await rows('sessions', 'expires_at < now()'),
     login_attempts: await rows('login_attempts', "at < now() - interval '2 minutes'"),
+    mcp_events: await rows('mcp_events', "created_at < now() - interval '10 minutes'"),
+    mcp_sessions: await rows('mcp_sessions', "used_at < now() - interval '1 day'"),
     rate_windows: await rows('rate_windows', 'minute < extract(epoch FROM now()) / 60 - 5'),
     request_counts: await rows('request_counts', "at < now() - interval '400 days'"),
     jobs: await rows('jobs', "finished_at < now() - interval '7 days'"),

@@ -3,6 +3,7 @@ import { makeId } from '../../store/services.ts';
 import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
 import { makeForm } from './forms.ts';
 import { governanceSamples } from './governanceSamples.ts';
+import { mcpSamples } from './mcpSamples.ts';
 import { mergeSamples } from './mergeSamples.ts';
 import type { MakeSample, Sample } from './sample.ts';
 import { sheetSamples } from './sheetSamples.ts';
@@ -21,6 +22,7 @@ const endedJob = (world: World) => runningJob(world, { status: 'failed', finishe
 export const samples: Record<ImplementedOperation, MakeSample> = {
   ...tableSamples,
   ...mergeSamples,
+  ...mcpSamples,
   ...sheetSamples,
   ...governanceSamples,
   ...sourceSamples,

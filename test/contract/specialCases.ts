@@ -4,6 +4,8 @@ import type { ProblemCode } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
 import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
 import type { Case } from './genericCases.ts';
+import { governedCases } from './governedCases.ts';
+import { mcpCases } from './mcpCases.ts';
 import type { Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
 import { sourceCases } from './sourceCases.ts';
@@ -25,6 +27,8 @@ export const specialCases: Partial<Record<ImplementedOperation, Partial<Record<P
   ...tableCases,
   ...sourceCases,
   ...transformCases,
+  ...mcpCases,
+  ...governedCases,
   deleteTable: { ...tableCases.deleteTable, ...transformCases.deleteTable },
   ...Object.fromEntries(
     Object.entries(viewCases).map(([operation, broken]) => [

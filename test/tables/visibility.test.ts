@@ -34,6 +34,7 @@ interface Asked {
   /** Fields of a form around a returned file. */
   form?: Record<string, string>;
   accept?: string;
+  headers?: Record<string, string>;
   /** What it has to answer with; 200 unless told. */
   status?: number | number[];
 }
@@ -65,6 +66,12 @@ function columnCalls(ids: { add: string; alter: string; drop: string; describe: 
     [ids.describe]: onAlmost('/description', { method: 'PUT', body: { description: 'x' } }),
   };
 }
+
+let mcpSession: Record<string, string> = {};
+const callTool = (name: string, given: Record<string, unknown>) => ({
+  method: 'tools/call',
+  params: { name, arguments: name === 'search' ? given : { workbook_id: store.workbook.id, ...given } },
+});
 
 const readers: Readers = {
   readRows: (table) =>
@@ -104,6 +111,15 @@ const readers: Readers = {
   // What is denied is not there for its expression, what is masked is null.
   renderChart: (table) => [{ path: `charts/chart_of_${table}/svg`, accept: '*/*' }],
   renderChartPng: (table) => [{ path: `charts/chart_of_${table}/png`, accept: '*/*' }],
+  postMcp: (table) =>
+    [
+      ...['read_rows', 'get_schema', 'profile_table', 'get_lineage'].map((name) => callTool(name, { table })),
+      callTool('list_tables', {}),
+      callTool('query', { sql: `SELECT * FROM ${table}` }),
+      callTool('search', { query: columnName(0) }),
+      { method: 'resources/read', params: { uri: `workbook://${store.workbook.id}/tables/${table}` } },
+      { method: 'resources/list' },
+    ].map((message) => ({ path: '/mcp', method: 'POST', body: { jsonrpc: '2.0', id: 1, ...message }, headers: mcpSession })),
   getSheet: (table) => [{ path: `sheets/of_${table}` }],
   renderSheet: (table) => [{ path: `sheets/of_${table}/render`, accept: '*/*' }],
   putSheet: (table) => [
@@ -208,6 +224,8 @@ const others = [
   ...['deleteTransform', 'runTransform', 'recomputeWorkbook'],
   // Only who may set policies calls them, and they name any column.
   ...['tagColumn', 'untagColumn', 'listPolicies', 'setPolicy', 'deletePolicy'],
+  // Answers of tools that change something, whose operations are here themselves.
+  ...['openMcpStream', 'closeMcpSession'],
 ];
 const otherPaths =
   /^\/api\/(control|auth)\/|^\/api\/v1\/(me$|me\/(?!data)|auth|jobs|uploads|workbooks$|workbooks\/\{workbook_id\}$|workbooks\/\{workbook_id\}\/(sources|uploads|jobs))|^\/$|^\/(health|ready|metrics|docs|guide|openapi)/;
@@ -227,9 +245,9 @@ function makeReturned(fields: Record<string, string>): FormData {
   return makeForm({ fields, files: [{ name: 'narrow.csv', content: `__svc_row_id,${columnName(0)}\n1,val_0_edited\n` }] });
 }
 
-async function ask({ path, method = 'GET', body, form, accept = 'application/json' }: Asked) {
+async function ask({ path, method = 'GET', body, form, accept = 'application/json', headers: more }: Asked) {
   const address = path.startsWith('/') ? path : `/api/v1/workbooks/${store.workbook.id}/${path}`;
-  const headers = { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
+  const headers = { accept, ...(body === undefined ? {} : { 'content-type': 'application/json' }), ...more };
   const sent = form ? { body: makeReturned(form) } : body === undefined ? {} : { body: JSON.stringify(body) };
   const answer = await store.api.fetch(address, { method, headers, token, ...sent });
   const bytes = Buffer.from(await answer.arrayBuffer());
@@ -242,6 +260,14 @@ async function ask({ path, method = 'GET', body, form, accept = 'application/jso
 beforeAll(async () => {
   store = await openTestStore();
   token = (await mintToken(store.owner.client, { scopes: ['workbooks:read', 'workbooks:write'] })).text;
+  const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const begun = await store.api.fetch('/mcp', {
+    method: 'POST',
+    token,
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 0, method: 'initialize', params }),
+  });
+  mcpSession = { 'mcp-session-id': begun.headers.get('mcp-session-id') ?? '' };
   for (const [name, width] of Object.entries(tables)) {
     const all = Array.from({ length: width }, (_, n) => n);
     const id = await store.makeTable(
