@@ -190,7 +190,7 @@ describe('the tools', () => {
 
   it('tell what is wrong with arguments, and what to do', async () => {
     expect(await agent.refusal('read_rows', { workbook_id, tabel: '売上' })).toMatch(
-      /\/table: is required[^]*\/tabel: is not an argument[^]*What to do: /,
+      /\/table: is required[\s\S]*\/tabel: is not an argument[\s\S]*What to do: /,
     );
     expect(await agent.refusal('read_rows', { workbook_id, table: '売上高' })).toContain('Did you mean 売上');
     expect(await agent.refusal('query', { workbook_id, sql: 'DROP TABLE 売上' })).toContain('query-refused');

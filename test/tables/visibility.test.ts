@@ -108,9 +108,8 @@ const readers: Readers = {
       body: { tables: [table], format, include_row_ids: format === 'csv', formula_mode: format === 'xlsx' ? 'preserve' : 'values' },
       accept: '*/*',
     })),
-  // What is denied is not there for its expression, what is masked is null.
-  renderChart: (table) => [{ path: `charts/chart_of_${table}/svg`, accept: '*/*' }],
-  renderChartPng: (table) => [{ path: `charts/chart_of_${table}/png`, accept: '*/*' }],
+  renderChart: (table) => [{ path: `charts/chart_of_${table}/svg`, accept: '*/*', status: 403 }],
+  renderChartPng: (table) => [{ path: `charts/chart_of_${table}/png`, accept: '*/*', status: 403 }],
   postMcp: (table) =>
     [
       ...['read_rows', 'get_schema', 'profile_table', 'get_lineage'].map((name) => callTool(name, { table })),
@@ -390,7 +389,7 @@ async function checkReaders(table: keyof typeof tables, only: string[] = Object.
 
 /** Answers that name no column where nothing is wrong. */
 const silent = new Set([
-  'renderChartPng',
+  ...['renderChart', 'renderChartPng'],
   ...['getTransform', 'getRowLineage', 'getTableLineage', 'deleteAnnotations', 'annotateTable', 'undoOp', 'resolveConflict'],
   'listClassifications',
   ...['alterColumn', 'dropColumn', 'describeColumn', 'alterTableColumn', 'dropTableColumn', 'describeTableColumn'],

@@ -87,7 +87,7 @@ export const dataTools: Tool[] = [
     name: 'query',
     title: 'Query with SQL',
     description:
-      "One SELECT (DuckDB's SQL) over the tables of a workbook, by their names; quote names that are not plain words with double quotes. Aggregate in SQL rather than reading many rows. The result is kept for a day: read_result gives further pages.",
+      'A read-only query in SQL (of DuckDB) over the tables of a workbook, by their names; quote names that are not plain words with double quotes. Aggregate in SQL rather than reading many rows. The result is kept for a day: read_result gives further pages.',
     input: {
       workbook_id: workbookId,
       sql: text('The SELECT.', { minLength: 1 }),
