@@ -53,7 +53,11 @@ export function describeErrorForLog(error: unknown): Record<string, unknown> {
 
 const longestPath = 300;
 
-/** What a refused request was about, without its query. A token that was put into the path by mistake is left out. */
+/**
+ * What a refused request was about, without its query. A token that was put into the path by mistake is left out, and so is the
+ * name of a column, which may be hidden from those who read logs.
+ */
 export function describeAddress(method: string, path: string): { method: string; path: string } {
-  return { method, path: path.slice(0, longestPath).replaceAll(/svc_(pat|key)_[^/]*/g, 'svc_$1_…') };
+  const shown = path.slice(0, longestPath).replaceAll(/svc_(pat|key)_[^/]*/g, 'svc_$1_…');
+  return { method, path: shown.replaceAll(/\/columns\/[^/]+/g, '/columns/…') };
 }

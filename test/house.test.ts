@@ -52,7 +52,8 @@ const parts = ['api', 'activities', 'core', 'store', 'schema', 'workflows', 'scr
 
 describe('the checks', () => {
   it('format and lint', () => expectClean('biome', ['ci', '.', '--diagnostic-level=error']), 120_000);
-  it('types', () => expectClean('tsc', ['--noEmit']), 180_000);
+  // The compiler in Go takes a third of the time; what generates the contract's types needs the older one beside it.
+  it('types', () => expectClean('../typescript-native/bin/tsc', ['--noEmit']), 180_000);
   it('the contract', () => expectClean('redocly', ['lint', 'openapi.yaml']), 120_000);
 });
 
