@@ -1,6 +1,7 @@
 import { benchDerive } from './derive.ts';
 import { benchExport } from './export.ts';
 import { benchFormats } from './formats.ts';
+import { benchGoverned } from './governed.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLoad } from './load.ts';
 import { benchMe } from './me.ts';
@@ -17,6 +18,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   derive: benchDerive,
   export: benchExport,
   formats: benchFormats,
+  governed: benchGoverned,
   ingest: benchIngest,
   merge: benchMerge,
   sandbox: benchSandbox,

@@ -71,9 +71,17 @@ export class TableRig {
   }
 }
 
-export async function post<T>(rig: BenchRig, path: string, body: unknown): Promise<T> {
+export function post<T>(rig: BenchRig, path: string, body: unknown): Promise<T> {
+  return send(rig, 'POST', path, body);
+}
+
+export function put<T>(rig: BenchRig, path: string, body: unknown): Promise<T> {
+  return send(rig, 'PUT', path, body);
+}
+
+async function send<T>(rig: BenchRig, method: string, path: string, body: unknown): Promise<T> {
   const answer = await fetch(`${rig.url}${path}`, {
-    method: 'POST',
+    method,
     headers: { authorization: `Bearer ${rig.token}`, 'content-type': 'application/json' },
     body: typeof body === 'string' ? body : JSON.stringify(body),
   });

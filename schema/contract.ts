@@ -965,6 +965,7 @@ export interface paths {
          * Propose a parse spec
          * @description Reads the file and keeps a proposal of its regions and their columns; nothing is materialized. Running it again makes a
          *     new version and discards earlier corrections. Emits `source.analyzed`. 409 `in-use` while an ingest of the source runs.
+         *     403 `governed-workbook` as for the spec.
          */
         post: operations["analyzeSource"];
         delete?: never;
@@ -982,13 +983,14 @@ export interface paths {
         };
         /**
          * Show the parse spec
-         * @description The whole spec at its current version. 404 before the source is analysed.
+         * @description The whole spec at its current version. 404 before the source is analysed. It names all columns of the file, so on a
+         *     governed workbook it is refused with 403 `governed-workbook` once a table made from the source has a tag.
          */
         get: operations["getParseSpec"];
         /**
          * Correct the parse spec
          * @description Replaces the spec. `version` must be the current one (else 409 `version-conflict`); the answer carries the next. A spec
-         *     that does not fit the file is 422 with a pointer. 404 before the source is analysed.
+         *     that does not fit the file is 422 with a pointer. 404 before the source is analysed. 403 `governed-workbook` as for reading it.
          */
         put: operations["putParseSpec"];
         post?: never;

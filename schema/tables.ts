@@ -203,6 +203,16 @@ export const namedVersions = pgTable(
   (t) => [primaryKey({ columns: [t.workbookId, t.label] })],
 );
 
+/** A table that a query has read. */
+export interface ReadTable {
+  id: string;
+  name: string;
+  edit_version: number;
+  uid: string;
+  /** What policies hid of it, in short. Absent: nothing. */
+  hidden?: string;
+}
+
 /** Results of queries, kept for a day. */
 export const results = pgTable(
   'results',
@@ -219,7 +229,7 @@ export const results = pgTable(
     rowCount: count('row_count').notNull(),
     elapsedMs: integer('elapsed_ms').notNull().default(0),
     /** The tables that were read, with their versions. */
-    tables: jsonb('tables').$type<{ id: string; name: string; edit_version: number; uid: string }[]>().notNull(),
+    tables: jsonb('tables').$type<ReadTable[]>().notNull(),
     maskedColumns: jsonb('masked_columns').$type<string[]>().notNull(),
     createdAt: at('created_at').notNull(),
     expiresAt: at('expires_at').notNull(),

@@ -2,8 +2,7 @@ import { DomainError, describeFirst, type ProblemItem } from '../../core/errors.
 import { tableAnnotated, tableUnannotated } from '../../core/journal/tableNotes.ts';
 import { decodeCursor, pageOf } from '../../core/paging.ts';
 import { describeUnknownColumn, findColumn } from '../../core/table/findColumn.ts';
-import type { ColumnRecord } from '../../core/table/table.ts';
-import type { VisibleTable } from '../../core/table/visibleTable.ts';
+import type { VisibleColumn, VisibleTable } from '../../core/table/visibleTable.ts';
 import {
   type AnnotationKey,
   type AnnotationRecord,
@@ -48,10 +47,12 @@ export async function listTableAnnotations(
   return { annotations: shown.map((record) => showAnnotation(record, columns)), nextCursor };
 }
 
-function showAnnotation(record: AnnotationRecord, columns: ColumnRecord[]): ShownAnnotation {
+/** A note on a masked column may say what is in it. */
+function showAnnotation(record: AnnotationRecord, columns: VisibleColumn[]): ShownAnnotation {
   const column = columns.find((each) => each.id === record.columnId);
   return {
     ...record,
+    note: column?.masked ? null : record.note,
     target: { ...(record.rowId === 0 ? {} : { row_id: record.rowId }), ...(column ? { column: column.name } : {}) },
   };
 }

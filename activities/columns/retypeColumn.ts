@@ -30,7 +30,7 @@ export async function prepareRetypeColumn(
   const type = requireColumnType(wantedType);
   const { at, visible } = await openForColumns(services, principal, request);
   const column = requireColumn(visible, columnName);
-  const plan = planColumnEdit('column.retype', column.id, { column: column.name, old_type: column.type });
+  const plan = planColumnEdit('column.retype', column.id);
   const changed = { column: column.name, type: formatColumnType(type) };
   if (changed.type === column.type) return { at, plan, ...changed, columns: at.columns, async change() {} };
 

@@ -23,6 +23,7 @@ export async function openAnnotations(
   columns: VisibleColumn[],
 ): Promise<TableAnnotations> {
   const shownColumns = shown.map(({ id }) => id);
+  const masked = new Set(shown.flatMap((column) => (column.masked ? [column.id] : [])));
   const placeOf = new Map(columns.map(({ id }, place) => [id, place]));
   let page: AnnotationRecord[] = [];
   let taken = 0;
@@ -32,9 +33,11 @@ export async function openAnnotations(
   const take = async (rowId: number): Promise<AnnotationRecord | null> => {
     if (taken === page.length && !isLast) {
       taken = 0;
-      page = await listAnnotations(services.db.orm, at.table.id, { after, limit: pageSize, shownColumns });
-      isLast = page.length < pageSize;
-      after = page.at(-1) ?? after;
+      const read = await listAnnotations(services.db.orm, at.table.id, { after, limit: pageSize, shownColumns });
+      isLast = read.length < pageSize;
+      after = read.at(-1) ?? after;
+      // A note on a masked column may say what is in it.
+      page = read.map((each) => (masked.has(each.columnId) ? { ...each, note: null } : each));
     }
     const next = page[taken];
     if (!next || next.rowId > rowId) return null;

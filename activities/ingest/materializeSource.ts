@@ -1,3 +1,4 @@
+import { DomainError } from '../../core/errors.ts';
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import type { ParseSpec } from '../../core/structuring/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
@@ -40,8 +41,16 @@ export async function materializeSource(services: Services, jobId: string, activ
     else await makeTables(services, job, source, activity);
   } catch (error) {
     if (!isFinal(error)) throw error;
-    await refuseSourceJob(services, job, toProblem(error));
+    const isGoverned = await services.policies.isGoverned(source.workbookId);
+    await refuseSourceJob(services, job, toProblem(isGoverned ? leaveOutCells(error) : error));
   }
+}
+
+/** What does not fit is told with its cell and value, which policies may hide. */
+function leaveOutCells(error: DomainError): DomainError {
+  if (error.code !== 'uncastable-value' && error.code !== 'validation-failed') return error;
+  const why = 'The regions cannot be made into tables as the spec says. The workbook has column policies, so the cells are not shown.';
+  return new DomainError(error.code, why, 'Correct the spec, or the file.');
 }
 
 async function makeTables(

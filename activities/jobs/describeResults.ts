@@ -1,5 +1,6 @@
 import type { JobKind } from '../../core/jobs/kinds.ts';
 import type { TableRecord } from '../../core/table/table.ts';
+import { listHiddenSources } from '../../store/pg/governance.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { listSourcesById } from '../../store/pg/sources.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
@@ -12,6 +13,8 @@ export interface ResultParts {
   sources: Map<string, DescribedSource>;
   tables: Map<string, TableRecord>;
   transforms: TransformRecord[];
+  /** Of the sources that were analysed those of whose columns some may be hidden. */
+  hiddenSources: Set<string>;
 }
 
 interface Mentions {
@@ -53,7 +56,8 @@ export async function describeResults(services: Services, jobs: JobRecord[]): Pr
     orm,
     mentioned.flatMap(({ transformId }) => transformId ?? []),
   );
-  return { sources, tables, transforms };
+  const analyzed = jobs.flatMap((job) => (job.kind === 'analyze' ? [job.input.sourceId] : []));
+  return { sources, tables, transforms, hiddenSources: await listHiddenSources(pool, analyzed) };
 }
 
 function hasResult(job: JobRecord): boolean {

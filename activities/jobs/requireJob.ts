@@ -4,6 +4,7 @@ import { notFound } from '../../core/errors.ts';
 import { listVisibleJobs, type VisibleJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { outsideReach, requireAccountReach } from '../access.ts';
+import { hideWords } from './hideWords.ts';
 
 export async function requireJob(services: Services, principal: Principal, jobId: string): Promise<VisibleJob> {
   const [job] = await listVisibleJobs(services.db.orm, {
@@ -16,5 +17,5 @@ export async function requireJob(services: Services, principal: Principal, jobId
   if (job.workbookId === null) requireAccountReach(principal);
   else if (!reachesWorkbook(principal.reach, { id: job.workbookId, workspaceId: job.workspaceId ?? '' }))
     throw outsideReach(principal, "The job's workbook");
-  return job;
+  return hideWords(job, principal.userId);
 }

@@ -4,22 +4,45 @@ import type { Principal } from '../../core/access/principal.ts';
 import { answerTooLarge, DomainError, notFound } from '../../core/errors.ts';
 import type { DataFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { streamResultFile } from '../../store/duckdb/sandbox/streamResult.ts';
+import { listColumnsAt } from '../../store/pg/columns.ts';
 import { findResult, type ResultRecord } from '../../store/pg/results.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { requireWorkbook } from '../access.ts';
+import { openVisibleColumns } from '../tables/openVisibleTable.ts';
+import { digestEffects } from './digestEffects.ts';
 
 /** A result of the caller's own user, until it expires. */
 export async function requireResult(services: Services, principal: Principal, resultId: string): Promise<ResultRecord> {
   const result = await findResult(services.db.orm, resultId);
   if (!result || result.userId !== principal.userId) throw notFound('result', 'Results belong to the user who ran the query.');
-  await requireWorkbook(services, principal, result.workbookId, 'viewer');
+  const workbook = await requireWorkbook(services, principal, result.workbookId, 'viewer');
   if (result.expiresAt <= new Date())
     throw new DomainError(
       'expired',
       'The result has expired.',
       'Results are kept for 24 hours, or until newer ones need the room; run the query again.',
     );
+  if (workbook.policyVersion > 0 && !(await isSeenAlike(services, principal, result)))
+    throw new DomainError(
+      'expired',
+      'What you may see of the tables that the query read has changed since.',
+      'Run the query again; the answer follows the policies as they are now.',
+    );
   return result;
+}
+
+/** Whether the same columns of the tables that were read are hidden from the caller as when the query ran. */
+async function isSeenAlike(services: Services, principal: Principal, { tables }: ResultRecord): Promise<boolean> {
+  const now = new Map((await listTablesById(services.db.pool, [...new Set(tables.map(({ id }) => id))])).map((at) => [at.table.id, at]));
+  for (const { id, edit_version, hidden = '' } of tables) {
+    const at = now.get(id);
+    const columns = (await listColumnsAt(services.db.orm, new Map([[id, edit_version]]))).get(id);
+    if (!at || !columns) return false;
+    const { effects } = await openVisibleColumns(services, principal, { table: at.table, columns });
+    if (digestEffects(effects) !== hidden) return false;
+  }
+  return true;
 }
 
 export interface ResultPage {

@@ -3,6 +3,7 @@ import { DomainError } from '../../core/errors.ts';
 import { foldName } from '../../core/sql/identifiers.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { VisibleTable } from '../../core/table/visibleTable.ts';
+import type { ReadTable } from '../../schema/index.ts';
 import { resultsPrefix } from '../../store/blobs/keys.ts';
 import { openFiles } from '../../store/duckdb/relation.ts';
 import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/runInProcess.ts';
@@ -16,6 +17,7 @@ import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';
 import { makeRoomForResult } from '../storage/makeRoomForResult.ts';
 import { rememberVisible } from '../tables/openVisibleTable.ts';
 import { openFresh } from '../transforms/refreshViews.ts';
+import { digestEffects } from './digestEffects.ts';
 import { findNamedTables } from './namedTables.ts';
 import { narrowTables } from './narrowTables.ts';
 
@@ -58,7 +60,7 @@ export async function runQuery(
   const told = {
     columns: answer.columns,
     maskedColumns: maskedAmong(read, answer.columns),
-    tables: read.map(({ at }) => ({ id: at.table.id, name: at.table.name, edit_version: at.editVersion, uid: at.versionUid })),
+    tables: read.map(describeRead),
   };
   const { bytes: contentBytes, ...kept } = await keepResult(services, workbook, answer);
   const bytes = contentBytes + Buffer.byteLength(JSON.stringify(told));
@@ -80,6 +82,11 @@ export async function runQuery(
   };
   await insertResult(services.db.orm, result);
   return { result, pageJson: answer.pageJson };
+}
+
+function describeRead({ at, effects }: VisibleTable): ReadTable {
+  const hidden = digestEffects(effects);
+  return { id: at.table.id, name: at.table.name, edit_version: at.editVersion, uid: at.versionUid, ...(hidden ? { hidden } : {}) };
 }
 
 /** Small results are stored in the database: writing a blob would take longer than most queries. */

@@ -47,5 +47,5 @@ export async function setTableDescription(tx: Tx, table: TableRecord, descriptio
 export async function setColumnDescription(tx: Tx, table: TableRecord, column: ColumnRecord, description: string | null): Promise<void> {
   if (column.description === description) return;
   await describeColumn(tx, table.id, column.id, description);
-  tx.note(table.workbookId, columnDescribed(table, column.name));
+  tx.note(table.workbookId, columnDescribed(table, column.id));
 }

@@ -8,6 +8,7 @@ import { makeAccountHandlers } from './accounts.ts';
 import { makeAnnotationHandlers } from './annotations.ts';
 import { makeAuditHandlers } from './audit.ts';
 import { makeAuthHandlers } from './auth.ts';
+import { makeBindingHandlers } from './bindings.ts';
 import { makeChartHandlers } from './charts.ts';
 import { makeColumnHandlers } from './columns.ts';
 import { makeCredentialHandlers } from './credentials.ts';
@@ -74,6 +75,7 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeSheetHandlers(parts),
     ...makeChartHandlers(parts),
     ...makeGovernanceHandlers(parts),
+    ...makeBindingHandlers(parts),
     ...makeSourceHandlers(parts),
     ...makeStagedHandlers(parts),
     ...makeUploadHandlers(parts),

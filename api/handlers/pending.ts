@@ -20,9 +20,6 @@ export const pendingOperations = [
   'importCloudFile',
   'ingestUrl',
 
-  'listSyncBindings',
-  'bindSheet',
-  'unbindSheet',
   'reviewWorkbook',
   'listFileLinks',
   'trackCloudFile',

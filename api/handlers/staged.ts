@@ -1,4 +1,5 @@
 import { requireWorkbook } from '../../activities/access.ts';
+import { refuseHidden } from '../../activities/governance/refuseGoverned.ts';
 import { beginAnalysis } from '../../activities/sources/beginAnalysis.ts';
 import { beginMaterialize } from '../../activities/sources/beginMaterialize.ts';
 import { checkAppend } from '../../activities/sources/checkAppend.ts';
@@ -23,6 +24,7 @@ export function makeStagedHandlers({
   return {
     async analyzeSource(call) {
       const { source } = await requireSource(services, call.principal, call.params, 'editor');
+      await refuseHidden(services, source);
       return call.handOver(call.actor(), async (tx) => ({ job: await beginAnalysis(tx, source.id) }), {
         answer: async (job) => ({ status: 200, body: await answerJob(services, call.principal, job) }),
       });
@@ -30,12 +32,14 @@ export function makeStagedHandlers({
 
     async getParseSpec({ principal, params }) {
       const { source } = await requireSource(services, principal, params, 'viewer');
+      await refuseHidden(services, source);
       requireAnalyzed(source);
       return { status: 200, body: presentSpec(source) };
     },
 
     async putParseSpec(call) {
       const { source } = await requireSource(services, call.principal, call.params, 'editor');
+      await refuseHidden(services, source);
       requireAnalyzed(source);
       return call.write(
         (tx) => correctSpec(tx, source.id, call.body),

@@ -9,7 +9,7 @@ import { presentOutput, presentRecompute } from './transforms.ts';
 type Schemas = components['schemas'];
 
 /** What jobs made, as the caller may see it. */
-export interface ShownParts extends Pick<ResultParts, 'sources'> {
+export interface ShownParts extends Pick<ResultParts, 'sources' | 'hiddenSources'> {
   tables: Map<string, Schemas['TableSummary']>;
   transforms: Map<string, Schemas['Transform']>;
 }
@@ -27,7 +27,9 @@ const presentResult: { [Kind in Schemas['Job']['kind']]: (job: Done<Kind>, parts
     const artifacts = described.tables.flatMap(({ id }) => tables.get(id) ?? []);
     return presentUpload(described, artifacts, result.creditsCharged);
   },
-  analyze({ input }, { sources }) {
+  analyze({ input }, { sources, hiddenSources }) {
+    // A spec names all columns of the file.
+    if (hiddenSources.has(input.sourceId)) return null;
     const source = sources.get(input.sourceId)?.source;
     return source?.spec ? presentSpec(source) : null;
   },

@@ -5,6 +5,8 @@ import type { OpKind } from './opKinds.ts';
 export type AuditAction =
   | OpKind
   | 'account.created'
+  | 'binding.delete'
+  | 'binding.put'
   | 'chart.delete'
   | 'chart.put'
   | 'column.describe'

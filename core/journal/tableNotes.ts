@@ -76,8 +76,9 @@ export function tableDescribed(table: NotedTable): Notes {
   return { ...audited('table.describe', table.name), usage: oneOp };
 }
 
-export function columnDescribed(table: NotedTable, column: string): Notes {
-  return { ...audited('column.describe', `${table.name}.${column}`), usage: oneOp };
+/** The column by its id, as in everything that the journal says: it is read by people from whom the name may be hidden. */
+export function columnDescribed(table: NotedTable, columnId: number): Notes {
+  return { ...audited('column.describe', table.name, { column_id: columnId }), usage: oneOp };
 }
 
 export function tableAnnotated(table: NotedTable, count: number): Notes {

@@ -65,7 +65,17 @@ export function describeChange({ change, entries }: PlannedEdit): Change {
 }
 
 /** Columns change without log entries. `columnId`: the column that is new, or is not what it was. */
-export function planColumnEdit(kind: OpKind, columnId: number, detail: NonNullable<PlannedEdit['detail']>): PlannedEdit {
+export function planColumnEdit(kind: OpKind, columnId: number): PlannedEdit {
   const change = { rows: false, columns: new Set([columnId]) };
-  return { kind, inserted: 0, updated: 0, deleted: 0, entries: [], layers: null, schemaChanged: true, change, detail };
+  return {
+    kind,
+    inserted: 0,
+    updated: 0,
+    deleted: 0,
+    entries: [],
+    layers: null,
+    schemaChanged: true,
+    change,
+    detail: { column_id: columnId },
+  };
 }

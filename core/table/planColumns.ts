@@ -41,7 +41,7 @@ export function planAddColumn(
   if (defaultText instanceof Refusal) return { kind: 'bad-default', why: defaultText.why };
   if ((defaultText?.length ?? 0) > longestDefault) return { kind: 'bad-default', why: `has more than ${longestDefault} characters` };
   const column = { id: at.table.nextColumnId, name, type: formatColumnType(wanted.type), defaultText };
-  return { kind: 'planned', column, plan: planColumnEdit('column.add', column.id, { column: name }) };
+  return { kind: 'planned', column, plan: planColumnEdit('column.add', column.id) };
 }
 
 /** The id stays, so stored data and references by id remain valid. */
@@ -54,13 +54,13 @@ export function planRenameColumn(
     name,
     at.columns.filter((each) => each.id !== column.id),
   );
-  return refusal ?? { kind: 'planned', name, plan: planColumnEdit('column.rename', column.id, { column: name, old_name: column.name }) };
+  return refusal ?? { kind: 'planned', name, plan: planColumnEdit('column.rename', column.id) };
 }
 
 /** The id is retired. Its values remain stored for older versions. */
 export function planDropColumn(at: TableAt, column: ColumnRecord): { kind: 'planned'; plan: PlannedEdit } | ColumnRefusal {
   if (at.columns.length === 1) return { kind: 'last-column' };
-  return { kind: 'planned', plan: planColumnEdit('column.drop', column.id, { column: column.name }) };
+  return { kind: 'planned', plan: planColumnEdit('column.drop', column.id) };
 }
 
 /** What is wrong with a column of a new table. */

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, ne, sql } from 'drizzle-orm';
+import type pg from 'pg';
 import type { PolicyRule } from '../../core/policy/decideEffect.ts';
 import { unreviewed } from '../../core/policy/decideEffect.ts';
 import { columnTags, policies, workbooks } from '../../schema/index.ts';
@@ -43,6 +44,18 @@ export async function listGoverned(orm: Orm, workbookIds: string[]): Promise<Set
         sql`(EXISTS (SELECT 1 FROM policies p WHERE p.workbook_id = ${workbooks.id}) OR EXISTS (SELECT 1 FROM column_tags t WHERE t.workbook_id = ${workbooks.id} AND t.tag = ${unreviewed} AND t.origin <> 'removed'))`,
       ),
     );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Of these sources those of whose columns some may be hidden: in a governed workbook, and a table made from it has a tag. */
+export async function listHiddenSources(pool: pg.Pool, sourceIds: string[]): Promise<Set<string>> {
+  if (sourceIds.length === 0) return new Set();
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT s.id FROM sources s WHERE s.id = ANY ($1)
+       AND EXISTS (SELECT 1 FROM landings l JOIN column_tags t ON t.table_id = l.table_id WHERE l.source_id = s.id AND t.origin <> 'removed'
+         AND (t.tag = $2 OR EXISTS (SELECT 1 FROM policies p WHERE p.workbook_id = s.workbook_id)))`,
+    [sourceIds, unreviewed],
+  );
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -16,7 +16,7 @@ export type JobRecord<Kind extends JobKind = JobKind> = {
   };
 }[Kind];
 
-export type VisibleJob = JobRecord & { workspaceId: string | null };
+export type VisibleJob = JobRecord & { workspaceId: string | null; policyVersion: number };
 
 export interface JobFilter {
   userId: string;
@@ -37,7 +37,7 @@ export async function listVisibleJobs(orm: Orm, filter: JobFilter): Promise<Visi
     or(eq(workbooks.visibility, 'workspace'), eq(workbooks.ownerId, filter.userId)),
   );
   const rows = await orm
-    .select({ job: jobs, workspaceId: workbooks.workspaceId })
+    .select({ job: jobs, workspaceId: workbooks.workspaceId, policyVersion: workbooks.policyVersion })
     .from(jobs)
     .innerJoin(accounts, eq(accounts.id, jobs.accountId))
     .leftJoin(workbooks, eq(workbooks.id, jobs.workbookId))
@@ -54,7 +54,7 @@ export async function listVisibleJobs(orm: Orm, filter: JobFilter): Promise<Visi
     )
     .orderBy(desc(jobs.id))
     .limit(filter.limit ?? 1000);
-  return rows.map(({ job, workspaceId }) => ({ ...(job as JobRecord), workspaceId }));
+  return rows.map(({ job, workspaceId, policyVersion }) => ({ ...(job as JobRecord), workspaceId, policyVersion: policyVersion ?? 0 }));
 }
 
 type NewJob<Kind extends JobKind> = Omit<typeof jobs.$inferInsert, 'kind' | 'input'> & {

@@ -32,7 +32,28 @@ async function makeRules({ owner, team }: World, rules: number): Promise<string>
   return `/api/v1/workbooks/${workbook}/policies`;
 }
 
+const sheet = { actor: '佐藤', external_kind: 'google_sheets', direction: 'push', ownership_map: { 数: 'external' } } as const;
+
+/** A table that is bound to a sheet of its own. */
+export async function makeBinding(world: World): Promise<SampleTable & { id: string; ref: string }> {
+  const made = await makeSampleTable(world);
+  const params = { path: { workbook_id: world.workbook, name: made.name } };
+  const bound = ok(
+    await world.owner.client.POST(`${base}/artifacts/{name}/sync-bindings`, { params, body: { ...sheet, external_ref: made.name } }),
+  );
+  return { ...made, id: bound.id, ref: made.name };
+}
+
 export const governanceSamples = {
+  listSyncBindings: async (world) => ({ path: `${(await makeBinding(world)).artifact}/sync-bindings` }),
+  bindSheet: async (world) => {
+    const { artifact, name } = await makeSampleTable(world);
+    return { path: `${artifact}/sync-bindings`, body: { ...sheet, external_ref: name } };
+  },
+  unbindSheet: async (world) => {
+    const { artifact, id } = await makeBinding(world);
+    return { path: `${artifact}/sync-bindings/${id}` };
+  },
   tagColumn: async (world) => ({
     path: `${(await makeSampleTable(world)).artifact}/columns/${column}/tags`,
     body: { tag: 'pii', actor: '佐藤' },

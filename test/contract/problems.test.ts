@@ -6,7 +6,6 @@ import type { TestApi, TestServer } from '../setup/api.ts';
 import { type Case, exceedRate, exceedTries, genericCases } from './genericCases.ts';
 import { makeSample, sendSample } from './samples.ts';
 import { specialCases } from './specialCases.ts';
-import { isAwaited } from './tableCases.ts';
 import { type ImplementedOperation, listImplemented, makeWorld, startWorkingApi, type World } from './world.ts';
 
 /**
@@ -24,7 +23,7 @@ const shownElsewhere: ProblemCode[] = ['internal', 'unavailable'];
 function declaredProblems(operation: Operation): ProblemCode[] {
   const own = (operation.backend as unknown as { 'x-problems'?: ProblemCode[] })['x-problems'] ?? [];
   const common = info[operation.accepts.length > 0 ? 'x-common-problems' : 'x-common-problems-public'];
-  return [...new Set([...common, ...own])].filter((slug) => !shownElsewhere.includes(slug) && !isAwaited(operation.id, slug));
+  return [...new Set([...common, ...own])].filter((slug) => !shownElsewhere.includes(slug));
 }
 
 let api: TestApi;

@@ -6,10 +6,11 @@ import { makeId } from '../../store/services.ts';
 import { readCredits } from '../credits/readCredits.ts';
 import { ok } from '../setup/api.ts';
 import { makeWorkbook, mintToken } from '../setup/credentials.ts';
+import { setPolicy, tagColumn } from '../setup/governance.ts';
 import { makeBook } from '../xlsx/makeWorkbook.ts';
 import type { Case } from './genericCases.ts';
-import { makeAnalyzedSource, makeSampleFile, makeSampleSource, makeSlot } from './sourceSamples.ts';
-import { body, changed } from './tableCases.ts';
+import { makeAnalyzedSource, makeSampleFile, makeSampleSource, makeSlot, sourceSamples } from './sourceSamples.ts';
+import { body, changed, governed } from './tableCases.ts';
 import { makeSampleTable } from './tableSamples.ts';
 import { type ImplementedOperation, makeJob, type World } from './world.ts';
 
@@ -60,6 +61,19 @@ async function makePoorOwner({ api }: World): Promise<{ session: string; source:
   return { session: person.session, source: path };
 }
 
+/** The spec of a source whose raw table has a tag, in a workbook with a policy. */
+const tagged = (tail: string): Case =>
+  changed(async (sample, world) => {
+    const workbook = await makeWorkbook(world.owner.client, 'Governed', world.team);
+    const { path } = await makeSampleSource({ ...world, workbook }, { structuring: 'skip' });
+    const { tables } = ok(
+      await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables', { params: { path: { workbook_id: workbook } } }),
+    );
+    await tagColumn(world.owner.client, workbook, tables[0]?.name ?? '', 'A', 'pii');
+    await setPolicy(world.owner.client, workbook, 'pii', 'mask');
+    return { ...sample, path: `${path}${tail}` };
+  });
+
 export const sourceCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
   uploadSource: {
     'in-use': changed(async (_, world) => {
@@ -69,12 +83,19 @@ export const sourceCases: Partial<Record<ImplementedOperation, Partial<Record<Pr
     }),
   },
   analyzeSource: {
+    'governed-workbook': tagged('/analyze'),
     'in-use': busy,
     'too-large': withFile(makeBomb, '/analyze'),
     'unsupported-media': withFile(makeOddlyPacked, '/analyze'),
   },
-  previewSource: { 'too-large': withFile(makeBomb, '/preview'), 'unsupported-media': withFile(makeOddlyPacked, '/preview') },
-  putParseSpec: { 'version-conflict': body({ version: 99 }), 'in-use': busy },
+  downloadSource: { 'governed-workbook': governed(sourceSamples.downloadSource) },
+  getParseSpec: { 'governed-workbook': tagged('/parse-spec') },
+  previewSource: {
+    'governed-workbook': governed(sourceSamples.previewSource),
+    'too-large': withFile(makeBomb, '/preview'),
+    'unsupported-media': withFile(makeOddlyPacked, '/preview'),
+  },
+  putParseSpec: { 'governed-workbook': tagged('/parse-spec'), 'version-conflict': body({ version: 99 }), 'in-use': busy },
   materializeSource: {
     'uncastable-value': changed(async (_, world) => {
       const { path, spec } = await makeAnalyzedSource(world);
@@ -95,6 +116,7 @@ export const sourceCases: Partial<Record<ImplementedOperation, Partial<Record<Pr
     'in-use': changed(async (_, world) => ({ path: `${(await makeSampleSource(world)).path}/materialize`, body: {} })),
   },
   reviseSource: {
+    'governed-workbook': governed(sourceSamples.reviseSource),
     'in-use': busy,
     'out-of-credits': changed(async (_, world) => {
       const { session, source } = await makePoorOwner(world);

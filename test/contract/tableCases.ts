@@ -1,11 +1,13 @@
-import { pendingOperations } from '../../api/handlers/pending.ts';
-import type { OperationId } from '../../api/http/contract.ts';
 import type { ProblemCode } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
+import { makeWorkbook } from '../setup/credentials.ts';
+import { setPolicy } from '../setup/governance.ts';
 import { editRows, makeTable } from '../setup/tables.ts';
 import type { Case } from './genericCases.ts';
-import type { Sample } from './sample.ts';
+import { makeBinding } from './governanceSamples.ts';
+import type { MakeSample, Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
+import { sheetSamples } from './sheetSamples.ts';
 import { makeLabel, makeSampleTable, type SampleTable } from './tableSamples.ts';
 import type { ImplementedOperation, World } from './world.ts';
 
@@ -20,6 +22,14 @@ export const changed =
   };
 
 export const body = (fields: Record<string, unknown>): Case => changed((sample) => ({ body: { ...(sample.body as object), ...fields } }));
+/** The sample of the operation in a workbook of its own, which has a policy. */
+export const governed = (make: MakeSample): Case =>
+  changed(async (_, world) => {
+    const workbook = await makeWorkbook(world.owner.client, 'Governed', world.team);
+    const sample = await make({ ...world, workbook });
+    await setPolicy(world.owner.client, workbook, 'pii', 'mask');
+    return sample;
+  });
 const staleVersion: Case = changed((sample) =>
   sample.body === undefined
     ? { path: sample.path.replace('expected_version=2', 'expected_version=1') }
@@ -159,6 +169,13 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
       return {};
     }),
   },
+  renderChart: { 'governed-workbook': governed(sheetSamples.renderChart) },
+  renderChartPng: { 'governed-workbook': governed(sheetSamples.renderChartPng) },
+  bindSheet: {
+    'in-use': changed(async (sample, world) => ({
+      body: { ...(sample.body as object), external_ref: (await makeBinding(world)).ref },
+    })),
+  },
   resolveConflict: { 'in-use': body({ action: 'drop_override' }) },
   putSheet: {
     'name-taken': withTable(({ workbook, name }) => ({
@@ -168,14 +185,3 @@ export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<Pro
   },
   createVersion: { 'name-taken': changed(async (_, world) => ({ body: { label: await makeLabel(world) } })) },
 };
-
-/** Problems that only something still to be built can bring about. */
-const awaited: [ImplementedOperation, ProblemCode, OperationId][] = [
-  ['downloadSource', 'governed-workbook', 'setPolicy'],
-  ['previewSource', 'governed-workbook', 'setPolicy'],
-  ['reviseSource', 'governed-workbook', 'setPolicy'],
-];
-
-export function isAwaited(operation: OperationId, slug: ProblemCode): boolean {
-  return awaited.some(([id, code, cause]) => id === operation && code === slug && (pendingOperations as readonly string[]).includes(cause));
-}

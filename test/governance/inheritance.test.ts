@@ -195,9 +195,10 @@ describe('tags of tables that come from files', () => {
   });
 
   it('flow to tables that are structured after the raw one was tagged', async () => {
-    const workbookId = await upload([header, ...rows], 'skip');
+    const [workbookId, bytes] = [await world.newWorkbook(), await makeXlsx({ S: [header, ...rows] })];
+    await world.upload('在庫.xlsx', bytes, { workbookId, fields: { structuring: 'skip' } });
     await tagColumn(client, workbookId, '在庫', 'B', 'secret');
-    await world.upload('在庫.xlsx', await makeXlsx({ S: [header, ...rows] }), { workbookId });
+    await world.upload('在庫.xlsx', bytes, { workbookId });
     expect(await listTags(workbookId)).toContain(`在庫.${header[1]} secret < 在庫_原本.B`);
   });
 

@@ -1,6 +1,6 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ColumnEffect } from '../../core/table/visibleTable.ts';
+import { hideColumns, showColumns } from '../setup/governance.ts';
 import { openTestStore, type TestStore } from '../tables/store.ts';
 import { askRaw, openAnswer } from './rawRequest.ts';
 
@@ -147,20 +147,17 @@ describe('an ETag', () => {
   });
 
   it('is another for who may see something else', async () => {
-    const { columnEffects } = store.services.policies;
+    const { client } = store.owner;
     const seen = new Map<string, string | undefined>();
-    try {
-      for (const effect of [null, 'mask', 'deny'] as (ColumnEffect | null)[]) {
-        store.services.policies.columnEffects = async (_, { columns }) => new Map(effect && columns[0] ? [[columns[0].id, effect]] : []);
-        for (const path of reads) {
-          const { etag } = (await ask(path)).headers;
-          for (const before of seen.values()) expect(etag).not.toBe(before);
-          seen.set(`${effect} ${path}`, etag);
-        }
+    for (const effect of [null, 'mask', 'deny'] as const) {
+      if (effect) await hideColumns(client, store.workbook.id, 'small', { a: effect });
+      for (const path of reads) {
+        const { etag } = (await ask(path)).headers;
+        for (const before of seen.values()) expect(etag).not.toBe(before);
+        seen.set(`${effect} ${path}`, etag);
       }
-    } finally {
-      store.services.policies.columnEffects = columnEffects;
     }
+    await showColumns(client, store.workbook.id);
   });
 
   it('is not for what was refused, and not for writes', async () => {

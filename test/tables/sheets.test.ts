@@ -7,6 +7,7 @@ import type { ColumnEffect } from '../../core/table/visibleTable.ts';
 import { makeId } from '../../store/services.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
 import { ok } from '../setup/api.ts';
+import { hideColumns, setPolicy, showColumns } from '../setup/governance.ts';
 import { findOpenpyxl, runPython } from '../setup/openpyxl.ts';
 import { cellsOf } from '../xlsx/makeWorkbook.ts';
 import { useWorkbook } from './tableDriver.ts';
@@ -364,14 +365,8 @@ print(json.dumps({
 });
 
 describe('columns that policies hide', () => {
-  const { columnEffects } = api.services.policies;
-  afterEach(() => {
-    api.services.policies.columnEffects = columnEffects;
-  });
-  const hide = (hidden: Record<string, ColumnEffect>) => {
-    api.services.policies.columnEffects = async (_, { columns }) =>
-      new Map(columns.flatMap(({ id, name }) => (hidden[name] ? [[id, hidden[name]] as const] : [])));
-  };
+  afterEach(() => showColumns(client, world.workbookId));
+  const hide = (table: string, hidden: Record<string, ColumnEffect>) => hideColumns(client, world.workbookId, table, hidden);
 
   it('are blank or absent, and counted', async () => {
     ok(
@@ -380,7 +375,7 @@ describe('columns that policies hide', () => {
         { kind: 'table_view', table: '売上', limit: 1 },
       ]),
     );
-    hide({ 金額: 'mask', 率: 'deny', 済: 'deny' });
+    await hide('売上', { 金額: 'mask', 率: 'deny', 済: 'deny' });
     expect((await get('隠す')).spec.blocks).toMatchObject([{ columns: ['得意先', '金額'] }, { table: '売上' }]);
     const { bytes, header } = await render('隠す');
     expect(decodeURIComponent(header('x-svc-masked-columns') ?? '')).toBe('金額');
@@ -399,17 +394,14 @@ describe('columns that policies hide', () => {
 
   it('may be all that a block shows', async () => {
     ok(await put('隠す', [{ kind: 'table_view', table: '経費', columns: ['額'] }]));
-    hide({ 額: 'deny' });
+    await hide('経費', { 額: 'deny' });
     expect((await readCells((await render('隠す')).bytes)).cells).toEqual({ A1: '表「経費」に表示できる列がありません' });
     expect((await get('隠す')).missing_tables).toEqual([]);
   });
 });
 
 describe('charts', () => {
-  const { isGoverned } = api.services.policies;
-  afterEach(() => {
-    api.services.policies.isGoverned = isGoverned;
-  });
+  afterEach(() => showColumns(client, world.workbookId));
   const makeChart = async (name: string, table: string | null) => {
     const id = makeId('cht');
     await api.sql.query(
@@ -434,7 +426,7 @@ describe('charts', () => {
       recipe: { tool: 'create_chart', x: '科目' },
       config_omitted: null,
     });
-    api.services.policies.isGoverned = async () => true;
+    await setPolicy(client, world.workbookId, 'pii', 'mask');
     const governed = ok(await client.GET(`${base}/charts`, listed));
     expect(governed.charts[1]).toEqual({ ...shown, config: null, recipe: null, config_omitted: 'governed' });
     expect(JSON.stringify(governed)).not.toContain('科目');

@@ -73,6 +73,9 @@ const callTool = (name: string, given: Record<string, unknown>) => ({
   params: { name, arguments: name === 'search' ? given : { workbook_id: store.workbook.id, ...given } },
 });
 
+/** A sheet elsewhere, of another name for every table. */
+const bound = (table: string) => ({ actor: 'test', external_kind: 'google_sheets', external_ref: `first of ${table}` });
+
 const readers: Readers = {
   readRows: (table) =>
     [
@@ -211,6 +214,21 @@ const readers: Readers = {
   undoOp: () => [{ path: `ops/${undone}/undo`, method: 'POST', status: [403, 409] }],
   previewAccess: (table) => [{ path: `tables/${table}/access` }, { path: `tables/${table}/access?role=viewer` }],
   listClassifications: () => [{ path: 'classifications' }],
+  listSyncBindings: (table) => [{ path: `artifacts/${table}/sync-bindings` }],
+  bindSheet: (table) => [
+    {
+      path: `artifacts/${table}/sync-bindings`,
+      method: 'POST',
+      body: { ...bound(table), ownership_map: { [columnName(0)]: 'x' } },
+      status: 201,
+    },
+    ...almostNames.map((name) => ({
+      path: `artifacts/${table}/sync-bindings`,
+      method: 'POST',
+      body: { ...bound(table), ownership_map: { [name]: 'x' } },
+      status: 422,
+    })),
+  ],
 };
 
 /** Operations that show nothing of a table but its name, or nothing of tables at all; raw files are refused where there are policies. */
@@ -220,6 +238,7 @@ const others = [
   ...['listOps', 'listAuditLog', 'listBranches'],
   // On a governed workbook, charts are listed without what they are made of.
   ...['listSheets', 'deleteSheet', 'listCharts'],
+  ...['unbindSheet'],
   ...['deleteTransform', 'runTransform', 'recomputeWorkbook'],
   // Only who may set policies calls them, and they name any column.
   ...['tagColumn', 'untagColumn', 'listPolicies', 'setPolicy', 'deletePolicy'],
@@ -320,6 +339,18 @@ beforeAll(async () => {
       }),
     );
   const narrow = driveTable(store.owner, store.workbook.id, 'narrow');
+  for (const [name, width] of Object.entries(tables)) {
+    const owners = Object.fromEntries(Array.from({ length: width }, (_, n) => [columnName(n), 'x']));
+    const body = {
+      actor: 'test',
+      external_kind: 'onedrive' as const,
+      external_ref: name,
+      direction: 'push' as const,
+      ownership_map: owners,
+    };
+    const params = { path: { workbook_id: store.workbook.id, name } };
+    ok(await store.owner.client.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/sync-bindings', { params, body }));
+  }
   undone = ok(await narrow.upsert([{ __svc_row_id: 5, [columnName(0)]: 'val_0_first', [columnName(1)]: 'val_1_first' }])).op_id;
   ok(await narrow.upsert([{ __svc_row_id: 5, [columnName(0)]: 'val_0_again', [columnName(1)]: 'val_1_again' }]));
   const targets = Array.from({ length: tables.narrow }, (_, n) => ({ target: { row_id: 1, column: columnName(n) }, note: 'n' }));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { ok, refused } from '../setup/api.ts';
+import { hideColumns, untagColumn } from '../setup/governance.ts';
 import { useStoreWithWorker } from '../workflows/storeWithWorker.ts';
 import { makeBook } from './world.ts';
 
@@ -67,19 +68,15 @@ describe('the lineage of derived tables', () => {
 
   it('names no column that is denied', async () => {
     const book = await makeChain();
-    const { policies } = store.services;
-    const { columnEffects } = policies;
-    policies.columnEffects = async (_, { columns }) =>
-      new Map(columns.filter(({ name }) => name === '金額' || name === '最大').map(({ id }) => [id, 'deny']));
-    try {
-      expect(write(await lineageOf(book.id, '店別'))).toEqual({
-        ...chain,
-        'table 売上 → transform 店別': [{ column: '店', to: [], decides_rows: true }],
-        'table 店別 → transform 首位': [],
-      });
-    } finally {
-      policies.columnEffects = columnEffects;
-    }
+    const { client } = store.owner;
+    await hideColumns(client, book.id, '売上', { 金額: 'deny' });
+    // What is made of it is denied as well; this one is shown.
+    ok(await untagColumn(client, book.id, '店別', '合計', 'to deny'));
+    expect(write(await lineageOf(book.id, '店別'))).toEqual({
+      ...chain,
+      'table 売上 → transform 店別': [{ column: '店', to: [], decides_rows: true }],
+      'table 店別 → transform 首位': [],
+    });
   });
 });
 
@@ -134,14 +131,8 @@ describe('the lineage of derived rows', () => {
   it('is empty where rows cannot be traced, or a column that was read is hidden', async () => {
     const book = await makeJoined();
     expect(await inputsOf(book.id, '全', 1)).toEqual([]);
-    const { policies } = store.services;
-    const { columnEffects } = policies;
-    policies.columnEffects = async (_, { columns }) => new Map(columns.filter(({ name }) => name === '金額').map(({ id }) => [id, 'mask']));
-    try {
-      expect(await inputsOf(book.id, '店別', 1)).toEqual([]);
-    } finally {
-      policies.columnEffects = columnEffects;
-    }
+    await hideColumns(store.owner.client, book.id, '売上', { 金額: 'mask' });
+    expect(await inputsOf(book.id, '店別', 1)).toEqual([]);
     const params = { path: { workbook_id: book.id, name: '店別', row_id: 99 } };
     refused(
       await store.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', { params }),

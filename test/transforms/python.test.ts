@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ok, refused } from '../setup/api.ts';
+import { hideColumns } from '../setup/governance.ts';
 import type { TestStore } from '../tables/store.ts';
 import { usePythonStore } from './pythonStore.ts';
 import { makeBook } from './world.ts';
@@ -139,16 +140,10 @@ describe.skipIf(!found)('a transform in Python', () => {
 
   it('is refused to somebody from whom a column of its tables is hidden, whether it names it or not', async () => {
     const book = await makeSales();
-    const { policies } = store.services;
-    const { columnEffects } = policies;
     for (const effect of ['mask', 'deny'] as const) {
-      policies.columnEffects = async (_, { columns }) => new Map(columns.filter(({ name }) => name === '月').map(({ id }) => [id, effect]));
-      try {
-        const { detail } = refused(await book.tryCreate({ ...byShop, run: false }), 403, 'insufficient-role');
-        expect(String(detail).includes('月')).toBe(effect === 'mask');
-      } finally {
-        policies.columnEffects = columnEffects;
-      }
+      await hideColumns(store.owner.client, book.id, '売上', { 月: effect });
+      const { detail } = refused(await book.tryCreate({ ...byShop, run: false }), 403, 'insufficient-role');
+      expect(String(detail).includes('月')).toBe(effect === 'mask');
     }
     expect(await book.list()).toEqual([]);
   });

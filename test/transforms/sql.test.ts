@@ -4,6 +4,7 @@ import { runTransform } from '../../activities/transforms/runTransform.ts';
 import { commit } from '../../store/pg/commit.ts';
 import { findTransform } from '../../store/pg/transforms.ts';
 import { ok, refused } from '../setup/api.ts';
+import { setPolicy } from '../setup/governance.ts';
 import { useStoreWithWorker } from '../workflows/storeWithWorker.ts';
 import { makeBook } from './world.ts';
 
@@ -243,7 +244,8 @@ describe('a run that fails in a workbook with policies', () => {
     const book = await makeSales();
     await book.create({ name: '数', template: 'SELECT CAST(月 AS INTEGER) AS n FROM {{ d }}', args: { d: '売上' } });
     await book.edit('売上', [{ __svc_row_id: 1, 月: '極秘' }]);
-    const services = { ...store.services, policies: { ...store.services.policies, isGoverned: async () => true } };
+    const { services } = store;
+    await setPolicy(store.owner.client, book.id, 'pii', 'mask');
     const transform = await findTransform(services.db.orm, book.id, '数');
     const actor = { name: 'test', userId: store.owner.userId, credential: 'none', requestId: 'req_test' };
     const { accountId } = store.workbook;

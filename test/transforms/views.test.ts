@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isViewDue, type ViewInput } from '../../core/transforms/viewDue.ts';
 import { ok, refused } from '../setup/api.ts';
+import { hideColumns, showColumns } from '../setup/governance.ts';
 import { useStoreWithWorker } from '../workflows/storeWithWorker.ts';
 import { makeBook } from './world.ts';
 
@@ -174,9 +175,6 @@ describe('a view', () => {
 
   it('holds the same whoever reads it first, and tells nobody values that are hidden', async () => {
     const book = await makeViews();
-    const { policies } = store.services;
-    const { columnEffects, isGoverned } = policies;
-    const hidden = new Set(['金額', '計', 'n']);
     await book.create({
       name: '数',
       template: "SELECT CAST(店 AS BIGINT) AS n FROM {{ d }} WHERE 店 NOT IN ('東京', '大阪')",
@@ -187,20 +185,14 @@ describe('a view', () => {
       { __svc_row_id: 1, 金額: 8 },
       { 店: '京都', 金額: 1 },
     ]);
-    policies.columnEffects = async (_, { columns }) =>
-      new Map(columns.filter(({ name }) => hidden.has(name)).map(({ id }) => [id, 'mask']));
-    policies.isGoverned = async () => true;
-    try {
-      expect((await book.read('店別')).map(({ 店, 計 }) => [店, 計])).toEqual([
-        ['大阪', null],
-        ['東京', null],
-        ['京都', null],
-      ]);
-      expect(refused(await book.tryRead('数'), 400, 'query-failed').detail).not.toContain('京都');
-    } finally {
-      policies.columnEffects = columnEffects;
-      policies.isGoverned = isGoverned;
-    }
+    await hideColumns(store.owner.client, book.id, '売上', { 金額: 'mask' });
+    expect((await book.read('店別')).map(({ 店, 計 }) => [店, 計])).toEqual([
+      ['大阪', null],
+      ['東京', null],
+      ['京都', null],
+    ]);
+    expect(refused(await book.tryRead('数'), 400, 'query-failed').detail).not.toContain('京都');
+    await showColumns(store.owner.client, book.id);
     const runs = await book.runs();
     expect(await book.sums()).toEqual({ 大阪: 30, 東京: 8, 京都: 1 });
     expect(await book.runs()).toBe(runs);

@@ -29,7 +29,7 @@ describe('adding a column', () => {
     expect(add('tax', '007')).toMatchObject({
       kind: 'planned',
       column: { id: 7, name: 'tax', type: 'BIGINT', defaultText: '7' },
-      plan: { kind: 'column.add', schemaChanged: true, entries: [], detail: { column: 'tax' } },
+      plan: { kind: 'column.add', schemaChanged: true, entries: [], detail: { column_id: 7 } },
     });
     expect(add('tax')).toMatchObject({ column: { defaultText: null } });
   });
@@ -52,7 +52,7 @@ describe('renaming a column', () => {
     expect(planRenameColumn(at, amount, 'Amount')).toMatchObject({
       kind: 'planned',
       name: 'Amount',
-      plan: { kind: 'column.rename', detail: { column: 'Amount', old_name: 'amount' } },
+      plan: { kind: 'column.rename', detail: { column_id: expect.any(Number) } },
     });
   });
 
@@ -62,7 +62,7 @@ describe('renaming a column', () => {
 });
 
 it('the last column stays', () => {
-  expect(planDropColumn(at, name)).toMatchObject({ kind: 'planned', plan: { kind: 'column.drop', detail: { column: 'name' } } });
+  expect(planDropColumn(at, name)).toMatchObject({ kind: 'planned', plan: { kind: 'column.drop', detail: { column_id: 1 } } });
   expect(planDropColumn(makeAt({ columns: [name] }), name)).toEqual({ kind: 'last-column' });
 });
 
