@@ -4,7 +4,7 @@ import type { ColumnRecord } from '../../core/table/table.ts';
 import { rowIdField } from '../../core/table/visibleTable.ts';
 import { touchBranch } from '../../store/pg/branches.ts';
 import type { Tx, WriteAnswer } from '../../store/pg/commit.ts';
-import type { EditedTable } from '../../store/pg/tables.ts';
+import { type EditedTable, holdTables } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { commitEdits } from '../tables/commitEdit.ts';
 import { applyEdit } from '../tables/editTable.ts';
@@ -43,7 +43,7 @@ export function foretell(merge: PreparedMerge): MergeOutcome {
   return { ...describe(merge, merge.at.editVersion, null, []), planned };
 }
 
-/** Applies merges, all or none, in one transaction. Tables are locked in the order of their ids, as everywhere. */
+/** Applies merges, all or none, in one transaction. All tables are locked before what is made from them is marked. */
 export function commitMerges<Answer>(
   services: Services,
   write: WriteAnswer<Answer>,
@@ -58,7 +58,8 @@ export function commitMerges<Answer>(
       change: (merges) => async (tx) => {
         const applied = new Map<PreparedMerge, Applied>();
         let edits = 0;
-        for (const merge of [...merges].sort((a, b) => (a.at.table.id < b.at.table.id ? -1 : 1))) {
+        await holdTables(tx, { changed: merges.map(({ at }) => at.table.id), read: [] });
+        for (const merge of merges) {
           const { edited, conflictIds } = await applyMerge(tx, merge);
           applied.set(merge, { edited, conflictIds, op: edits });
           if (edited) edits += 1;

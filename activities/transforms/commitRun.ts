@@ -10,13 +10,11 @@ import { type Actor, applyStatementChange, commit, type Tx } from '../../store/p
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { saveDerivation } from '../../store/pg/derivations.ts';
 import { saveDraft } from '../../store/pg/sources.ts';
-import { editTable, insertTable, raiseCounters, updateTable, VersionMoved } from '../../store/pg/tables.ts';
+import { editTable, holdTables, insertTable, raiseCounters, updateTable, VersionMoved } from '../../store/pg/tables.ts';
 import { holdTags } from '../../store/pg/tagFlows.ts';
 import {
   findTransform,
   holdEdges,
-  holdInputs,
-  holdOutput,
   holdRedefined,
   insertTransform,
   lockGraph,
@@ -91,7 +89,8 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
     await refuseCycle({ orm: tx.orm, pool: tx.client }, output.workbookId, definition, stored);
   }
   const inputIds = [...new Set(plan.inputs.map(({ at }) => at.table.id))];
-  const held = await holdInputs(tx, inputIds);
+  // Tables before edges, and these in the direction of the data, as edits lock them: so that none waits for another in a circle.
+  const held = await holdTables(tx, { changed: output.before ? [output.id] : [], read: inputIds });
   for (const { at } of plan.inputs) if (!held.get(at.table.id)?.isActive) throw inputGone(null, null);
   const revision = (stored?.revision ?? 0) + (defines ? 1 : 0);
   const inputs = plan.inputs.map(({ at }) => ({ name: at.table.name, editVersion: at.editVersion }));
@@ -99,8 +98,6 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
   const rowCount = rows.kind === 'written' ? rows.rowCount : (output.before?.rowCount ?? 0);
   const noted = { id: output.id, name: definition.output, editVersion, isNew: rows.kind === 'written', rows: rowCount };
   const notes = transformRun({ id: transformId, name: definition.name, revision }, noted, inputs);
-  // Tables before edges, and these in the direction of the data, as edits lock them: so that none waits for another in a circle.
-  if (output.before) await holdOutput(tx, output.id);
   const edges = await describeInputs(tx, run, held);
   if (output.before) await replaceInputs(tx, output.id, edges.inputs);
   try {
@@ -120,11 +117,10 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
   const conflicts =
     rows.kind === 'written' ? await applyCarried(tx, { ...output, name: definition.output }, editVersion, rows.carried) : [];
   const from = edges.inputs.map(({ inputId, inputVersion, flows }) => ({ inputId, inputVersion, flows }));
-  await saveDerivation(tx, output, editVersion, { transformId, revision, inputs: from });
   const moved = edges.inputs.filter(({ staleSince }) => staleSince !== null).map(({ name }) => name);
   if (moved.length > 0 && !edges.wasStale) tx.note(output.workbookId, outputStale(noted, tx.at, moved));
   const ran = { outputId: output.id, runRevision: revision, revision, lastRunAt: tx.at, lastError: null };
-  await storeDefinition(tx, run, ran);
+  await Promise.all([saveDerivation(tx, output, editVersion, { transformId, revision, inputs: from }), storeDefinition(tx, run, ran)]);
   return {
     transformId,
     at: tx.at.toISOString(),
@@ -160,8 +156,7 @@ const shapeOf = ({ materialize }: TransformDefinition) =>
 async function describeInputs(tx: Tx, { plan, output }: PreparedRun, held: Map<string, { editVersion: number }>) {
   const flowsOf = listFlows(plan);
   const tables = new Map(plan.inputs.map(({ at }) => [at.table.id, at]));
-  const edges = await holdEdges(tx, [...tables.keys(), output.id]);
-  const redefined = await holdRedefined(tx, [...tables.keys()]);
+  const [edges, redefined] = await Promise.all([holdEdges(tx, [...tables.keys(), output.id]), holdRedefined(tx, [...tables.keys()])]);
   const inputs = await Promise.all(
     [...tables].map(async ([inputId, at]) => {
       const flows = flowsOf.get(inputId) ?? null;
@@ -207,8 +202,10 @@ async function writeVersion(
     eventPrefix: beginEventId(),
   };
   const { editVersion } = await applyStatementChange(tx, editTable(edit, output.workbookId, notes));
-  await raiseCounters(tx, output.id, { rowId: rows.nextRowId - 1, columnId: nextColumnId - 1 });
-  await updateTable(tx, output.id, { tailCount: 0, tailBytes: 0 });
+  await Promise.all([
+    raiseCounters(tx, output.id, { rowId: rows.nextRowId - 1, columnId: nextColumnId - 1 }),
+    updateTable(tx, output.id, { tailCount: 0, tailBytes: 0 }),
+  ]);
   if (!isSame) await replaceColumnsAt(tx, output, editVersion, columns);
 }
 

@@ -25,14 +25,16 @@ export async function executeRun(
   output: { before: TableAt | null; prefix: string },
 ): Promise<ExecutedRun> {
   const run = definition.language === 'python' ? runPython : runSql;
+  const overrides = output.before ? listOverrides(services.db.pool, output.before.table.id, null) : Promise.resolve([]);
+  // A failure is met where they are needed.
+  overrides.catch(() => {});
   const { plan, path } = await run(services, asker, definition, output.before);
   try {
     const { columns, key } = plan.output;
     const watch = { step: () => asker.signal?.throwIfAborted(), wrote() {}, async dropAll() {} };
-    const overrides = output.before ? await listOverrides(services.db.pool, output.before.table.id, null) : [];
     const rows = await writeDerived(
       services,
-      { path, columns, key, overrides, keepsOverrides: definition.materialize === 'table', ...output },
+      { path, columns, key, overrides: await overrides, keepsOverrides: definition.materialize === 'table', ...output },
       compactionLimits,
       watch,
     );

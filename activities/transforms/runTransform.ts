@@ -104,17 +104,20 @@ async function settleRun(
   transformId: string,
   settle: (job: RunJob) => Promise<void>,
 ): Promise<string[]> {
-  const job = await openJob(services, jobId, 'transform', 'recompute', 'restore');
+  const [job, done] = await Promise.all([
+    openJob(services, jobId, 'transform', 'recompute', 'restore'),
+    findDraft(services.db.orm, jobId, runStage(transformId)),
+  ]);
   if (!job) return [];
-  if (!(await findDraft(services.db.orm, jobId, runStage(transformId)))) await settle(job);
+  if (!done) await settle(job);
   return chooseRuns(services, job);
 }
 
 async function rerun(services: Services, job: RunJob, transformId: string, activity: ActivityContext): Promise<void> {
   try {
-    await requireAsker(services, job, 'editor');
+    const asker = requireAsker(services, job, 'editor');
     await retryOnMove(async () => {
-      const [stored] = await listTransformsById(services.db.orm, [transformId]);
+      const [[stored]] = await Promise.all([listTransformsById(services.db.orm, [transformId]), asker]);
       // Deleted meanwhile.
       if (stored) await runOnce(services, job, { transformId, stored, definition: stored, principal: null }, activity);
     });

@@ -3,8 +3,8 @@ import { outputStale, transformDefined } from '../../core/journal/transformNotes
 import { anyChange } from '../../core/lineage/staleness.ts';
 import { fresh } from '../../core/transforms/transform.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { findCurrentTableById, markStale, VersionMoved } from '../../store/pg/tables.ts';
-import { findTransform, holdInputs, lockGraph, readFreshness, type TransformRecord } from '../../store/pg/transforms.ts';
+import { findCurrentTableById, holdTables, markStale, VersionMoved } from '../../store/pg/tables.ts';
+import { findTransform, lockGraph, readFreshness, type TransformRecord } from '../../store/pg/transforms.ts';
 import { beginEventId, makeId, type Services } from '../../store/services.ts';
 import { storeDefinition } from './commitRun.ts';
 import { type CheckedTransform, refuseCycle } from './defineTransform.ts';
@@ -37,7 +37,7 @@ export async function saveTransform(
   const stored = await findTransform(tx.orm, workbook.id, definition.name);
   if (stored?.id !== replaced?.id || stored?.revision !== replaced?.revision) throw new VersionMoved();
   await refuseCycle({ orm: tx.orm, pool: tx.client }, workbook.id, definition, stored);
-  const held = await holdInputs(tx, Object.values(definition.args));
+  const held = await holdTables(tx, { changed: stored?.outputId ? [stored.outputId] : [], read: Object.values(definition.args) });
   for (const id of Object.values(definition.args)) if (!held.get(id)?.isActive) throw inputGone(null, null);
   const transformId = stored?.id ?? makeId('trf');
   const revision = (stored?.revision ?? 0) + 1;

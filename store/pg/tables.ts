@@ -257,6 +257,28 @@ export async function updateTable(
 }
 
 /** Raises the counters above ids that were chosen elsewhere, so that these are not given out again. */
+/**
+ * Locks tables before anything else that belongs to them, in the order of their ids, as every change of several does: so that no
+ * two wait for each other. Nobody else changes those in `changed` or those in `read` until the transaction ends; others may read
+ * the latter for a change, too. Returns where they stand.
+ */
+export async function holdTables(
+  tx: Tx,
+  { changed, read }: { changed: string[]; read: string[] },
+): Promise<Map<string, { editVersion: number; isActive: boolean }>> {
+  const strengths = new Map([...read.map((id) => [id, 'SHARE'] as const), ...changed.map((id) => [id, 'NO KEY UPDATE'] as const)]);
+  const sent = [...strengths.keys()]
+    .sort()
+    .map((id) =>
+      tx.client.query<{ id: string; version: string; active: boolean }>(
+        `SELECT id, edit_version AS version, state = 'active' AND deleted_at IS NULL AS active FROM tables WHERE id = $1 FOR ${strengths.get(id)}`,
+        [id],
+      ),
+    );
+  const rows = (await Promise.all(sent)).flatMap((found) => found.rows);
+  return new Map(rows.map(({ id, version, active }) => [id, { editVersion: Number(version), isActive: active }]));
+}
+
 export async function raiseCounters(tx: Tx, id: string, used: { rowId: number; columnId: number }): Promise<void> {
   await tx.client.query(
     'UPDATE tables SET next_row_id = greatest(next_row_id, $2), next_column_id = greatest(next_column_id, $3) WHERE id = $1',

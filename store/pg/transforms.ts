@@ -63,20 +63,6 @@ export async function lockGraph(tx: Tx, workbookId: string): Promise<void> {
   await tx.client.query('SELECT 1 FROM workbooks WHERE id = $1 FOR NO KEY UPDATE', [workbookId]);
 }
 
-/** Where tables stand now. They stay there, and stay active or archived, until the transaction ends. */
-export async function holdInputs(tx: Tx, ids: string[]): Promise<Map<string, { editVersion: number; isActive: boolean }>> {
-  const { rows } = await tx.client.query<{ id: string; version: string; active: boolean }>(
-    `SELECT id, edit_version AS version, state = 'active' AND deleted_at IS NULL AS active FROM tables WHERE id = ANY ($1) ORDER BY id FOR SHARE`,
-    [ids],
-  );
-  return new Map(rows.map(({ id, version, active }) => [id, { editVersion: Number(version), isActive: active }]));
-}
-
-/** Lets nobody else change a table until the transaction ends. */
-export async function holdOutput(tx: Tx, id: string): Promise<void> {
-  await tx.client.query('SELECT 1 FROM tables WHERE id = $1 FOR NO KEY UPDATE', [id]);
-}
-
 /** What a table was made from, and what has changed of that since. */
 export interface Edge {
   tableId: string;
@@ -128,8 +114,11 @@ export type InputRow = Omit<typeof tableInputs.$inferInsert, 'tableId' | 'kind'>
 export async function replaceInputs(tx: Tx, tableId: string, inputs: InputRow[]): Promise<void> {
   const kept = inputs.map(({ inputId }) => inputId);
   const others = kept.length > 0 ? notInArray(tableInputs.inputId, kept) : undefined;
-  await tx.orm.delete(tableInputs).where(and(eq(tableInputs.tableId, tableId), eq(tableInputs.kind, 'transform'), others));
-  if (kept.length === 0) return;
+  const removed = tx.orm.delete(tableInputs).where(and(eq(tableInputs.tableId, tableId), eq(tableInputs.kind, 'transform'), others));
+  await Promise.all([removed, ...(inputs.length > 0 ? [putInputs(tx, tableId, inputs)] : [])]);
+}
+
+async function putInputs(tx: Tx, tableId: string, inputs: InputRow[]): Promise<void> {
   await tx.orm
     .insert(tableInputs)
     .values(inputs.map((input) => ({ ...input, tableId, kind: 'transform' as const })))

@@ -14,7 +14,7 @@ export interface HeldJob<T> {
 /** Holds the runs of the job that `ask` begins, the only one of the workbook that is not over. */
 export async function holdRuns<T>(sql: pg.Pool, workbookId: string, ask: () => Promise<T>): Promise<HeldJob<T>> {
   // Nothing is run before what has been run is looked up.
-  const gate = await open(sql, 'LOCK TABLE job_drafts IN ACCESS EXCLUSIVE MODE');
+  const gate = await openTransaction(sql, 'LOCK TABLE job_drafts IN ACCESS EXCLUSIVE MODE');
   const answer = ask();
   // Its failure is for whoever waits for it.
   answer.catch(() => {});
@@ -22,7 +22,7 @@ export async function holdRuns<T>(sql: pg.Pool, workbookId: string, ask: () => P
     (await sql.query<{ id: string }>("SELECT id FROM jobs WHERE workbook_id = $1 AND status = 'running'", [workbookId])).rows;
   await expect.poll(async () => (await find()).length, { timeout: 30_000 }).toBe(1);
   const jobId = (await find())[0]?.id ?? '';
-  const job = await open(sql, 'SELECT 1 FROM jobs WHERE id = $1 FOR UPDATE', [jobId]);
+  const job = await openTransaction(sql, 'SELECT 1 FROM jobs WHERE id = $1 FOR UPDATE', [jobId]);
   await gate.close();
   return {
     jobId,
@@ -35,7 +35,8 @@ export async function holdRuns<T>(sql: pg.Pool, workbookId: string, ask: () => P
   };
 }
 
-async function open(sql: pg.Pool, statement: string, values: string[] = []): Promise<{ close(): Promise<void> }> {
+/** Runs a statement in a transaction that stays open until it is closed, with its locks. */
+export async function openTransaction(sql: pg.Pool, statement: string, values: string[] = []): Promise<{ close(): Promise<void> }> {
   const client = await sql.connect();
   await client.query('BEGIN');
   await client.query(statement, values);
