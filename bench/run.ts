@@ -4,6 +4,7 @@ import { benchFormats } from './formats.ts';
 import { benchGoverned } from './governed.ts';
 import { benchIngest } from './ingest.ts';
 import { benchLoad } from './load.ts';
+import { benchMcp } from './mcp.ts';
 import { benchMe } from './me.ts';
 import { benchMerge } from './merge.ts';
 import { benchPython } from './python.ts';
@@ -20,6 +21,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   formats: benchFormats,
   governed: benchGoverned,
   ingest: benchIngest,
+  mcp: benchMcp,
   merge: benchMerge,
   sandbox: benchSandbox,
   tables: benchTables,
