@@ -1,6 +1,6 @@
-import { pageOwnTables } from '../../activities/discovery/pageOwnTables.ts';
+import { pageOwnArtifacts } from '../../activities/discovery/pageOwnArtifacts.ts';
 import { profileTable } from '../../activities/discovery/profileTable.ts';
-import { searchTables } from '../../activities/discovery/searchTables.ts';
+import { searchArtifacts } from '../../activities/discovery/searchArtifacts.ts';
 import { traceLineage, traceRow } from '../../activities/discovery/traceLineage.ts';
 import { openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import { requireNamedTable } from '../../activities/tables/requireNamedTable.ts';
@@ -12,7 +12,7 @@ import type { ApiParts } from '../http/pipeline.ts';
 import { presentHit } from '../presenters/discovery.ts';
 import { presentInputRow, presentLineage } from '../presenters/lineage.ts';
 import { drawLineage } from '../presenters/lineagePicture.ts';
-import { presentTableSummary } from '../presenters/tables.ts';
+import { presentArtifact } from '../presenters/tables.ts';
 
 type Schemas = components['schemas'];
 
@@ -21,13 +21,13 @@ export function makeDiscoveryHandlers({
 }: ApiParts): Handlers<'searchArtifacts' | 'listMyData' | 'profileTable' | 'getTableLineage' | 'getRowLineage'> {
   return {
     async searchArtifacts({ principal, query }) {
-      const page = await searchTables(services, principal, { q: query.q ?? '', cursor: query.cursor, limit: query.limit ?? 20 });
+      const page = await searchArtifacts(services, principal, { q: query.q ?? '', cursor: query.cursor, limit: query.limit ?? 20 });
       return { status: 200, body: { results: page.items.map(presentHit), next_cursor: page.nextCursor } };
     },
 
     async listMyData({ principal, query }) {
-      const page = await pageOwnTables(services, principal, query);
-      return { status: 200, body: { artifacts: page.items.map(presentTableSummary), next_cursor: page.nextCursor } };
+      const page = await pageOwnArtifacts(services, principal, query);
+      return { status: 200, body: { artifacts: page.items.map(presentArtifact), next_cursor: page.nextCursor } };
     },
 
     async profileTable({ principal, params }) {

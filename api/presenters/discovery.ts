@@ -1,14 +1,11 @@
-import type { Hit } from '../../activities/discovery/searchTables.ts';
+import type { Hit } from '../../activities/discovery/searchArtifacts.ts';
 import type { components } from '../../schema/contract.ts';
 
-export function presentHit({ table, match }: Hit): components['schemas']['SearchHit'] {
-  return {
-    name: table.name,
-    type: table.type,
-    workbook_id: table.workbookId,
-    workbook_title: table.workbookTitle,
-    description: table.description,
-    source: table.source,
-    ...match,
-  };
+export function presentHit({ found, match }: Hit): components['schemas']['SearchHit'] {
+  const { name, workbookId, workbookTitle } = found;
+  const kind =
+    'columns' in found
+      ? { type: found.type, description: found.description, source: found.source }
+      : { type: found.kind, description: found.title, source: null };
+  return { name, workbook_id: workbookId, workbook_title: workbookTitle, ...kind, ...match };
 }

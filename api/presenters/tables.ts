@@ -32,7 +32,7 @@ export function presentArtifact(artifact: SeenArtifact): Schemas['ArtifactSummar
   return {
     name: artifact.name,
     type: artifact.kind,
-    description: null,
+    description: artifact.title,
     id: artifact.id,
     row_count: null,
     schema: null,

@@ -28,6 +28,7 @@ export interface OtherArtifact {
   workbookId: string;
   kind: Exclude<NamedArtifact, 'table'>;
   name: string;
+  title: string | null;
   updatedAt: Date;
 }
 
@@ -38,8 +39,8 @@ export async function listOtherArtifacts(
 ): Promise<OtherArtifact[]> {
   const { rows } = await pool.query<OtherArtifact>(
     `SELECT * FROM (
-       SELECT id, workbook_id AS "workbookId", 'sheet' AS kind, name, updated_at AS "updatedAt" FROM sheets
-       UNION ALL SELECT id, workbook_id, 'chart', name, updated_at FROM charts) AS others
+       SELECT id, workbook_id AS "workbookId", 'sheet' AS kind, name, title, updated_at AS "updatedAt" FROM sheets
+       UNION ALL SELECT id, workbook_id, 'chart', name, title, updated_at FROM charts) AS others
      WHERE "workbookId" = $1 AND ($2::text IS NULL OR id > $2) ORDER BY id LIMIT $3`,
     [page.workbookId, page.after, page.limit],
   );

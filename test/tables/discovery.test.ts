@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeId } from '../../store/services.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { crowdTables } from '../setup/crowd.ts';
@@ -130,6 +131,41 @@ describe('listMyData', () => {
       cursor = page.next_cursor;
     }
     expect(names.sort()).toEqual(['100%_odd\\name', '仕入', '月次売上明細'].sort());
+  });
+});
+
+describe('sheets and charts', () => {
+  it('are listed and found by name and title, as far as the credential reaches', async () => {
+    const path = { workbook_id: workbookId };
+    const sheet = { params: { path: { ...path, name: '月報' } }, body: { title: '売上の月報', spec: { blocks: [] } } };
+    ok(await owner.client.PUT('/api/v1/workbooks/{workbook_id}/sheets/{name}', sheet));
+    await api.sql.query(
+      `INSERT INTO charts (id, workbook_id, account_id, name, title, config, created_at, updated_at)
+       SELECT $1, id, account_id, '円グラフ', '構成', '{}', now(), now() FROM workbooks WHERE id = $2`,
+      [makeId('cht'), workbookId],
+    );
+    const { artifacts } = ok(await owner.client.GET('/api/v1/me/data', { params: { query: { limit: 3 } } }));
+    const rest = ok(await owner.client.GET('/api/v1/me/data', { params: { query: { limit: 100 } } })).artifacts;
+    expect(rest.slice(0, 3)).toEqual(artifacts);
+    expect(rest.map(({ name, type, description }) => [name, type, description])).toEqual(
+      expect.arrayContaining([
+        ['月報', 'sheet', '売上の月報'],
+        ['円グラフ', 'chart', '構成'],
+        ['月次売上明細', 'table', null],
+      ]),
+    );
+    const { results } = await search(owner, '売上');
+    expect(results.map(({ name, type, matched }) => [name, type, matched])).toEqual(
+      expect.arrayContaining([
+        ['月次売上明細', 'table', ['name']],
+        ['月報', 'sheet', ['description']],
+      ]),
+    );
+    expect((await search(owner, '円グラフ')).results).toMatchObject([
+      { name: '円グラフ', type: 'chart', workbook_id: workbookId, workbook_title: '決算', description: '構成', source: null, columns: [] },
+    ]);
+    expect((await search(stranger, '円グラフ')).results).toEqual([]);
+    expect(ok(await stranger.client.GET('/api/v1/me/data')).artifacts).toEqual([]);
   });
 });
 

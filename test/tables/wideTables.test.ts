@@ -240,3 +240,33 @@ describe('wide tables: as wide as a sheet can be', () => {
     );
   });
 });
+
+describe('a wide table that was exported', () => {
+  it('is merged by cell', async () => {
+    const names = Array.from({ length: 510 }, (_, i) => `c${i + 1}`);
+    const { table } = await makeTable(
+      'returned',
+      names.map((name) => ({ name, type: 'VARCHAR' })),
+    );
+    ok(
+      await table.upsert(['x', 'y', 'z'].map((text) => Object.fromEntries(names.map((name, i) => [name, i % 7 === 3 ? null : text + i])))),
+    );
+    const send = (path: string, body: string | FormData) =>
+      api.fetch(`/api/v1/workbooks/${workbook.id}/${path}`, {
+        method: 'POST',
+        token: owner.session,
+        headers: typeof body === 'string' ? { 'content-type': 'application/json' } : {},
+        body,
+      });
+    const exported = await send('export', JSON.stringify({ tables: ['returned'], format: 'csv', record_branch: true }));
+    const form = new FormData();
+    form.append('branch_id', exported.headers.get('x-svc-branch-id') ?? '');
+    form.append('file', new Blob([(await exported.text()).replace(',y501,', ',edited,').replace(/\n[^\n]*z0[^\n]*/, '')]), 'returned.csv');
+    const merged = await send('tables/returned/merge', form);
+    expect(await merged.json()).toMatchObject({ updated: 1, inserted: 0, deleted: 1, unchanged: 1, conflicts: [] });
+    expect((await table.read({ columns: 'c1,c502' })).rows).toMatchObject([
+      { c1: 'x0', c502: 'x501' },
+      { c1: 'y0', c502: 'edited' },
+    ]);
+  });
+});

@@ -1,5 +1,5 @@
 /** What a search looks at. Must hold only what the caller may see. */
-interface Searchable {
+export interface Searchable {
   name: string;
   description: string | null;
   columns: string[];
@@ -23,16 +23,16 @@ export function splitQuery(query: string): string[] {
 
 export const fold = (text: string) => text.normalize('NFKC').toLowerCase();
 
-/** How well a table fits; null unless every term occurs in it. Terms must be folded. */
-export function rankTable(terms: string[], table: Searchable): Match | null {
-  const name = fold(table.name);
-  const description = fold(table.description ?? '');
-  const source = fold(table.source ?? '');
+/** How well an artifact fits; null unless every term occurs in it. Terms must be folded. */
+export function rankArtifact(terms: string[], artifact: Searchable): Match | null {
+  const name = fold(artifact.name);
+  const description = fold(artifact.description ?? '');
+  const source = fold(artifact.source ?? '');
   const found = { name: false, description: false, source: false };
   const columns = new Set<string>();
   let score = 0;
   for (const term of terms) {
-    const hits = table.columns.filter((column) => fold(column).includes(term));
+    const hits = artifact.columns.filter((column) => fold(column).includes(term));
     for (const column of hits) columns.add(column);
     const parts = [
       name === term ? 8 : name.startsWith(term) ? 5 : name.includes(term) ? 4 : 0,
@@ -53,5 +53,5 @@ export function rankTable(terms: string[], table: Searchable): Match | null {
     ...(columns.size > 0 ? (['column'] as const) : []),
     ...(found.source ? (['source'] as const) : []),
   ];
-  return { matched, columns: table.columns.filter((column) => columns.has(column)), score };
+  return { matched, columns: artifact.columns.filter((column) => columns.has(column)), score };
 }
