@@ -1,3 +1,4 @@
+import { acrossAccounts } from '../store/pg/accountScope.ts';
 import { compareInTurn, report } from './measure.ts';
 import type { BenchRig } from './services.ts';
 import { TableRig } from './tableRig.ts';
@@ -8,8 +9,11 @@ const tableRows = 10_000;
 
 /** What a tool of MCP costs over the operation that it stands for, sent as an agent sends it. */
 export async function benchMcp(rig: BenchRig): Promise<void> {
-  const tables = await TableRig.open(rig);
-  await tables.makeTable('t', tableRows);
+  const tables = await acrossAccounts(async () => {
+    const made = await TableRig.open(rig);
+    await made.makeTable('t', tableRows);
+    return made;
+  });
   const send = async (path: string, body: object, headers: Record<string, string> = {}) => {
     const answer = await fetch(`${rig.url}${path}`, {
       method: 'POST',

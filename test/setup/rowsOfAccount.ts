@@ -82,7 +82,7 @@ function inventValue(table: string, { name, type }: Column, accountId: string): 
   if (type === 'text') return `of ${accountId}`;
   if (type === 'integer' || type === 'bigint') return 1;
   if (type === 'boolean') return false;
-  if (type === 'bytea') return Buffer.from([0]);
+  if (type === 'bytea') return Buffer.from(accountId);
   if (type === 'ARRAY') return [];
   if (type.startsWith('json')) return {};
   if (type.startsWith('timestamp')) return new Date();
