@@ -2,6 +2,7 @@
 const caches = {
   blob_files: 'whole files of a remote blob store',
   log_files: 'long logs of tables as local files',
+  visible_files: 'tables without their hidden columns, as local files',
   footers: 'footers of Parquet files',
 } as const;
 

@@ -14,6 +14,7 @@ import { type Engine, openEngine } from './duckdb/engine.ts';
 import { makeWorkDir } from './duckdb/sandbox/folders.ts';
 import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
 import { openTailFiles, type TailFiles } from './duckdb/tailFiles.ts';
+import { openVisibleFiles, type VisibleFiles } from './duckdb/visibleFiles.ts';
 import { FairGate } from './fairGate.ts';
 import { type FileProcesses, openFileProcesses } from './fileProcesses/openFileProcesses.ts';
 import { KeyedLock } from './keyedLock.ts';
@@ -38,6 +39,8 @@ export interface Services extends Committer {
   /** Caches long logs as local files. */
   tails: TailFiles;
   policies: Policies;
+  /** Caches tables without their hidden columns as local files. */
+  visibleFiles: VisibleFiles;
   /** Held, per table, by edits that had to start again because the table changed. */
   editLocks: KeyedLock;
   jobWatch: JobWatch;
@@ -125,6 +128,10 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     () => makeWorkDir(chooseQueryFolder(config), 0o700),
     (error) => log.warn(describeErrorForLog(error), 'a tail was not written down'),
   );
+  const visibleFiles = openVisibleFiles(
+    () => makeWorkDir(chooseQueryFolder(config), 0o700),
+    (error) => log.warn(describeErrorForLog(error), 'a table without hidden columns was not written down'),
+  );
   let temporal: Promise<Temporal> | null = null;
   let sandbox: Promise<Sandbox> | null = null;
   let opened: Sandbox | null = null;
@@ -139,6 +146,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     engine,
     tails,
     policies: openPolicies(db),
+    visibleFiles,
     editLocks: new KeyedLock(),
     jobWatch: new JobWatch(db.pool),
     intake: openIntake(),
@@ -221,6 +229,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       await (await python?.catch(() => null))?.close();
       await (await temporal?.catch(() => null))?.close();
       await tails.close();
+      await visibleFiles.close();
       await engine.close();
       await blobs.close();
       await db.close();

@@ -12,7 +12,7 @@ import { insertResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listActiveNames, listCurrentTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
-import { openRelation } from '../../store/tables/openRelation.ts';
+import { openSandboxRelation } from '../../store/tables/openSandboxRelation.ts';
 import { openTablesAt, resolveAt } from '../snapshots/resolveAt.ts';
 import { makeRoomForResult } from '../storage/makeRoomForResult.ts';
 import { rememberVisible } from '../tables/openVisibleTable.ts';
@@ -173,7 +173,7 @@ async function runOver(
   const sandbox = await services.sandbox();
   const tables = await source.open(names);
   const needed = await narrowWide(services, wanted, source, tables);
-  const relations = await Promise.all(needed.map((visible) => openRelation(services, visible)));
+  const relations = await Promise.all(needed.map((visible) => openSandboxRelation(services, visible)));
   const blobs = await openFiles(services.blobs, relations);
   try {
     const answer = await sandbox.run({

@@ -7,7 +7,7 @@ import { openFiles } from '../../store/duckdb/relation.ts';
 import type { Services } from '../../store/services.ts';
 import { wrapFilter } from '../../store/tables/filterSql.ts';
 import { isFew } from '../../store/tables/lookUpRows.ts';
-import { openRelation } from '../../store/tables/openRelation.ts';
+import { openSandboxRelation } from '../../store/tables/openSandboxRelation.ts';
 import { mostPageBytes, smallerPage } from '../../store/tables/pageSize.ts';
 import { keepNamed, type Projection } from '../../store/tables/projection.ts';
 import { type OrderTerm, readRowsByIds, streamRowsByIds } from '../../store/tables/readPage.ts';
@@ -39,7 +39,7 @@ export async function readFiltered(
     throw refuseFilter('query-refused', [`A filter takes no parameters; write the value in place of $${used.parameters[0]}.`]);
   const needed = used.allColumns ? visible : keepNamed(visible, [...used.columns, rowIdColumn, ...order.map(({ name }) => name)]);
   if (needed.columns.length > mostQueried) throw refuseFilter('query-too-large', [describeTooWide(needed)]);
-  const relation = await openRelation(services, needed);
+  const relation = await openSandboxRelation(services, needed);
   const run = async (statement: string): Promise<unknown[]> => {
     const { pathOf, release } = await openFiles(services.blobs, [relation]);
     try {

@@ -72,6 +72,25 @@ export function buildRelation({ at, columns, effects }: VisibleTable, log: LogTa
   };
 }
 
+/** The relation of a table whose visible content is in one local file, with nothing else in it. */
+export function buildFileRelation({ at, columns }: VisibleTable, path: string): Relation {
+  const stored = columns.filter(({ masked }) => !masked);
+  const inner = [rowIdColumn, ...stored.map(({ id }) => innerName(id))].join(', ');
+  return {
+    name: at.table.name,
+    columns: [...columns, rowIdField],
+    files: [],
+    tailFile: path,
+    tail: null,
+    governed: false,
+    versionUid: at.versionUid,
+    editVersion: at.editVersion,
+    rowCount: at.rowCount,
+    select: (pathOf) =>
+      finish(columns, `SELECT ${inner} FROM ${readFiles([pathOf(path)], [[fieldIds.rowId, rowIdColumn, 'BIGINT']], stored)}`),
+  };
+}
+
 const opField: [number, string, string] = [fieldIds.op, opColumn, 'VARCHAR'];
 const layerField: [number, string, string] = [fieldIds.layer, layerColumn, 'INTEGER'];
 
