@@ -6,6 +6,7 @@ import { bare, type IngestWorld, makeXlsx, openWorld, type UploadAnswer } from '
 import { type ApiProcess, startApiProcess } from '../setup/apiProcess.ts';
 import { environmentOf, startWorkerProcess, type WorkerProcess } from '../setup/workerProcess.ts';
 import { makeDerivedChain } from './derivedChain.ts';
+import { makeEditedSource } from './editedSource.ts';
 
 /** Worker and API are killed at every stage of an ingest: it is finished all the same, and once. */
 
@@ -111,21 +112,35 @@ describe('a worker that is killed', () => {
     expect(await world.readCredits()).toMatchObject({ used: credits.used + 3, remaining: credits.remaining - 3 });
   });
 
-  it('twice, at any moment, over larger files and derived tables, loses nothing and does nothing twice', async () => {
-    const credits = await world.readCredits();
+  it('twice, at any moment, over larger files, revised ones and derived tables, loses nothing and does nothing twice', async () => {
     const chain = await makeDerivedChain(world);
+    const [held, free] = [await makeEditedSource(world), await makeEditedSource(world)];
+    const credits = await world.readCredits();
+    // One revision is killed while it brings the edits over, the other at any moment.
+    await stopWorker();
+    const revised = [{ source: held, jobId: await held.begin() }];
+    const early = await holdDraft(world.api.sql, revised[0]?.jobId ?? '', 'tables');
+    await startWorker();
     const begun: Awaited<ReturnType<typeof begin>>[] = [];
     for (let kills = 0; kills < 2; kills += 1) {
       begun.push(...(await Promise.all(Array.from({ length: 4 }, () => begin(4_000)))));
       await chain.begin();
+      const hold = kills === 0 ? await held.hold(early) : null;
+      if (kills === 1) revised.push({ source: free, jobId: await free.begin() });
       await delay(randomInt(100, 2_500));
       await killWorker();
+      await hold?.letGo();
+      for (const { source } of revised) await source.expectWhole();
       await startWorker();
     }
     for (const { workbookId, jobId } of begun) await expectOnce(workbookId, jobId, 4_001);
     await chain.expectOnce();
+    for (const { source, jobId } of revised) {
+      await waitForJob(jobId);
+      await source.expectOnce(jobId);
+    }
     // 12,006 cells each: every started twenty thousand are one credit.
-    expect((await world.readCredits()).used).toBe(credits.used + begun.length);
+    expect((await world.readCredits()).used).toBe(credits.used + begun.length + revised.length);
   });
 });
 
