@@ -18,6 +18,8 @@ import { sweepJobs } from './jobs/sweepJobs.ts';
 import { thenStartNext } from './jobs/thenStartNext.ts';
 import { collectBlobs, collectVersions, sweepDrafts } from './maintenance/collectGarbage.ts';
 import { expireThings } from './maintenance/expireThings.ts';
+import { failReview } from './review/endReview.ts';
+import { reviewTables } from './review/reviewTables.ts';
 import { beginRuns } from './transforms/chooseRuns.ts';
 import { failTransformJob, finishTransformJob } from './transforms/endTransformJob.ts';
 import { giveUpRun, rerunTransform, runTransform } from './transforms/runTransform.ts';
@@ -44,6 +46,8 @@ export function makeActivities(services: Services) {
         beginRuns: (jobId: string) => beginRuns(services, jobId),
         finishTransformJob: (jobId: string) => finishTransformJob(services, jobId),
         failTransformJob: (jobId: string, reason: 'failed' | 'cancelled') => failTransformJob(services, jobId, reason),
+        reviewTables: (jobId: string) => withHeartbeat((activity) => reviewTables(services, jobId, activity)),
+        failReview: (jobId: string, reason: 'failed' | 'cancelled') => failReview(services, jobId, reason),
         failSourceJob: (jobId: string, reason: 'failed' | 'cancelled') => failSourceJob(services, jobId, reason),
       }),
     ),

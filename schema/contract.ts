@@ -2454,8 +2454,9 @@ export interface paths {
          * @description Looks for mistakes and answers findings with evidence and a statement of coverage; it changes nothing. `lint` answers
          *     200 if done within about 45 seconds, otherwise 202 with a job; `agent` and `async: true` answer 202 at once. Out of
          *     credits, `agent` is 402 `out-of-credits`, and `lint` with `judge` runs without the model. Where no language model is
-         *     configured, `agent` is 501. On a governed workbook it is 403 `governed-workbook`. An unknown target is 404. `save` needs
-         *     the scope `workbooks:write` and the base role `editor` as well.
+         *     configured, or it does not answer, the rules alone are applied, nothing is charged, and `coverage.statement` says so.
+         *     On a governed workbook it is 403 `governed-workbook`. An unknown target is 404. `save` needs the scope
+         *     `workbooks:write` and the base role `editor` as well.
          */
         post: operations["reviewWorkbook"];
         delete?: never;
@@ -19347,7 +19348,6 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
-            501: components["responses"]["NotConfigured"];
             503: components["responses"]["Unavailable"];
         };
     };

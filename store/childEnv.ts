@@ -58,6 +58,10 @@ export function configToEnv(config: Config): Env {
     S3_SECRET_ACCESS_KEY: s3?.secretAccessKey,
     OIDC_ISSUER: oidc?.issuer,
     OIDC_AUDIENCE: oidc?.audience,
+    SVC_MODEL_URL: config.model?.url,
+    SVC_MODEL_NAME: config.model?.name,
+    SVC_MODEL_KEY: config.model?.key ?? undefined,
+    SVC_MODEL_TIME_MS: config.model ? String(config.model.timeMs) : undefined,
   };
   return env;
 }

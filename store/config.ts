@@ -93,8 +93,19 @@ export interface Config {
   temporal: TemporalConfig;
   blobs: BlobConfig;
   oidc: { issuer: string; audience: string } | null;
+  /** The language model that reviews may ask; null: none. */
+  model: ModelConfig | null;
   /** For set-up: the folder for downloads and the folders of PATH. */
   machine: { cacheDir: string; searchPath: string[] };
+}
+
+/** A service that speaks the protocol of OpenAI's chat completions. */
+export interface ModelConfig {
+  /** Without `/chat/completions`. */
+  url: string;
+  name: string;
+  key: string | null;
+  timeMs: number;
 }
 
 /** The configuration of the API and the workers, in which every address is set. */
@@ -153,6 +164,7 @@ export function loadConfig(env: Env = process.env): Config {
     temporal: readTemporal(read),
     blobs: readBlobs(read, dataDir),
     oidc: readOidc(read),
+    model: readModel(read),
     machine: readMachine(env),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
@@ -238,6 +250,15 @@ function readBlobs(read: VariableReader, dataDir: string): BlobConfig {
     accessKeyId: read.text('S3_ACCESS_KEY_ID') ?? read.refuse('S3_ACCESS_KEY_ID', 'is not set'),
     secretAccessKey: read.text('S3_SECRET_ACCESS_KEY') ?? read.refuse('S3_SECRET_ACCESS_KEY', 'is not set'),
   };
+}
+
+function readModel(read: VariableReader): ModelConfig | null {
+  const url = read.url('SVC_MODEL_URL', ['https:', 'http:'])?.replace(/\/+$/, '');
+  const name = read.text('SVC_MODEL_NAME');
+  const key = read.text('SVC_MODEL_KEY');
+  const timeMs = read.count('SVC_MODEL_TIME_MS', 120_000);
+  if (url === undefined) return null;
+  return { url, name: name ?? read.refuse('SVC_MODEL_NAME', 'is not set'), key, timeMs };
 }
 
 function readOidc(read: VariableReader): Config['oidc'] {

@@ -3,7 +3,7 @@
  * `default` is what a reader is told; the code that applies it is in config.ts.
  */
 
-export const variableTopics = ['API', 'Service', 'PostgreSQL', 'Temporal', 'Blob store', 'Identity provider'] as const;
+export const variableTopics = ['API', 'Service', 'PostgreSQL', 'Temporal', 'Blob store', 'Identity provider', 'Language model'] as const;
 
 export interface Variable {
   topic: (typeof variableTopics)[number];
@@ -189,6 +189,15 @@ export const variables = {
     meaning: 'address of an OpenID Connect issuer whose tokens are accepted as sessions',
   },
   OIDC_AUDIENCE: { topic: 'Identity provider', default: 'none', meaning: 'audience those tokens must carry; needed with OIDC_ISSUER' },
+  SVC_MODEL_URL: {
+    topic: 'Language model',
+    default: 'none',
+    meaning:
+      'address of an OpenAI-compatible service, up to and without `/chat/completions`, such as https://models.example.com/v1; reviews that ask for it send rows of tables there',
+  },
+  SVC_MODEL_NAME: { topic: 'Language model', default: 'none', meaning: 'name of the model; needed with SVC_MODEL_URL' },
+  SVC_MODEL_KEY: { topic: 'Language model', default: 'none', meaning: 'key that is sent as `Authorization: Bearer`', secret: true },
+  SVC_MODEL_TIME_MS: { topic: 'Language model', default: '120000', meaning: 'how long one answer of the model may take, in milliseconds' },
 } as const satisfies Record<string, Variable>;
 
 export type VariableName = keyof typeof variables;

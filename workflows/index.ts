@@ -4,6 +4,7 @@ export { compactTable } from './compactTable.ts';
 export { expireThings } from './expireThings.ts';
 export { grantCredits } from './grantCredits.ts';
 export { ingest } from './ingest.ts';
+export { review } from './review.ts';
 export { recompute, restore, transform } from './runTransforms.ts';
 export { sweepJobs } from './sweepJobs.ts';
 export { sweepTables } from './sweepTables.ts';

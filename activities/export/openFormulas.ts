@@ -155,7 +155,7 @@ function findIn(exported: Exported[], own: Exported, { sourceId, revision }: Lan
 }
 
 /** Cells that were edited after the version, as row and column id. */
-async function listEdited(
+export async function listEdited(
   services: Services,
   { table, editVersion }: Projection['visible']['at'],
   after: number,

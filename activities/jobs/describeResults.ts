@@ -1,6 +1,6 @@
 import type { JobKind } from '../../core/jobs/kinds.ts';
 import type { TableRecord } from '../../core/table/table.ts';
-import { listHiddenSources } from '../../store/pg/governance.ts';
+import { listGoverned, listHiddenSources } from '../../store/pg/governance.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import { listSourcesById } from '../../store/pg/sources.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
@@ -15,6 +15,8 @@ export interface ResultParts {
   transforms: TransformRecord[];
   /** Of the sources that were analysed those of whose columns some may be hidden. */
   hiddenSources: Set<string>;
+  /** Workbooks with column policies, whose cells results do not show. */
+  governed: Set<string>;
 }
 
 interface Mentions {
@@ -57,7 +59,9 @@ export async function describeResults(services: Services, jobs: JobRecord[]): Pr
     mentioned.flatMap(({ transformId }) => transformId ?? []),
   );
   const analyzed = jobs.flatMap((job) => (job.kind === 'analyze' ? [job.input.sourceId] : []));
-  return { sources, tables, transforms, hiddenSources: await listHiddenSources(pool, analyzed) };
+  const reviewed = new Set(jobs.flatMap(({ kind, workbookId }) => (kind === 'review' && workbookId !== null ? [workbookId] : [])));
+  const [hiddenSources, governed] = await Promise.all([listHiddenSources(pool, analyzed), listGoverned(orm, [...reviewed])]);
+  return { sources, tables, transforms, hiddenSources, governed };
 }
 
 function hasResult(job: JobRecord): boolean {

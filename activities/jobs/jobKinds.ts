@@ -5,6 +5,7 @@ import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { abandonIngest } from '../ingest/endIngest.ts';
 import { failSourceJob } from '../ingest/failSourceJob.ts';
+import { failReview } from '../review/endReview.ts';
 import { failTransformJob } from '../transforms/endTransformJob.ts';
 
 interface KindOfJob {
@@ -27,7 +28,7 @@ export const jobKinds: Record<JobKind, KindOfJob> = {
   transform: { workflow: 'transform', uncancellable: null, abandon: failTransformJob },
   recompute: { workflow: 'recompute', uncancellable: null, abandon: failTransformJob },
   restore: { workflow: 'restore', uncancellable: null, abandon: failTransformJob },
-  review: planned,
+  review: { workflow: 'review', uncancellable: null, abandon: failReview },
   file_link: planned,
   delete_account: { ...planned, uncancellable: 'The deletion of an account cannot be cancelled.' },
 };

@@ -8,6 +8,7 @@ import type { Orm } from '../../store/pg/database.ts';
 import { type LandingRecord, listLandings, type SourceRecord } from '../../store/pg/sources.ts';
 import { listTables } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
+import { findReportFreshness } from './findReportFreshness.ts';
 import { findTransformsOf, type TransformOfTable } from './findTransformsOf.ts';
 import { openVisibleColumns, openVisibleTable } from './openVisibleTable.ts';
 
@@ -20,11 +21,15 @@ export interface SeenTable {
 
 export async function seeTables(services: Services, principal: Principal, orm: Orm, tables: TableRecord[]): Promise<SeenTable[]> {
   const versions = new Map(tables.map((table) => [table.id, table.editVersion]));
-  const [columns, transforms] = await Promise.all([listColumnsAt(orm, versions), findTransformsOf(services, tables)]);
+  const [columns, transforms, reports] = await Promise.all([
+    listColumnsAt(orm, versions),
+    findTransformsOf(services, tables),
+    findReportFreshness(services, tables),
+  ]);
   return Promise.all(
     tables.map(async (table) => ({
       table,
-      freshness: transforms.get(table.id)?.freshness ?? fresh,
+      freshness: reports.get(table.id) ?? transforms.get(table.id)?.freshness ?? fresh,
       seen: await openVisibleColumns(services, principal, { table, columns: columns.get(table.id) ?? [] }),
     })),
   );
@@ -54,13 +59,16 @@ export interface DescribedTable {
   /** Where its first rows came from; later rows may come from elsewhere. */
   origin: (LandingRecord & { source: SourceRecord }) | null;
   transform: TransformOfTable | null;
+  freshness: Freshness;
 }
 
 export async function describeTable(services: Services, principal: Principal, at: TableAt): Promise<DescribedTable> {
-  const [landings, visible, transforms] = await Promise.all([
+  const [landings, visible, transforms, reports] = await Promise.all([
     listLandings(services.db.orm, [at.table.id]),
     openVisibleTable(services, principal, at),
     findTransformsOf(services, [at.table]),
+    findReportFreshness(services, [at.table]),
   ]);
-  return { visible, origin: landings.at(-1) ?? null, transform: transforms.get(at.table.id) ?? null };
+  const transform = transforms.get(at.table.id) ?? null;
+  return { visible, origin: landings.at(-1) ?? null, transform, freshness: reports.get(at.table.id) ?? transform?.freshness ?? fresh };
 }

@@ -25,6 +25,7 @@ import { makePageHandlers } from './pages.ts';
 import { type PendingOperation, pendingOperations } from './pending.ts';
 import { makeQueryHandlers } from './query.ts';
 import { makeRangeHandlers } from './range.ts';
+import { makeReviewHandlers } from './review.ts';
 import { makeRowHandlers } from './rows.ts';
 import { makeSheetHandlers } from './sheets.ts';
 import { makeSnapshotHandlers } from './snapshots.ts';
@@ -56,6 +57,7 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeDiscoveryHandlers(parts),
     ...tables,
     ...makeTransformHandlers(parts),
+    ...makeReviewHandlers(parts),
     ...makeRowHandlers(parts),
     ...makeTableDataHandlers(parts),
     ...makeQueryHandlers(parts),

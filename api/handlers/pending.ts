@@ -20,7 +20,6 @@ export const pendingOperations = [
   'importCloudFile',
   'ingestUrl',
 
-  'reviewWorkbook',
   'listFileLinks',
   'trackCloudFile',
   'trackLocalFile',

@@ -2,6 +2,7 @@ import type { ResultParts } from '../../activities/jobs/describeResults.ts';
 import type { JobKind } from '../../core/jobs/kinds.ts';
 import type { components } from '../../schema/contract.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
+import { presentReview } from './review.ts';
 import { presentRestored } from './snapshots.ts';
 import { presentSource, presentSpec, presentUpload } from './sources.ts';
 import { presentOutput, presentRecompute } from './transforms.ts';
@@ -9,7 +10,7 @@ import { presentOutput, presentRecompute } from './transforms.ts';
 type Schemas = components['schemas'];
 
 /** What jobs made, as the caller may see it. */
-export interface ShownParts extends Pick<ResultParts, 'sources' | 'hiddenSources'> {
+export interface ShownParts extends Pick<ResultParts, 'sources' | 'hiddenSources' | 'governed'> {
   tables: Map<string, Schemas['TableSummary']>;
   transforms: Map<string, Schemas['Transform']>;
 }
@@ -52,7 +53,8 @@ const presentResult: { [Kind in Schemas['Job']['kind']]: (job: Done<Kind>, parts
     ...presentRecompute(result),
     skipped_reports: result.skippedReports ?? [],
   }),
-  review: presentAsKept,
+  // It was made before the workbook had policies; now its cells are hidden from somebody.
+  review: (job, { governed }) => (governed.has(job.workbookId ?? '') ? null : presentReview(job)),
   restore: ({ result }) => presentRestored(result),
   file_link: presentAsKept,
   delete_account: presentAsKept,

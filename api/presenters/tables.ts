@@ -3,7 +3,6 @@ import type { ReadRow } from '../../activities/rows/readRow.ts';
 import type { DescribedTable, SeenTable } from '../../activities/tables/seeTables.ts';
 import { rowIdColumn, type TableAt, type TableRecord } from '../../core/table/table.ts';
 import { rowIdField, type VisibleColumns } from '../../core/table/visibleTable.ts';
-import { fresh } from '../../core/transforms/transform.ts';
 import type { components } from '../../schema/contract.ts';
 import { presentFreshness } from './transforms.ts';
 import { writeObject } from './writeObject.ts';
@@ -43,9 +42,9 @@ export function presentArtifact(artifact: SeenArtifact): Schemas['ArtifactSummar
   };
 }
 
-export function presentTable({ visible, origin, transform }: DescribedTable): Schemas['Table'] {
+export function presentTable({ visible, origin, transform, freshness }: DescribedTable): Schemas['Table'] {
   return {
-    ...presentTableSummary({ table: visible.at.table, seen: visible, freshness: transform?.freshness ?? fresh }),
+    ...presentTableSummary({ table: visible.at.table, seen: visible, freshness }),
     layer: visible.at.table.layer,
     masked_columns: maskedNames(visible),
     columns: presentColumns(visible),

@@ -23,6 +23,9 @@ export function countIncluded(plan: Plan, kind: AccountKind): number {
   return listGrantingPlans(kind).includes(plan) ? plans[plan].includedCredits : 0;
 }
 
+/** What a review with a language model costs: `agent` lets it look at the tables, `judge` lets it weigh findings. */
+export const reviewCredits = { agent: 10, judge: 1 } as const;
+
 const structuring = { cellsPerCredit: 20_000, leastCredits: 1 } as const;
 
 /** One credit for every started 20,000 non-empty cells. */

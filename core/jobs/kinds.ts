@@ -1,4 +1,5 @@
 import type { RestoreInput, RestoreResult } from './restoreJobs.ts';
+import type { ReviewInput, ReviewResult } from './reviewJobs.ts';
 import type { AnalyzeInput, AnalyzeResult, IngestInput, IngestResult, MaterializeInput, MaterializeResult } from './sourceJobs.ts';
 import type { RecomputeResult, TransformInput, TransformResult } from './transformJobs.ts';
 
@@ -13,8 +14,8 @@ export interface JobTypes {
   transform: { input: TransformInput; result: TransformResult };
   recompute: { input: object; result: RecomputeResult };
   restore: { input: RestoreInput; result: RestoreResult };
+  review: { input: ReviewInput; result: ReviewResult };
   // In the contract, but nothing starts them yet.
-  review: Planned;
   file_link: Planned;
   delete_account: Planned;
 }

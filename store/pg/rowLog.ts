@@ -1,8 +1,9 @@
 import type pg from 'pg';
 import type { LogRange } from '../../core/table/layers.ts';
 import type { LayeredEntry, LogRow } from '../../core/table/log.ts';
-import type { RowSelection } from '../../core/table/table.ts';
+import type { Cells, RowSelection } from '../../core/table/table.ts';
 import { type logFiles, rowLog } from '../../schema/index.ts';
+import type { Tx } from './commit.ts';
 import type { Database } from './database.ts';
 import type { Lookup } from './lookups.ts';
 import { selectColumns } from './selectColumns.ts';
@@ -160,4 +161,20 @@ export async function moveEntries(pool: pg.Pool, file: typeof logFiles.$inferIns
     file.bytes,
   ]);
   return rows[0]?.moved === true;
+}
+
+/** Runs inside the transaction. The rows of a new table, as entries of its first version; ids count from 1. */
+export async function insertFirstRows(tx: Tx, tableId: string, rows: Cells[]): Promise<void> {
+  if (rows.length === 0) return;
+  await tx.client.query(
+    `INSERT INTO row_log (table_id, edit_version, row_id, op, changed, cells)
+     SELECT $1, 1, n, 'I', ARRAY(SELECT key::integer FROM json_object_keys(cells) AS key), cells
+     FROM json_array_elements($2::json) WITH ORDINALITY AS given (cells, n)`,
+    [tableId, JSON.stringify(rows)],
+  );
+  await tx.client.query('UPDATE tables SET tail_count = $2, tail_bytes = $3 WHERE id = $1', [
+    tableId,
+    rows.length,
+    Buffer.byteLength(JSON.stringify(rows)),
+  ]);
 }

@@ -142,14 +142,16 @@ export async function putStructured(tx: Tx, edge: Pick<typeof tableInputs.$infer
     .onConflictDoUpdate({ target: [tableInputs.tableId, tableInputs.inputId], set: { flows: edge.flows } });
 }
 
-/** Names of tables that somebody derived from these; those made by structuring do not count. */
+/** Names of tables that somebody derived from these; those made by structuring, and reports, do not count. */
 export async function listDerivedNames(tx: Tx, tableIds: string[]): Promise<string[]> {
   if (tableIds.length === 0) return [];
   const rows = await tx.orm
     .select({ name: tables.name })
     .from(tableInputs)
     .innerJoin(tables, eq(tables.id, tableInputs.tableId))
-    .where(and(inArray(tableInputs.inputId, tableIds), ne(tableInputs.kind, 'structuring'), isNull(tables.deletedAt)));
+    .where(
+      and(inArray(tableInputs.inputId, tableIds), ne(tableInputs.kind, 'structuring'), ne(tables.type, 'report'), isNull(tables.deletedAt)),
+    );
   return rows.map((row) => row.name);
 }
 

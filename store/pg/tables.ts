@@ -202,7 +202,7 @@ export interface NewTable {
   name: string;
   layer: 'base' | 'derived' | 'view';
   /** A table by default. */
-  type?: 'table' | 'view';
+  type?: 'table' | 'view' | 'report';
   versionUid: string;
   manifestId: string;
   columns: { name: string; type: string }[];

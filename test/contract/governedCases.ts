@@ -17,6 +17,7 @@ const sendGoverned: Case = async (world, operation) => {
 };
 
 export const governedCases = {
+  reviewWorkbook: { 'governed-workbook': sendGoverned },
   renderChart: { 'governed-workbook': sendGoverned },
   renderChartPng: { 'governed-workbook': sendGoverned },
 };

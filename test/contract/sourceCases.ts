@@ -123,6 +123,12 @@ export const sourceCases: Partial<Record<ImplementedOperation, Partial<Record<Pr
       return { path: `${source}/revise`, token: session };
     }),
   },
+  reviewWorkbook: {
+    'out-of-credits': changed(async (_, world) => {
+      const { session, source } = await makePoorOwner(world);
+      return { path: source.replace(/\/sources\/.*/, '/review'), token: session, body: { mode: 'agent' } };
+    }),
+  },
   putUpload: {
     'bad-signature': changed(({ path }) => ({ path: path.replace(/expires=(\d+)/, (_, end) => `expires=${Number(end) + 1}`) })),
     'outside-reach': changed(async (_, world) => {

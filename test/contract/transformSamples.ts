@@ -45,5 +45,9 @@ export const transformSamples = {
   getTransform: async (world) => ({ path: (await makeSampleTransform(world)).transform }),
   deleteTransform: async (world) => ({ path: `${(await makeSampleTransform(world)).transform}?expected_version=1` }),
   recomputeWorkbook: ({ workbook }) => ({ path: `/api/v1/workbooks/${workbook}/recompute` }),
+  async reviewWorkbook(world) {
+    const { workbook, name } = await makeSampleTable(world);
+    return { path: `${workbook}/review`, body: { target: name } };
+  },
   runTransform: async (world) => ({ path: `${(await makeSampleTransform(world)).transform}/run`, body: {} }),
 } satisfies Partial<Record<ImplementedOperation, MakeSample>>;

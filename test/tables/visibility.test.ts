@@ -240,6 +240,8 @@ const others = [
   ...['listSheets', 'deleteSheet', 'listCharts'],
   ...['unbindSheet'],
   ...['deleteTransform', 'runTransform', 'recomputeWorkbook'],
+  // Refused where there are policies.
+  'reviewWorkbook',
   // Only who may set policies calls them, and they name any column.
   ...['tagColumn', 'untagColumn', 'listPolicies', 'setPolicy', 'deletePolicy'],
   // Answers of tools that change something, whose operations are here themselves.

@@ -9,8 +9,12 @@ export function findMixedTypes({ region, summaries }: Reviewed): Draft[] {
     const summary = summaries[k];
     if (!summary || summary.filled < leastCells || summary.kind === 'empty') return [];
     const { kind } = summary;
-    // Names may hold anything; a number among them is a name.
-    if (kind === 'text') return [];
+    // Names may hold anything; but a number among names without any digit is none.
+    if (
+      kind === 'text' &&
+      (summary.numbers !== 1 || column.values.some((value) => kindOfValue(value) === 'text' && /\d/.test(String(value))))
+    )
+      return [];
     const odd = column.values.flatMap((value, row) => {
       const own = kindOfValue(value);
       return own === 'empty' || own === (kind ?? 'number') ? [] : [row];
@@ -35,7 +39,7 @@ export function findMixedTypes({ region, summaries }: Reviewed): Draft[] {
           .map((row) => JSON.stringify(column.values[row]))
           .join(', ')}.`,
         spots: odd.map((row) => ({ row, column: k })),
-        suggestedFix: `Write ${kind === 'number' ? 'the numbers as numbers' : 'the dates as dates'}, or leave the cells blank.`,
+        suggestedFix: `Check whether they stand in the right column; write ${kind}s as ${kind}s, or leave the cells blank.`,
       },
     ];
   });

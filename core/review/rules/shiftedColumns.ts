@@ -1,5 +1,5 @@
 import type { Draft } from '../finding.ts';
-import { type ColumnKind, kindOfValue, type Reviewed, readNumber, type Value } from '../region.ts';
+import { type ColumnKind, type ColumnSummary, kindOfValue, type Reviewed, readNumber, type Value } from '../region.ts';
 import { deviation, magnitude, median } from '../statistics.ts';
 
 /** What cells of a column usually are, in natural logarithms. */
@@ -14,16 +14,50 @@ const leastRows = 6;
 const mostColumns = 60;
 /** Numbers of one column differ in size by at least this much, in decimal digits. */
 const leastScale = 0.15;
-/** One shift in a hundred sheets may be reported that is none. */
-const chance = 0.01;
+/** How many sheets of a hundred may be told of a shift that is none: as an error, and as a warning. */
+const chances = { error: 0.01, warning: 0.3 };
+
+/** Rows whose cells stand in other columns than those of all other rows. */
+export function findShiftedColumns(reviewed: Reviewed): Draft[] {
+  const shifted = findUnfitRows(reviewed);
+  const known = new Set(shifted.flatMap(({ spots }) => spots.flatMap((spot) => ('row' in spot ? [spot.row] : []))));
+  return [...shifted, ...findOverflow(reviewed).filter(({ spots: [spot] }) => spot && 'row' in spot && !known.has(spot.row))];
+}
+
+/** A cell behind the last column that all other rows fill, in a row with a hole: a cell too many was put in. */
+function findOverflow({ region, summaries, labels }: Reviewed): Draft[] {
+  const last = region.columns.length - 1;
+  const values = region.columns[last]?.values ?? [];
+  const row = values.findIndex((value) => value !== null);
+  if (last < 2 || region.rowCount < 3 || summaries[last]?.filled !== 1) return [];
+  const hole = region.columns.findIndex(
+    (column, k) => k > 0 && k < last && column.values[row] === null && isMostlyFilled(summaries[k], region.rowCount),
+  );
+  if (hole < 0) return [];
+  return [
+    {
+      severity: 'warning',
+      message: `${labels[row] || 'A row'} goes on behind the last column, and ${region.columns[hole]?.name ?? ''} is blank there: its cells may stand one column too far to the right.`,
+      spots: [
+        { row, column: last },
+        { row, column: hole },
+      ],
+      suggestedFix: 'Move them one column to the left.',
+    },
+  ];
+}
+
+function isMostlyFilled(summary: ColumnSummary | undefined, rows: number): boolean {
+  return (summary?.filled ?? 0) * 2 >= rows - 1;
+}
 
 /** Rows that fit the columns only when their cells are moved to the left or the right. */
-export function findShiftedColumns({ region, summaries, labels }: Reviewed): Draft[] {
+function findUnfitRows({ region, summaries, labels }: Reviewed): Draft[] {
   const width = Math.min(region.columns.length, mostColumns);
   if (region.rowCount < leastRows || width < 3) return [];
   const habits = Array.from({ length: width }, (_, k) => learnHabit(region.columns[k]?.values ?? [], summaries[k]?.read ?? []));
   const surprise = Math.log(0.1);
-  const needed = Math.log((region.rowCount * width * 2) / chance);
+  const tries = region.rowCount * width * 2;
   const drafts: Draft[] = [];
   for (let row = 0; row < region.rowCount; row += 1) {
     const cells = Array.from({ length: width }, (_, k) => region.columns[k]?.values[row] ?? null);
@@ -31,9 +65,9 @@ export function findShiftedColumns({ region, summaries, labels }: Reviewed): Dra
     if (!cells.some((value, k) => (habits[k] as Habit).kinds[kindOfValue(value)] < surprise)) continue;
     const before = cells.map((value, k) => rate(habits[k] as Habit, value));
     const shift = bestShift(habits, cells, before);
-    if (!shift || shift.gain < needed) continue;
+    if (!shift || shift.gain < Math.log(tries / chances.warning)) continue;
     drafts.push({
-      severity: 'error',
+      severity: shift.gain < Math.log(tries / chances.error) ? 'warning' : 'error',
       message: `The cells of ${labels[row] || 'a row'} stand one column too far to the ${shift.to}, from ${region.columns[shift.from]?.name ?? ''} on.`,
       spots: cells.flatMap((value, column) => (column >= shift.from && value !== null ? [{ row, column }] : [])),
       suggestedFix: `Move them one column to the ${shift.to === 'right' ? 'left' : 'right'}.`,

@@ -69,7 +69,9 @@ function isSummable({ summaries, region }: Reviewed, k: number): boolean {
   const numbers = summary.read.filter((value) => value !== null);
   const isYears = numbers.every((value) => Number.isInteger(value) && value >= 1800 && value <= 2100);
   const isCount = k === 0 && numbers.length === region.rowCount && numbers.every((value, row) => value === (numbers[0] as number) + row);
-  return !isYears && !isCount;
+  // The same number on every row says something about the rows, such as their unit.
+  const isConstant = numbers.length > 2 && numbers.every((value) => value === numbers[0]);
+  return !isYears && !isCount && !isConstant;
 }
 
 type ToSpot = (line: number, at: number) => { row: number; column: number };
