@@ -4,8 +4,8 @@ import type { Cells } from '../../core/table/table.ts';
 import { listTakenNames } from '../../store/pg/artifacts.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { insertFirstRows } from '../../store/pg/rowLog.ts';
-import { insertTable } from '../../store/pg/tables.ts';
-import { holdInputs, lockGraph, replaceInputs } from '../../store/pg/transforms.ts';
+import { holdTables, insertTable } from '../../store/pg/tables.ts';
+import { replaceInputs } from '../../store/pg/transforms.ts';
 import { makeId } from '../../store/services.ts';
 
 const columns = ['rule', 'severity', 'table', 'message', 'evidence', 'suggested_fix'].map((name) => ({ name, type: 'VARCHAR' }));
@@ -23,11 +23,7 @@ export async function saveReport(
   targets: Target[],
   { target, findings }: Pick<ReviewResult, 'target' | 'findings'>,
 ): Promise<string> {
-  await lockGraph(tx, workbook.id);
-  const held = await holdInputs(
-    tx,
-    targets.map(({ id }) => id),
-  );
+  const held = await holdTables(tx, { changed: [], read: targets.map(({ id }) => id) });
   const taken = new Set((await listTakenNames(tx.client, workbook.id)).map((name) => name.toLowerCase()));
   const base = `${(target ?? 'workbook').slice(0, 180)}_review`;
   let name = base;
