@@ -47,7 +47,7 @@ export const transformSamples = {
   recomputeWorkbook: ({ workbook }) => ({ path: `/api/v1/workbooks/${workbook}/recompute` }),
   async reviewWorkbook(world) {
     const { workbook, name } = await makeSampleTable(world);
-    return { path: `${workbook}/review`, body: { target: name } };
+    return { path: `${workbook}/review`, body: { target: name, save: true } };
   },
   runTransform: async (world) => ({ path: `${(await makeSampleTransform(world)).transform}/run`, body: {} }),
 } satisfies Partial<Record<ImplementedOperation, MakeSample>>;
