@@ -69,7 +69,7 @@ export interface ColumnSummary {
   read: (number | null)[];
 }
 
-export function summarizeColumn({ values }: RegionColumn): ColumnSummary {
+function summarizeColumn({ values }: RegionColumn): ColumnSummary {
   const counts = { number: 0, text: 0, date: 0, empty: 0 };
   const read = values.map((value) => {
     const kind = kindOfValue(value);
