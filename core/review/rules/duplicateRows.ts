@@ -19,27 +19,29 @@ export function findDuplicateRows({ region, labels }: Reviewed): Draft[] {
   const isRare = repeated.reduce((sum, rows) => sum + rows.length - 1, 0) <= Math.max(1, region.rowCount * 0.01);
   const [first] = columns;
   if (first === undefined) return [];
-  if (!isRare) {
-    const extra = repeated.reduce((sum, rows) => sum + rows.length - 1, 0);
-    return [
-      {
-        severity: 'info',
-        message: `${extra} of ${region.rowCount} rows say the same as another row.`,
-        spots: repeated.slice(0, 10).map(([row = 0]) => ({ row, column: first })),
-        suggestedFix: 'If each row should be there once, keep one of each.',
-      },
-    ];
-  }
-  return repeated.map((rows) => {
+  const describe = (rows: number[], isSure: boolean): Draft => {
     const cells = columns.map((k) => region.columns[k]?.values[rows[0] as number] ?? null);
     const label = labels[rows[0] as number] || 'A row';
     return {
-      severity: isTelling(cells) ? 'error' : 'warning',
+      severity: isSure && isTelling(cells) ? 'error' : 'warning',
       message: `${label} stands there ${rows.length} times with the same ${cells.filter((value) => value !== null).length} values.`,
       spots: rows.flatMap((row) => columns.filter((k) => region.columns[k]?.values[row] !== null).map((column) => ({ row, column }))),
       suggestedFix: 'Keep one of the rows if they mean the same thing.',
     };
-  });
+  };
+  if (isRare) return repeated.map((rows) => describe(rows, true));
+  const extra = repeated.reduce((sum, rows) => sum + rows.length - 1, 0);
+  // One right below the other is what copying leaves; elsewhere rows are alike because things are.
+  const copied = repeated.filter((rows) => rows.some((row, k) => rows[k + 1] === row + 1));
+  return [
+    {
+      severity: 'info',
+      message: `${extra} of ${region.rowCount} rows say the same as another row.`,
+      spots: repeated.slice(0, 10).map(([row = 0]) => ({ row, column: first })),
+      suggestedFix: 'If each row should be there once, keep one of each.',
+    },
+    ...(copied.length <= Math.max(1, region.rowCount * 0.01) ? copied.map((rows) => describe(rows, false)) : []),
+  ];
 }
 
 /** 1, 2, 3, …: numbers of rows. Years rise by one as well, but say something. */
