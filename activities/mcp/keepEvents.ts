@@ -1,3 +1,4 @@
+import { describeErrorForLog } from '../../store/log.ts';
 import { insertMcpEvent } from '../../store/pg/mcpSessions.ts';
 import { seal } from '../../store/secrets.ts';
 import type { Services } from '../../store/services.ts';
@@ -19,7 +20,11 @@ export function keepEvents(services: Services, session: McpSession) {
         const sealed = seal(session.key, Buffer.from(JSON.stringify(message)));
         const isLast = 'result' in message || 'error' in message;
         const { idHash: sessionHash, accountId } = session;
-        await insertMcpEvent(services.db.pool, { sessionHash, accountId, streamId, number, message: sealed, isLast }, mostEvents);
+        const event = { sessionHash, accountId, streamId, number, message: sealed, isLast };
+        await insertMcpEvent(services.db.pool, event, mostEvents).catch((error: unknown) => {
+          // Whoever is still connected gets it all the same.
+          services.log.warn(describeErrorForLog(error), 'an answer was not kept');
+        });
       }
       return formatEventId(streamId, number);
     },

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
+import { pendingOperations } from '../../api/handlers/pending.ts';
 import { ok } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { useWorkbook } from '../tables/tableDriver.ts';
@@ -156,11 +157,21 @@ describe('the tools', () => {
     expect(row_count).toBe(1);
   });
 
-  it('open slots for files, and tell that addresses cannot be fetched yet', async () => {
+  it('open slots for files', async () => {
     const slot = await agent.call<{ upload_url: string; upload_id: string }>('upload_file', { workbook_id, filename: '経費.csv' });
     expect(slot).toMatchObject({ upload_url: expect.stringContaining('/api/v1/uploads/'), next_step: expect.stringContaining('PUT') });
     expect(await agent.call('get_upload', { upload_id: slot.upload_id })).toMatchObject({ status: 'pending' });
     expect(await agent.refusal('upload_file', { workbook_id })).toContain('/filename');
+  });
+
+  it.each([
+    ['reviewWorkbook', 'review_workbook', { table: '売上' }],
+    ['ingestUrl', 'upload_file', { url: 'http://127.0.0.1:1/x.csv' }],
+  ])('stand for %s, and say so where it is not built yet', async (operation, tool, given) => {
+    const { isError, content } = await agent.client.callTool({ name: tool, arguments: { workbook_id, ...given } });
+    const [{ text = '' } = {}] = content as { text?: string }[];
+    const isPending = (pendingOperations as readonly string[]).includes(operation);
+    expect([text.includes('not-yet-available'), isPending && !isError]).toEqual([isPending, false]);
   });
 
   it('make, draw and delete charts', async () => {

@@ -2,6 +2,7 @@ import { requireScopes, requireWorkbook } from '../../../activities/access.ts';
 import { createChart } from '../../../activities/charts/createChart.ts';
 import { removeChart } from '../../../activities/charts/removeChart.ts';
 import { presentChart } from '../../presenters/charts.ts';
+import { fitPage } from '../pages.ts';
 import { cursor, limit, list, nextCursor, paramsOf, readsOnly, shape, type Tool, table, text, workbookId } from '../tool.ts';
 
 const name = text('Name of the chart.', { minLength: 1, maxLength: 200 });
@@ -16,11 +17,11 @@ export const chartTools: Tool[] = [
     required: ['workbook_id'],
     output: shape({ charts: list('The page.', { type: 'object' }), next_cursor: nextCursor }),
     annotations: readsOnly,
-    async run({ ask }, { workbook_id, ...query }) {
-      return (await ask('listCharts', { params: paramsOf({ workbook_id }), query: { limit: 20, ...query } })).body as Record<
-        string,
-        unknown
-      >;
+    async run({ ask }, { workbook_id, limit: most = 20, ...query }) {
+      return fitPage(Number(most), async (charts) => {
+        const { body } = await ask('listCharts', { params: paramsOf({ workbook_id }), query: { ...query, limit: charts } });
+        return body as Record<string, unknown>;
+      });
     },
   },
   {
