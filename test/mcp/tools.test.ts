@@ -164,15 +164,16 @@ describe('the tools', () => {
     expect(await agent.refusal('upload_file', { workbook_id })).toContain('/filename');
   });
 
-  it.each([
+  const toCome = [
     ['reviewWorkbook', 'review_workbook', { table: '売上' }],
     ['ingestUrl', 'upload_file', { url: 'http://127.0.0.1:1/x.csv' }],
-  ])('stand for %s, and say so where it is not built yet', async (operation, tool, given) => {
-    const { isError, content } = await agent.client.callTool({ name: tool, arguments: { workbook_id, ...given } });
-    const [{ text = '' } = {}] = content as { text?: string }[];
-    const isPending = (pendingOperations as readonly string[]).includes(operation);
-    expect([text.includes('not-yet-available'), isPending && !isError]).toEqual([isPending, false]);
-  });
+  ] as const;
+  it.each(toCome.filter(([operation]) => (pendingOperations as readonly string[]).includes(operation)))(
+    'stand for %s, and say so where it is not built yet',
+    async (_operation, tool, given) => {
+      expect(await agent.refusal(tool, { workbook_id, ...given })).toContain('501 not-yet-available');
+    },
+  );
 
   it('make, draw and delete charts', async () => {
     const config = { mark: 'bar', encoding: { x: { field: '部門', type: 'nominal' }, y: { aggregate: 'count' } } };
