@@ -457,7 +457,7 @@ describe('columns that policies hide', () => {
         ],
       },
     );
-  }, 300_000);
+  }, 600_000);
 
   it('are hidden in tables of very many columns, which are read in another way', async () => {
     await hide(fc.sample(anyEffects(tables.wide), 1)[0] ?? new Map());
@@ -478,7 +478,7 @@ describe('columns that policies hide', () => {
     // So many are denied that what is left is not wide.
     await hide(new Map(Array.from({ length: 400 }, (_, n) => [columnName(n + 1), 'deny'])));
     await checkReaders('wide', ['readRows', 'readTableData', 'exportTables', 'readRange', 'diffTable', 'getRowHistory']);
-  }, 300_000);
+  }, 600_000);
 
   it('are looked up in one place, and read past it by what is listed here', async () => {
     const sources = await readSources(['activities', 'api', 'store', 'workflows']);
