@@ -18,7 +18,7 @@ import { makeRoomForResult } from '../storage/makeRoomForResult.ts';
 import { rememberVisible } from '../tables/openVisibleTable.ts';
 import { openFresh } from '../transforms/refreshViews.ts';
 import { digestEffects } from './digestEffects.ts';
-import { findNamedTables } from './namedTables.ts';
+import { openNamedTables } from './namedTables.ts';
 import { narrowTables } from './narrowTables.ts';
 
 export interface QueryWanted {
@@ -112,7 +112,7 @@ async function runOverNamed(
   wanted: UserQuery,
   see: See,
 ): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
-  const named = wanted.at === null ? await openNamed(services, workbook.id, wanted) : null;
+  const named = wanted.at === null ? await openNamedTables(services, workbook.id, wanted) : null;
   if (named) {
     try {
       return await runOverGuess(services, wanted, takeFrom(named, see));
@@ -122,16 +122,6 @@ async function runOverNamed(
     }
   }
   return runOverGuess(services, wanted, await openSource(services, workbook, wanted, see));
-}
-
-async function openNamed(services: Services, workbookId: string, { sql, userId }: UserQuery): Promise<TableAt[] | null> {
-  let canTell = true;
-  const tables = await openFresh(services, userId, async () => {
-    const found = await findNamedTables(services, workbookId, sql);
-    canTell = found !== null;
-    return found ?? [];
-  });
-  return canTell ? tables : null;
 }
 
 /** More tables than this are not opened on a guess. */

@@ -1,6 +1,6 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError, describeFirst } from '../../core/errors.ts';
-import { describeFlows, type Flows, joinFlows } from '../../core/lineage/flows.ts';
+import { describeFlows, type Flows, joinFlows, withColumnList } from '../../core/lineage/flows.ts';
 import type { QueryLineage } from '../../core/lineage/readPlan.ts';
 import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { type ColumnEffect, rowIdField, seeEverything, type VisibleTable } from '../../core/table/visibleTable.ts';
@@ -27,6 +27,8 @@ export interface PlannedRun {
   output: OutputColumns;
   /** Null: whatever changes in an input may change everything in the output. */
   lineage: QueryLineage | null;
+  /** Whether the SQL takes all columns of an input, whatever there are. */
+  allColumns: boolean;
 }
 
 interface PlannedSql extends PlannedRun {
@@ -63,7 +65,14 @@ export async function planSql(
     const planned = await plan(() => true);
     const used = listUsed(planned.lineage);
     requireVisible(inputs, effects, ({ visible }, column) => used.has(`${visible.at.table.name} ${column}`));
-    return { sql, names, inputs, output: requireColumns(planned.columns, definition, before), lineage: planned.lineage };
+    return {
+      sql,
+      names,
+      inputs,
+      output: requireColumns(planned.columns, definition, before),
+      lineage: planned.lineage,
+      allColumns: planned.allColumns,
+    };
   });
 }
 
@@ -221,13 +230,14 @@ function listUsed({ columns, rows }: QueryLineage): Set<string> {
 }
 
 /** What each input table changes in the output; nothing where that is not known. A table that is bound twice is one input. */
-export function listFlows({ inputs, lineage, output }: PlannedRun): Map<string, Flows> {
+export function listFlows({ inputs, lineage, output, allColumns }: PlannedRun): Map<string, Flows> {
   if (!lineage) return new Map();
   const outputIds = new Map(output.columns.map(({ resultName, id }) => [resultName, id]));
   const flows = new Map<string, Flows>();
   for (const { at, visible } of inputs) {
     const inputIds = new Map(at.columns.map(({ name, id }) => [name, id]));
-    const added = describeFlows(lineage, visible.at.table.name, inputIds, outputIds);
+    const described = describeFlows(lineage, visible.at.table.name, inputIds, outputIds);
+    const added = allColumns ? withColumnList(described) : described;
     const before = flows.get(at.table.id);
     flows.set(at.table.id, before ? joinFlows(before, added) : added);
   }

@@ -28,7 +28,7 @@ export async function runPython(
     const args = Object.fromEntries(inputs.map(({ arg, at }) => [arg, files.get(at.table.id) as string]));
     const { template } = definition;
     const { columns } = await python.run({ userId, template, args, resultPath: path, ...resultLimits, ...(signal ? { signal } : {}) });
-    return { plan: { inputs, output: requireColumns(columns, definition, before), lineage: null }, path };
+    return { plan: { inputs, output: requireColumns(columns, definition, before), lineage: null, allColumns: true }, path };
   } catch (error) {
     await rm(path, { force: true });
     throw error;

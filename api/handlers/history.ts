@@ -3,6 +3,7 @@ import { requireNamedVersion } from '../../activities/rows/findVersion.ts';
 import { readRowHistory } from '../../activities/rows/rowHistory.ts';
 import { openVisibleHistory, openVisibleTable } from '../../activities/tables/openVisibleTable.ts';
 import { requireNamedTable } from '../../activities/tables/requireNamedTable.ts';
+import { requireFreshTable } from '../../activities/transforms/requireFreshTable.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
@@ -11,7 +12,7 @@ import { writeDiff, writeRowHistory } from '../presenters/history.ts';
 export function makeHistoryHandlers({ services }: ApiParts): Handlers<'getRowHistory' | 'diffTable'> {
   return {
     async getRowHistory({ principal, params, query }) {
-      const at = await requireNamedTable(services, principal, params, 'viewer');
+      const at = await requireFreshTable(services, principal, params);
       const rowId = params.row_id;
       const page = { cursor: query.cursor, limit: query.limit ?? 100 };
       const changes = await readRowHistory(services, await openVisibleHistory(services, principal, at), rowId, page);
@@ -19,7 +20,9 @@ export function makeHistoryHandlers({ services }: ApiParts): Handlers<'getRowHis
     },
 
     async diffTable({ principal, params, query }) {
-      const current = await requireNamedTable(services, principal, params, 'viewer');
+      const current = await (query.to === undefined
+        ? requireFreshTable(services, principal, params)
+        : requireNamedTable(services, principal, params, 'viewer'));
       const from = await requireNamedVersion(services, current, query.from);
       const to = query.to === undefined ? current : await requireNamedVersion(services, current, query.to);
       const limit = query.limit ?? 1000;

@@ -14,10 +14,13 @@ export interface Flows {
 
 export type Reach = 'all' | number[];
 
+/** In the place of a column's id: the list of columns. It changes when one is added, and matters to `SELECT *`. */
+export const columnList = 0;
+
 /** The columns of the input that matter at all. */
 export const listUsedColumns = ({ columns }: Flows): number[] =>
   Object.entries(columns)
-    .filter(([, reach]) => reach === 'all' || reach.length > 0)
+    .filter(([id, reach]) => Number(id) !== columnList && (reach === 'all' || reach.length > 0))
     .map(([id]) => Number(id));
 
 /** The flows from one input of a query, which the query knows as `table`, to its result. Ids by name of the column. */
@@ -42,6 +45,9 @@ export function describeFlows(
   const used = [...inputIds].map(([name, id]): [number, Reach] => [id, reachOf(name)]).filter(([, reach]) => reach.length > 0);
   return { rows: reachOf(null), columns: Object.fromEntries(used) };
 }
+
+/** The same for a query that takes all columns, whatever there are: those of its result are others then, too. */
+export const withColumnList = ({ rows, columns }: Flows): Flows => ({ rows, columns: { ...columns, [columnList]: [columnList] } });
 
 /** The flows from a table that a query reads under two names. */
 export function joinFlows(a: Flows, b: Flows): Flows {

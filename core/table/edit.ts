@@ -1,4 +1,5 @@
 import type { OpKind } from '../journal/opKinds.ts';
+import { columnList } from '../lineage/flows.ts';
 import type { Change } from '../lineage/staleness.ts';
 import type { OverrideChanges } from '../overrides/override.ts';
 import type { LogEntry } from './log.ts';
@@ -66,7 +67,7 @@ export function describeChange({ change, entries }: PlannedEdit): Change {
 
 /** Columns change without log entries. `columnId`: the column that is new, or is not what it was. */
 export function planColumnEdit(kind: OpKind, columnId: number): PlannedEdit {
-  const change = { rows: false, columns: new Set([columnId]) };
+  const change = { rows: false, columns: new Set([columnId, columnList]) };
   return {
     kind,
     inserted: 0,

@@ -51,6 +51,20 @@ describe('an edit', () => {
     expect(await book.stale()).toEqual(stale);
   });
 
+  it('that adds a column makes stale what takes all columns, and what takes all of that', async () => {
+    const book = await makeBook(store);
+    await book.table('a', [{ name: 'n', type: 'BIGINT' }], [{ n: 1 }]);
+    await book.create({ name: 'all', template: 'SELECT * FROM {{ a }}', args: { a: 'a' } });
+    await book.create({ name: 'all_of_all', template: 'SELECT s.*, 1 AS one FROM {{ s }} s', args: { s: 'all' } });
+    await book.create({ name: 'named', template: 'SELECT n, count(*) AS k FROM {{ a }} GROUP BY n', args: { a: 'a' } });
+    await book.create({ name: 'named_of_all', template: 'SELECT n FROM {{ s }}', args: { s: 'all' } });
+    expect((await book.addColumn('a', 'm')).stale).toEqual(['all', 'all_of_all']);
+    await book.recompute();
+    expect((await book.getTable('all_of_all')).columns.map(({ name }) => name)).toEqual(['n', 'm', 'one']);
+    expect(await book.stale()).toEqual([]);
+    expect((await book.edit('a', [{ __svc_row_id: 1, m: 'x' }])).stale).toEqual(['all', 'all_of_all']);
+  });
+
   it('of more columns than before reaches further', async () => {
     const book = await makeChain();
     await book.create({ name: '店名', template: 'SELECT 店 FROM {{ s }}', args: { s: '店別' } });

@@ -82,6 +82,11 @@ describe('a view', () => {
       ],
       ['profile', async () => ok(await client.GET(`${base}/tables/{name}/profile`, { params })).columns[1]?.max, (sum) => sum],
       [
+        'diff',
+        async () => ok(await client.GET(`${base}/tables/{name}/diff`, { params: { ...params, query: { from: '1' } } })).updated,
+        (計) => [{ row_id: 2, cells: [{ column: '計', old: 100, new: 計 }] }],
+      ],
+      [
         'export',
         async () => {
           const answer = await store.api.fetch(`/api/v1/workbooks/${book.id}/export`, {
@@ -101,6 +106,17 @@ describe('a view', () => {
       await book.edit('売上', [{ __svc_row_id: 1, 金額: sum }]);
       expect({ [name]: await reader() }).toEqual({ [name]: expected(sum) });
     }
+  });
+
+  it('is what a query is checked against', async () => {
+    const book = await makeViews();
+    await book.create({ name: '窓', template: 'SELECT * FROM {{ d }}', args: { d: '売上' }, materialize: 'view' });
+    await book.addColumn('売上', '地域');
+    const validate = async (sql: string) =>
+      ok(await store.owner.client.POST(`${base}/query/validate`, { params: { path: { workbook_id: book.id } }, body: { sql } }));
+    expect(await validate('SELECT 地域 FROM 窓')).toMatchObject({ valid: true, columns: [{ name: '地域' }] });
+    await book.create({ name: '窓', template: 'SELECT 店 FROM {{ d }}', args: { d: '売上' }, materialize: 'view' });
+    expect(await validate('SELECT 地域 FROM 窓')).toMatchObject({ valid: false });
   });
 
   it('is made once for what it reads, by one of many readers, and not for columns that it does not use', async () => {

@@ -6,6 +6,8 @@ export interface PlannedQuery {
   tables: string[];
   columns: ResultColumn[];
   lineage: QueryLineage;
+  /** Whether it takes all columns of a table, whatever there are. */
+  allColumns: boolean;
 }
 
 const mostPlans = 1_000;

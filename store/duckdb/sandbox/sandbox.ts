@@ -221,11 +221,11 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
           process.ask({ op: 'plan', sql, tables, timeoutMs }, timeoutMs + graceMs),
         );
         if (!reply.ok) throw childProblem(reply.error);
-        const { tables: used, parameters } = requireOk(reply.value.analysis);
+        const { tables: used, parameters, allColumns } = requireOk(reply.value.analysis);
         matchParams(parameters, {});
         const { columns, lineage } = reply.value;
         const names = columns.map(({ name }) => name);
-        return { tables: used, columns, lineage: lineage ?? everyColumn(names, describeInputs(relations, used)) };
+        return { tables: used, columns, allColumns, lineage: lineage ?? everyColumn(names, describeInputs(relations, used)) };
       };
       const planned = await withProcess(userId, sql, work, signal);
       plans.keep(key, planned);
