@@ -106,7 +106,19 @@ export async function replaceColumnAt(tx: Tx, tableId: string, version: number, 
       .from(annotations)
       .where(and(eq(annotations.tableId, tableId), eq(annotations.columnId, columnId))),
   );
+  await keepOrigins(tx, tableId, columnId, column.id);
   await carryTags(tx, tableId, version);
+}
+
+/** A column that replaces another comes from the same columns of the raw table. The other stays: a restore can bring it back. */
+async function keepOrigins(tx: Tx, tableId: string, oldId: number, newId: number): Promise<void> {
+  await tx.client.query(
+    `UPDATE table_inputs SET flows = jsonb_set(flows, '{columns}', (
+       SELECT coalesce(jsonb_object_agg(key, CASE WHEN value @> to_jsonb($2::integer) THEN value || to_jsonb($3::integer) ELSE value END), '{}')
+       FROM jsonb_each(flows->'columns')))
+     WHERE table_id = $1 AND kind = 'structuring' AND flows IS NOT NULL`,
+    [tableId, oldId, newId],
+  );
 }
 
 /** Ends a column: it is no longer part of this version. */

@@ -18,6 +18,13 @@ const preview = (name: string, query: { sheet?: string; range?: string } = {}, w
 const download = (name: string, workbookId = world.workbookId) =>
   world.api.fetch(`/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(name)}/download`, { token: world.owner.session });
 
+/** Which columns of the structured table come from which of the raw one. */
+function flowsFromRaw({ nodes, edges }: Schemas['TableLineage']) {
+  const nameOf = new Map(nodes.map(({ id, name }) => [id, name]));
+  const structured = edges.find(({ from, to }) => nameOf.get(from) === '損益_原本' && nameOf.get(to) === '損益計算書_階層2');
+  return structured?.columns?.map(({ column, to }) => [column, [...to].sort()]);
+}
+
 async function lineageOf(name: string, workbookId = world.workbookId): Promise<Schemas['TableLineage']> {
   const params = { path: { workbook_id: workbookId, name } };
   const graph = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/lineage', { params }));
@@ -183,13 +190,12 @@ describe('getRowLineage and getTableLineage: lineage', () => {
     expect(edges).toContain('A3:C8 → 損益計算書_階層2');
     expect(edges).toContain('損益.xlsx → A3:C8');
     expect(graph.nodes.find(({ name }) => name === '損益_原本')).toMatchObject({ kind: 'table', state: 'archived' });
-    const structured = graph.edges.find(({ from, to }) => nameOf.get(from) === '損益_原本' && nameOf.get(to) === '損益計算書_階層2');
-    const byColumn = structured?.columns?.map(({ column, to }) => [column, [...to].sort()]);
-    expect(byColumn).toEqual([
+    const byColumn = [
       ['A', ['科目', '科目_階層1']],
       ['B', ['値', '期間']],
       ['C', ['値', '期間']],
-    ]);
+    ];
+    expect(flowsFromRaw(graph)).toEqual(byColumn);
   });
 
   it.each([
@@ -265,5 +271,16 @@ describe('uploadSource: formulas', () => {
       [world.workbookId],
     );
     expect(rows).toEqual([{ n: 8 }]);
+  });
+});
+
+describe('a column of a structured table that gets another type', () => {
+  it('goes back to the raw columns as before', async () => {
+    const path = { workbook_id: world.workbookId, name: '損益計算書_階層2', column: '値' };
+    const before = flowsFromRaw(await lineageOf(path.name));
+    const body = { type: 'VARCHAR', expected_version: null };
+    ok(await world.owner.client.PATCH('/api/v1/workbooks/{workbook_id}/tables/{name}/columns/{column}', { params: { path }, body }));
+    expect(before?.length).toBe(3);
+    expect(flowsFromRaw(await lineageOf(path.name))).toEqual(before);
   });
 });
