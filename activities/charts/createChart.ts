@@ -50,7 +50,7 @@ export async function createChart(services: Services, principal: Principal, acto
   const { id: tableId, workbookId, accountId, name: tableName } = at.table;
   const title = wanted.title ?? findTitle(config);
   const { result } = await commit(services, actor, async (tx) => {
-    await requireFreeName(tx.client, workbookId, name, 'chart');
+    await requireFreeName(tx, workbookId, name, 'chart');
     const recipe = { tool: 'create_chart', table: tableName, ...(wanted.title === null ? {} : { title: wanted.title }) };
     const made = { id: makeId('cht'), workbookId, accountId, name, chartType: findChartType(config), tableId, title, config, recipe };
     const put = await upsertChart(tx, made);

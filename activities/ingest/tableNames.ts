@@ -1,10 +1,11 @@
 import { NameRegistry } from '../../core/structuring/names.ts';
-import { listTakenNames } from '../../store/pg/artifacts.ts';
+import { listTakenNames, lockNames } from '../../store/pg/artifacts.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 
-/** Gives out names that nothing in the workbook has. */
+/** Gives out names that nothing in the workbook has, and gets until the transaction ends. */
 export async function openTableNames(tx: Tx, workbookId: string): Promise<NameRegistry> {
+  await lockNames(tx, workbookId);
   const registry = new NameRegistry();
   for (const name of await listTakenNames(tx.client, workbookId)) registry.take(name);
   return registry;

@@ -97,7 +97,7 @@ export async function putSheet(
   workbook: { id: string; accountId: string },
   checked: CheckedSheet,
 ): Promise<{ sheet: SheetRecord; isNew: boolean }> {
-  await requireFreeName(tx.client, workbook.id, checked.name, 'sheet');
+  await requireFreeName(tx, workbook.id, checked.name, 'sheet');
   const put = await upsertSheet(tx, { id: makeId('sht'), workbookId: workbook.id, accountId: workbook.accountId, ...checked });
   tx.note(workbook.id, sheetPut(put.sheet, checked.blocks.length));
   return put;

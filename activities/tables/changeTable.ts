@@ -3,7 +3,7 @@ import { columnDescribed, tableDeleted, tableDescribed, tableStateSet } from '..
 import type { ColumnRecord, TableAt, TableRecord } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
-import { describeColumn, updateTable, VersionMoved } from '../../store/pg/tables.ts';
+import { describeColumn, holdTables, updateTable, VersionMoved } from '../../store/pg/tables.ts';
 import { listReaders } from '../../store/pg/transforms.ts';
 import { nameTaken, requireFreeName } from './takenNames.ts';
 
@@ -25,7 +25,8 @@ export async function deleteTable(tx: Tx, at: TableAt): Promise<void> {
 
 export async function setTableState(tx: Tx, table: TableRecord, state: 'active' | 'archived'): Promise<TableRecord> {
   if (table.state === state) return table;
-  if (state === 'active') await requireFreeName(tx.client, table.workbookId, table.name, 'table');
+  await holdTables(tx, { changed: [table.id], read: [] });
+  if (state === 'active') await requireFreeName(tx, table.workbookId, table.name, 'table');
   let changed: TableRecord | null;
   try {
     changed = await updateTable(tx, table.id, { state });

@@ -34,7 +34,7 @@ export async function createTable(
     throw new DomainError('validation-failed', `/name: ${why}.`, 'Give the table another name.', {
       errors: [{ pointer: '/name', detail: why }],
     });
-  await requireFreeName(tx.client, workbook.id, name, 'table');
+  await requireFreeName(tx, workbook.id, name, 'table');
   const id = makeId('tbl');
   try {
     await insertTable(tx, {

@@ -28,7 +28,7 @@ import { inheritFromInputs } from '../governance/inheritTags.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
 import { applyCarried } from '../overrides/applyOverrides.ts';
 import { withRoom } from '../storage/withRoom.ts';
-import { nameTaken } from '../tables/takenNames.ts';
+import { nameTaken, requireFreeName } from '../tables/takenNames.ts';
 import { refuseCycle } from './defineTransform.ts';
 import type { WrittenRows } from './executeRun.ts';
 import { inputGone, listFlows, type PlannedRun } from './planRun.ts';
@@ -103,6 +103,7 @@ async function applyRun(tx: Tx, run: PreparedRun): Promise<Omit<RunOutcome, 'opI
   try {
     if (rows.kind === 'written' && output.before) await writeVersion(tx, run, output.before, rows, notes);
     else tx.note(output.workbookId, notes);
+    if (output.before?.table.name !== definition.output) await requireFreeName(tx, output.workbookId, definition.output, 'table');
     if (rows.kind === 'written' && !output.before) {
       await insertOutput(tx, run, rows);
       await replaceInputs(tx, output.id, edges.inputs);

@@ -7,7 +7,7 @@ import type { Orm } from '../../store/pg/database.ts';
 import { findCurrentTable } from '../../store/pg/tables.ts';
 import { findTransform, listTableNames, readGraph, type TransformRecord } from '../../store/pg/transforms.ts';
 import type { Services } from '../../store/services.ts';
-import { nameTaken, requireFreeName } from '../tables/takenNames.ts';
+import { nameTaken, refuseTakenName } from '../tables/takenNames.ts';
 import { faulty, requireBound, requireBuilt } from './planRun.ts';
 
 /** A transform as it is asked for, with tables by name. */
@@ -33,7 +33,7 @@ export async function checkDefinition(services: Services, workbookId: string, wa
   if (definition.language === 'sql') requireBound(definition);
   const taken = await findCurrentTable(services.db, workbookId, definition.output);
   if (taken && taken.table.state === 'active' && taken.table.id !== replaced?.outputId) throw nameTaken(definition.output);
-  await requireFreeName(services.db.pool, workbookId, definition.output, 'table');
+  await refuseTakenName(services.db.pool, workbookId, definition.output, 'table');
   await refuseCycle(services.db, workbookId, definition, replaced);
   return { definition, replaced };
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { Tx } from './commit.ts';
 
 export type NamedArtifact = 'table' | 'sheet' | 'chart';
 
@@ -14,6 +15,14 @@ export async function findNamed(client: pg.Pool | pg.PoolClient, workbookId: str
     [workbookId, name],
   );
   return rows.map(({ kind }) => kind);
+}
+
+/**
+ * Lets one transaction at a time give names in a workbook: what has them is in several tables, so no constraint keeps two things of
+ * different kinds from having the same. After the locks of tables.
+ */
+export async function lockNames(tx: Tx, workbookId: string): Promise<void> {
+  await tx.client.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`names ${workbookId}`]);
 }
 
 /** All names that are taken in a workbook. */

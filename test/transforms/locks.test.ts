@@ -84,6 +84,24 @@ describe('a run', () => {
   });
 });
 
+describe('a name', () => {
+  it('that is given to things of two kinds at the same moment is given to one of them', async () => {
+    const book = await makeBook(store);
+    const path = { workbook_id: book.id };
+    const { client } = store.owner;
+    const makeTable = () =>
+      client.POST('/api/v1/workbooks/{workbook_id}/tables', { params: { path }, body: { name: '名前', columns: [count] } });
+    const putSheet = () =>
+      client.PUT('/api/v1/workbooks/{workbook_id}/sheets/{name}', {
+        params: { path: { ...path, name: '名前' } },
+        body: { spec: { blocks: [{ kind: 'heading', text: 'x' }] } },
+      });
+    const names = 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))';
+    const [table, sheet] = await interleave(names, [`names ${book.id}`], makeTable, putSheet);
+    expect([table.response.status, sheet.response.status]).toEqual([201, 409]);
+  });
+});
+
 const send = (path: string, body: FormData | string) =>
   store.api.fetch(path, {
     method: 'POST',
