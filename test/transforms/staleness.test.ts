@@ -60,7 +60,7 @@ describe('an edit', () => {
     await book.create({ name: 'named_of_all', template: 'SELECT n FROM {{ s }}', args: { s: 'all' } });
     expect((await book.addColumn('a', 'm')).stale).toEqual(['all', 'all_of_all']);
     await book.recompute();
-    expect((await book.getTable('all_of_all')).columns.map(({ name }) => name)).toEqual(['n', 'm', 'one']);
+    expect((await book.getTable('all_of_all')).columns.map(({ name }) => name)).toEqual(['n', 'm', 'one', '__svc_row_id']);
     expect(await book.stale()).toEqual([]);
     expect((await book.edit('a', [{ __svc_row_id: 1, m: 'x' }])).stale).toEqual(['all', 'all_of_all']);
   });
