@@ -29,6 +29,7 @@ export const specialCases: Partial<Record<ImplementedOperation, Partial<Record<P
   ...transformCases,
   ...mcpCases,
   ...governedCases,
+  reviewWorkbook: { ...sourceCases.reviewWorkbook, ...governedCases.reviewWorkbook },
   deleteTable: { ...tableCases.deleteTable, ...transformCases.deleteTable },
   ...Object.fromEntries(
     Object.entries(viewCases).map(([operation, broken]) => [
