@@ -42,6 +42,8 @@ export interface Asker {
   userId: string;
   /** Who asks for this transform; null where it is run because an input changed. */
   principal: Principal | null;
+  /** The template was stored before, so it may name columns that its asker knows nothing of. */
+  isStored?: boolean;
   signal?: AbortSignal;
 }
 
@@ -50,7 +52,7 @@ const planTimeoutMs = 10_000;
 /** Opens the inputs at one moment and binds the SQL to their columns. Nothing is run. */
 export async function planSql(
   services: Services,
-  { userId, principal, signal }: Asker,
+  { userId, principal, isStored = false, signal }: Asker,
   definition: TransformDefinition,
   before: TableAt | null,
 ): Promise<PlannedSql> {
@@ -61,7 +63,10 @@ export async function planSql(
     const effects = principal ? await readEffects(services, principal, inputs) : [];
     const plan = (isShown: IsShown) => bindSql(services, { userId, ...(signal ? { signal } : {}) }, sql, inputs, isShown);
     // What is wrong with the SQL is said by names that the caller may see.
-    if (effects.some((each) => [...each.values()].includes('deny'))) await plan((i, id) => effects[i]?.get(id) !== 'deny');
+    if (effects.some((each) => [...each.values()].includes('deny')))
+      await plan((i, id) => effects[i]?.get(id) !== 'deny').catch((error: unknown) => {
+        throw isStored && error instanceof DomainError ? usesHidden('a column of its tables') : error;
+      });
     const planned = await plan(() => true);
     const used = listUsed(planned.lineage);
     requireVisible(inputs, effects, ({ visible }, column) => used.has(`${visible.at.table.name} ${column}`));
@@ -216,12 +221,16 @@ function requireVisible(inputs: BoundInput[], effects: Effects[], isUsed: (input
     const hidden = at.columns.find(({ id, name }) => effects[i]?.has(id) && isUsed(input, name));
     if (!hidden) continue;
     const which = effects[i]?.get(hidden.id) === 'mask' ? `the column ${hidden.name}` : 'a column';
-    throw new DomainError(
-      'insufficient-role',
-      `The transform uses ${which} of ${at.table.name} that is hidden from you.`,
-      'Name only columns that you may see, or ask somebody with the right to see it.',
-    );
+    throw usesHidden(`${which} of ${at.table.name}`);
   }
+}
+
+function usesHidden(what: string): DomainError {
+  return new DomainError(
+    'insufficient-role',
+    `The transform uses ${what} that is hidden from you.`,
+    'Name only columns that you may see, or ask somebody with the right to see it.',
+  );
 }
 
 function listUsed({ columns, rows }: QueryLineage): Set<string> {

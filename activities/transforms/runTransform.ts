@@ -177,13 +177,14 @@ async function runOnce(
   refuseArchived(before);
   const place = { workbookId: job.workbookId as string, accountId: job.accountId, id: before?.table.id ?? makeId('tbl') };
   const { signal } = activity;
-  const asker = { userId: job.userId, principal, ...(signal ? { signal } : {}) };
+  const defines = job.kind === 'transform' && job.input.definition !== null && principal !== null;
+  const asker = { userId: job.userId, principal, isStored: !defines, ...(signal ? { signal } : {}) };
   const { plan, rows } = await executeRun(services, asker, definition, { before, prefix: tablePrefix(place) });
   const run: PreparedRun = {
     transformId: stored?.id ?? transformId,
     definition: pickDefinition(definition),
     stored,
-    defines: job.kind === 'transform' && job.input.definition !== null && principal !== null,
+    defines,
     output: { ...place, before },
     plan,
     rows,
