@@ -3,6 +3,7 @@ import type { AccountPool } from '../../store/pg/accountPool.ts';
 import { acrossAccounts, allAccounts, currentAccounts } from '../../store/pg/accountScope.ts';
 import { bindOrm } from '../../store/pg/database.ts';
 import { makeLookUp } from '../../store/pg/lookups.ts';
+import { openPolicies } from '../../store/policies.ts';
 import type { Services } from '../../store/services.ts';
 
 /** Straight to the database, past the wall between accounts: for looking behind the API, and for tampering. */
@@ -19,7 +20,8 @@ export function openSql(connectionString: string, max: number): pg.Pool {
 export function forEverybody(services: Services): Services {
   const [pool, keyed] = [widen(services.db.pool), widen(services.db.keyed)];
   const lookUpInAccounts = makeLookUp(keyed, accounts);
-  return { ...services, db: { ...services.db, pool, keyed, lookUpInAccounts, orm: bindOrm(pool) } };
+  const db = { ...services.db, pool, keyed, lookUpInAccounts, orm: bindOrm(pool) };
+  return { ...services, db, policies: openPolicies(db) };
 }
 
 const accounts = () => currentAccounts() || allAccounts;
