@@ -165,6 +165,7 @@ const answering: Partial<Record<OperationId, Ask>> = {
   resolveConflict: (world) =>
     world.conflicts.map((id) => ({ path: inBook(world, `conflicts/${id}/resolve`), body: { action: 'drop_override' } })),
   undoOp: (world) => world.opIds.map((id) => ({ path: inBook(world, `ops/${id}/undo?dry_run=true`) })),
+  reviewWorkbook: bodies('review', { mode: 'lint' }, { mode: 'agent' }),
   analyzeSource: bodies('sources/people.xlsx/analyze', undefined),
   putParseSpec: bodies('sources/people.xlsx/parse-spec', { sheets: [] }),
   materializeSource: bodies('sources/people.xlsx/materialize', {}),

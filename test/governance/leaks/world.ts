@@ -205,6 +205,7 @@ async function makeEverything(api: TestApi, server: Pick<TestServer, 'fetch'>, p
       },
     },
   });
+  const { report } = (await done('POST', 'review', { save: true })) as { report: string | null };
   const snapshot = (await done('POST', 'snapshots', { summary: 'a moment' })) as { id: string };
   await done('POST', 'versions', { label: 'first' });
   const exported = (await done('POST', 'export', { tables: ['made'], format: 'csv', record_branch: true })) as Response;
@@ -240,7 +241,7 @@ async function makeEverything(api: TestApi, server: Pick<TestServer, 'fetch'>, p
   return {
     callers,
     workbookId,
-    tables: tables.map(({ name }) => name),
+    tables: [...new Set([...tables.map(({ name }) => name), ...(report ? [report] : [])])],
     sources: sources.map(({ name }) => name),
     jobs: jobs.map(({ job_id }) => job_id),
     conflicts: conflicts.map(({ id }) => id),
