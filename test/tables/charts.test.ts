@@ -3,13 +3,10 @@ import { removeChart } from '../../activities/charts/removeChart.ts';
 import { DomainError } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
 import { makeChart } from '../setup/charts.ts';
+import { setPolicy, showColumns } from '../setup/governance.ts';
 import { useWorkbook } from './tableDriver.ts';
 
 const { api, world } = await useWorkbook();
-const { isGoverned } = api.services.policies;
-afterEach(() => {
-  api.services.policies.isGoverned = isGoverned;
-});
 
 const sales = await world.makeTable('月次売上', [
   { name: '月', type: 'DATE' },
@@ -126,12 +123,13 @@ describe('a chart', () => {
   });
 
   it('is shown by nobody in a governed workbook', async () => {
-    api.services.policies.isGoverned = async () => true;
+    await setPolicy(world.owner.client, world.workbookId, 'pii', 'mask');
     for (const as of ['svg', 'png'] as const) {
       const { status, text } = await draw('売上の図', as);
       expect([status, text]).toEqual([403, expect.stringContaining('governed-workbook')]);
     }
     expect((await refusalOf(make('新しい図', bars))).code).toBe('governed-workbook');
+    await showColumns(world.owner.client, world.workbookId);
   });
 });
 
