@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { removeChart } from '../../activities/charts/removeChart.ts';
 import { DomainError } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
