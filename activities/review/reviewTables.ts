@@ -16,7 +16,7 @@ import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { succeedJob } from '../jobs/endJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
-import { openFresh } from '../transforms/refreshViews.ts';
+import { refreshAllViews } from '../transforms/refreshViews.ts';
 import { refuseGovernedReview } from './beginReview.ts';
 import { type Consulted, consultModel } from './consultModel.ts';
 import { refuseReview } from './endReview.ts';
@@ -59,7 +59,9 @@ async function lookAtTables(services: Services, job: JobRecord<'review'>, { sign
   const { tableId, mode } = job.input;
   const principal = await requireAsker(services, job as JobRecord, 'viewer');
   await refuseGovernedReview(services, workbookId);
-  const all = await openFresh(services, principal.userId, () => listCurrentTables(services.db.pool, workbookId, null));
+  // A view that cannot be made is reviewed as it was, and named as stale.
+  await refreshAllViews(services, principal.userId, workbookId);
+  const all = await listCurrentTables(services.db.pool, workbookId, null);
   const target = tableId === null ? null : (all.find(({ table }) => table.id === tableId)?.table.name ?? null);
   const { groups, skipped } = await groupTables(services, all);
   const chosen = tableId === null ? groups : groups.filter(({ members }) => members.some(({ at }) => at.table.id === tableId));
