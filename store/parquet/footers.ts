@@ -1,5 +1,5 @@
-import { fstatSync } from 'node:fs';
-import { type ColumnMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { type ColumnMetaData, type FileMetaData, parquetMetadata, type SchemaElement } from 'hyparquet';
 import { countLookup } from '../cacheCounts.ts';
 import type { Chunk, RowGroup } from './fileLayout.ts';
 import { readBytes } from './pages.ts';
@@ -24,11 +24,7 @@ export function readFooter(path: string, file: number, isWanted: (name: string) 
     return before;
   }
   countLookup('footers', 'miss');
-  const { size } = fstatSync(file);
-  let tail = readBytes(file, Math.max(0, size - guessedBytes), size);
-  const needed = tail.readUInt32LE(tail.length - trailerBytes) + trailerBytes;
-  if (needed > tail.length) tail = readBytes(file, size - needed, size);
-  const { schema, row_groups } = parquetMetadata(tail, { geoparquet: false });
+  const { schema, row_groups } = readMetadata(file);
   const leaves = schema.filter((element) => element.type !== undefined);
   const groups = row_groups.map(({ columns, num_rows }): RowGroup => {
     const chunks = columns.flatMap(({ meta_data: meta }, i) => {
@@ -41,6 +37,24 @@ export function readFooter(path: string, file: number, isWanted: (name: string) 
   });
   keep(path, groups);
   return groups;
+}
+
+/** The bytes of a file's largest row group: what a reader of one row may have to hold. */
+export function measureLargestGroup(path: string): number {
+  const file = openSync(path, 'r');
+  try {
+    return Math.max(0, ...readMetadata(file).row_groups.map(({ total_byte_size }) => Number(total_byte_size)));
+  } finally {
+    closeSync(file);
+  }
+}
+
+function readMetadata(file: number): FileMetaData {
+  const { size } = fstatSync(file);
+  let tail = readBytes(file, Math.max(0, size - guessedBytes), size);
+  const needed = tail.readUInt32LE(tail.length - trailerBytes) + trailerBytes;
+  if (needed > tail.length) tail = readBytes(file, size - needed, size);
+  return parquetMetadata(tail, { geoparquet: false });
 }
 
 function keep(path: string, groups: RowGroup[]): void {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { largestGroup } from '../../parquet/largestGroup.ts';
+import { measureLargestGroup } from '../../parquet/footers.ts';
 import type { StreamStorage } from '../engine.ts';
 import { valueLength } from '../formats/rowParts.ts';
 import { heavyBytes, streamParts } from '../formats/streamParts.ts';
@@ -27,7 +27,7 @@ export async function streamResultFile(
 ): Promise<Readable> {
   const { path, release } = await open();
   const select = selectResult(path, columns);
-  const hasHeavyGroups = largestGroup(path) > heavyBytes;
+  const hasHeavyGroups = measureLargestGroup(path) > heavyBytes;
   return streamParts(
     storage,
     {
