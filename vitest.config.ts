@@ -4,11 +4,11 @@ import LongestFirst from './test/setup/longestFirst.ts';
 /** Pure functions: they share the modules that were loaded, and need neither files nor services. */
 const core = ['test/{core,corpus,structuring}/**/*.test.ts'];
 /** They read and write files, but need no PostgreSQL and no Temporal. */
-const files = ['test/docs.test.ts', 'test/{builds,formats,lineage,measured,parquet,python,xlsx}/**/*.test.ts'];
+const files = ['test/docs.test.ts', 'test/{builds,deploy,formats,lineage,measured,parquet,python,xlsx}/**/*.test.ts'];
 /** The same, but the servers that stand in for S3 do not share a process with others. */
 const blobs = ['test/blobs/**/*.test.ts'];
 /** They start API and worker inside the test process, over a database of their own, and stop them: what they loaded serves the next file too. */
-const api = ['test/{credits,governance,http,ingest,integration,mcp,pages,tables,transforms}/**/*.test.ts'];
+const api = ['test/{billing,credits,governance,http,ingest,integration,mcp,pages,tables,transforms,webhooks}/**/*.test.ts'];
 /** The same, apart from those because of how they set up Temporal's runtime. */
 const contract = ['test/{contract,sandbox}/**/*.test.ts'];
 

@@ -127,11 +127,11 @@ export function requireAccountReach(principal: Principal): void {
 }
 
 /** For what only the owner in person may do, not a token or key. */
-export function requireOwnerSession(principal: Principal): void {
+export function requireOwnerSession(principal: Principal, what: string): void {
   if (principal.kind === 'session') return;
   throw new DomainError(
     'not-owner',
-    "Only the owner's session may create accounts.",
+    `Only the owner's session may ${what}.`,
     'Log in with POST /api/auth/login and use the session token.',
   );
 }

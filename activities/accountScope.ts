@@ -6,10 +6,14 @@ type Run = (...args: never[]) => Promise<unknown>;
 type RunForOne = (id: string, ...more: never[]) => Promise<unknown>;
 
 /**
- * Runs activities with the rows of one account: that of the job or table whose id is the first argument. If it is gone, they
+ * Runs activities with the rows of one account: that of the job, table or webhook whose id is the first argument. If it is gone, they
  * see no rows.
  */
-export function inAccountOf<T extends Record<string, RunForOne>>(services: Services, what: 'jobs' | 'tables', activities: T): T {
+export function inAccountOf<T extends Record<string, RunForOne>>(
+  services: Services,
+  what: 'jobs' | 'tables' | 'webhooks',
+  activities: T,
+): T {
   return wrapAll(activities, (run: RunForOne) => async (id: string, ...more: never[]) => {
     const accountId = await findAccountOf(services.db, what, id);
     return inAccounts(accountId === null ? [] : [accountId], () => run(id, ...more));

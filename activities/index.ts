@@ -1,12 +1,22 @@
 import { Context } from '@temporalio/activity';
 import type { Services } from '../store/services.ts';
 import { inAccountOf, inAllAccounts } from './accountScope.ts';
+import { deleteWorkbooks } from './accounts/deleteWorkbooks.ts';
+import { endAccountWork } from './accounts/endAccountWork.ts';
+import { forfeitCredits } from './accounts/forfeitCredits.ts';
+import { removeAccount } from './accounts/removeAccount.ts';
+import { revokeAccess } from './accounts/revokeAccess.ts';
 import { withHeartbeat } from './activityContext.ts';
 import { anchorChains } from './audit/anchorChains.ts';
+import { orderTopups } from './billing/orderTopups.ts';
+import { payCharges } from './billing/payCharges.ts';
+import { settlePeriods } from './billing/settlePeriods.ts';
+import { startPayments } from './billing/startPayments.ts';
 import { compactTable } from './compaction/compactTable.ts';
 import { sweepTables } from './compaction/startCompaction.ts';
 import { concealErrors } from './concealErrors.ts';
 import { grantCredits } from './credits/grantCredits.ts';
+import { followFiles } from './fileLinks/followFiles.ts';
 import { analyzeSource } from './ingest/analyzeSource.ts';
 import { abandonIngest, failIngest, fallBackIngest } from './ingest/endIngest.ts';
 import { failSourceJob } from './ingest/failSourceJob.ts';
@@ -23,6 +33,9 @@ import { reviewTables } from './review/reviewTables.ts';
 import { beginRuns } from './transforms/chooseRuns.ts';
 import { failTransformJob, finishTransformJob } from './transforms/endTransformJob.ts';
 import { giveUpRun, rerunTransform, runTransform } from './transforms/runTransform.ts';
+import { type RollUpPlace, rollUpUsage } from './usage/rollUpUsage.ts';
+import { sampleUsage } from './usage/sampleUsage.ts';
+import { deliverDue } from './webhooks/deliverDue.ts';
 
 /** The activities that workflows call, with the services of this process. */
 export function makeActivities(services: Services) {
@@ -31,6 +44,11 @@ export function makeActivities(services: Services) {
       services,
       'jobs',
       thenStartNext(services, {
+        revokeAccess: (jobId: string) => withHeartbeat((activity) => revokeAccess(services, jobId, activity)),
+        endAccountWork: (jobId: string) => withHeartbeat((activity) => endAccountWork(services, jobId, activity)),
+        deleteWorkbooks: (jobId: string) => withHeartbeat((activity) => deleteWorkbooks(services, jobId, activity)),
+        forfeitCredits: (jobId: string) => forfeitCredits(services, jobId),
+        removeAccount: (jobId: string) => withHeartbeat((activity) => removeAccount(services, jobId, activity)),
         landRaw: (jobId: string) => withHeartbeat((activity) => landRaw(services, jobId, activity)),
         structure: (jobId: string) => withHeartbeat((activity) => structure(services, jobId, activity)),
         promote: (jobId: string) => withHeartbeat(() => promote(services, jobId)),
@@ -62,9 +80,27 @@ export function makeActivities(services: Services) {
       anchorChains: (after: string) => withHeartbeat((activity) => anchorChains(services, after, activity)),
       sweepDrafts: () => sweepDrafts(services),
       collectBlobs: (after: string) => withHeartbeat((activity) => collectBlobs(services, after, activity)),
+      rollUpUsage: (from: RollUpPlace | null) => withHeartbeat((activity) => rollUpUsage(services, from, activity)),
+      sampleUsage: (after: string) => withHeartbeat((activity) => sampleUsage(services, after, activity)),
+      followFiles: () => withHeartbeat((activity) => followFiles(services, activity)),
+      settlePeriods: (after: string) => withHeartbeat((activity) => settlePeriods(services, after, activity)),
+      orderTopups: (after: string) => withHeartbeat((activity) => orderTopups(services, after, activity)),
+      startPayments: (after: string) => withHeartbeat((activity) => startPayments(services, after, activity)),
+      payCharges: (accountId: string) => withHeartbeat((activity) => payCharges(services, accountId, activity)),
       grantCredits: (after: string) => withHeartbeat((activity) => grantCredits(services, after, activity)),
     }),
   });
 }
 
 export type Activities = ReturnType<typeof makeActivities>;
+
+/** Those that are run from a queue of their own, with many places, because they mostly wait for others. */
+export function makeDeliveryActivities(services: Services) {
+  return concealErrors(
+    inAccountOf(services, 'webhooks', {
+      deliverDue: (webhookId: string) => withHeartbeat((activity) => deliverDue(services, webhookId, activity)),
+    }),
+  );
+}
+
+export type DeliveryActivities = ReturnType<typeof makeDeliveryActivities>;

@@ -1,13 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { NativeConnection, Worker } from '@temporalio/worker';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { ServiceConfig } from '../store/config.ts';
 import type { Service } from '../store/lifecycle.ts';
 import { openServices, type Services } from '../store/services.ts';
-import { prepareWorkflowBundle } from '../store/temporal/bundle.ts';
+import { bundleKindOf, prepareWorkflowBundle } from '../store/temporal/bundle.ts';
 import { connectionOptions } from '../store/temporal/client.ts';
-import { dataConverter } from '../store/temporal/payloads.ts';
+import { makeDataConverter } from '../store/temporal/payloads.ts';
 import { ensureSchedules } from '../store/temporal/schedules.ts';
-import { makeActivities } from './index.ts';
+import { runPublishers } from './events/publisher.ts';
+import { makeActivities, makeDeliveryActivities } from './index.ts';
 
 /** A worker process: runs workflow and activity tasks until it is told to stop. */
 export async function startWorker(config: ServiceConfig): Promise<Service> {
@@ -15,8 +16,22 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
   const [services, connection, codePath] = await Promise.all([
     openServices(config, 'worker'),
     NativeConnection.connect({ ...rest, apiKey: apiKey as string | undefined }),
-    prepareWorkflowBundle(),
+    prepareWorkflowBundle(bundleKindOf(config)),
   ]);
+  // Steps that are not done by then are cancelled, and need time to notice; another worker runs them again.
+  const graceMs = config.stop.timeMs / 2;
+  const { buildId, taskQueue: deploymentName } = config.temporal;
+  // Running workflows go on with the newest build: their histories are replayed in the tests, and older workers may be gone.
+  const build: Pick<WorkerOptions, 'workerDeploymentOptions'> = buildId
+    ? {
+        workerDeploymentOptions: {
+          useWorkerVersioning: true,
+          version: { deploymentName, buildId },
+          defaultVersioningBehavior: 'AUTO_UPGRADE',
+        },
+      }
+    : {};
+  const dataConverter = makeDataConverter(config.temporal);
   const creating = Worker.create({
     connection,
     namespace: config.temporal.namespace,
@@ -24,14 +39,28 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
     workflowBundle: { codePath },
     activities: makeActivities(services),
     dataConverter,
-    shutdownGraceTime: '5 seconds',
+    ...services.tracing?.workerOptions,
+    shutdownGraceTime: graceMs,
+    ...build,
     // By default heartbeats are sent so rarely that cancelled work goes on for half a minute.
     maxHeartbeatThrottleInterval: '2 seconds',
   });
   const worker = await creating;
-  const running = worker.run();
+  const deliverer = await Worker.create({
+    connection,
+    namespace: config.temporal.namespace,
+    taskQueue: `${config.temporal.taskQueue}-deliveries`,
+    activities: makeDeliveryActivities(services),
+    dataConverter,
+    ...services.tracing?.workerOptions,
+    shutdownGraceTime: graceMs,
+    ...build,
+    maxConcurrentActivityTaskExecutions: 1_000,
+  });
+  const running = Promise.all([worker.run(), deliverer.run()]);
   const stopping = new AbortController();
   void makeSchedules(services, stopping.signal);
+  const publishing = runPublishers(services, stopping.signal);
   // A failed worker ends its process; the supervisor starts another.
   running.catch((error: unknown) => {
     services.log.error({ error: (error as Error).name }, 'worker failed');
@@ -41,10 +70,13 @@ export async function startWorker(config: ServiceConfig): Promise<Service> {
   services.fileProcesses().catch(() => {});
   services.log.info({ taskQueue: config.temporal.taskQueue }, 'working');
   return {
+    stopWithinMs: config.stop.timeMs,
     async stop() {
       stopping.abort();
       worker.shutdown();
+      deliverer.shutdown();
       await running;
+      await publishing;
       await connection.close();
       await services.close();
     },

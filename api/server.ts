@@ -1,12 +1,12 @@
 import type { Server } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ServiceConfig } from '../store/config.ts';
 import { openServices, type Services } from '../store/services.ts';
 import { makeHandlers } from './handlers/index.ts';
-import { pendingOperations } from './handlers/pending.ts';
 import { makeApp } from './http/app.ts';
 import { answers, ByteBudget, work } from './http/byteBudget.ts';
-import { loadContract, type OperationId } from './http/contract.ts';
-import { closeServer, makeHttpServer, usualLimits } from './http/httpServer.ts';
+import { loadContract } from './http/contract.ts';
+import { closeServer, keepNoConnections, makeHttpServer, usualLimits } from './http/httpServer.ts';
 import { makeMetrics } from './http/metrics.ts';
 import { makeRateLimiter } from './http/rateLimit.ts';
 import { makeRequestCounter } from './http/requestCounts.ts';
@@ -15,6 +15,7 @@ export interface RunningApi {
   port: number;
   services: Services;
   stop(): Promise<void>;
+  stopWithinMs: number;
 }
 
 export async function startApi(config: ServiceConfig): Promise<RunningApi> {
@@ -23,14 +24,14 @@ export async function startApi(config: ServiceConfig): Promise<RunningApi> {
 
 export async function serveApi(services: Services): Promise<RunningApi> {
   const { config } = services;
-  const pending = new Set<OperationId>(pendingOperations);
+  const stopping = new AbortController();
   const parts = {
     services,
-    contract: await loadContract(pending),
+    stopping: stopping.signal,
+    contract: await loadContract(),
     takeRequest: makeRateLimiter(services),
     counter: makeRequestCounter(services),
     budgets: { answers: new ByteBudget(config.answers, answers), work: new ByteBudget(config.work, work) },
-    pending,
   };
   const metrics = makeMetrics(services, parts.contract.version);
   const app = makeApp(parts, makeHandlers(parts, metrics), metrics);
@@ -43,8 +44,14 @@ export async function serveApi(services: Services): Promise<RunningApi> {
   return {
     port: typeof address === 'object' && address ? address.port : config.port,
     services,
+    stopWithinMs: config.stop.delayMs + config.stop.timeMs,
     async stop() {
+      // From now on /readyz says no. Until a balancer has heard of it, it sends requests, which are answered.
+      stopping.abort();
+      keepNoConnections(server);
+      await delay(config.stop.delayMs);
       services.jobWatch.close();
+      services.eventWatch.close();
       await closeServer(server);
       await parts.counter.stop();
       await services.close();

@@ -12,6 +12,7 @@ import { benchRestarts } from './restarts.ts';
 import { benchSandbox } from './sandbox.ts';
 import { type BenchRig, withRig } from './services.ts';
 import { benchTables } from './tables.ts';
+import { benchWebhooks, webhookEnv } from './webhooks.ts';
 
 /** `npm run bench [name…]`: each benchmark prints its figures beside a baseline measured in the same run. */
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
@@ -25,10 +26,11 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   merge: benchMerge,
   sandbox: benchSandbox,
   tables: benchTables,
+  webhooks: benchWebhooks,
 };
 
 /** Benchmarks that need Temporal and a worker. */
-const withWorkflows = new Set(['derive', 'ingest']);
+const withWorkflows = new Set(['derive', 'ingest', 'webhooks']);
 
 /** Benchmarks that start all that they need. */
 const alone: Record<string, () => Promise<void>> = { load: benchLoad, python: benchPython, restarts: benchRestarts };
@@ -43,7 +45,7 @@ if (unknown.length > 0) {
 for (const [name, bench] of Object.entries(benches)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   console.log(`\n== ${name}`);
-  await withRig(bench, { workflows: withWorkflows.has(name) });
+  await withRig(bench, { workflows: withWorkflows.has(name), env: name === 'webhooks' ? webhookEnv : {} });
 }
 for (const [name, bench] of Object.entries(alone)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;

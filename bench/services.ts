@@ -33,7 +33,7 @@ interface BenchWorker {
   stop(): Promise<void>;
 }
 
-async function startWorkerProcess(config: ServiceConfig): Promise<BenchWorker> {
+export async function startWorkerProcess(config: ServiceConfig): Promise<BenchWorker> {
   const child = spawn(process.execPath, ['--enable-source-maps', await prepareProgram('worker')], {
     env: inheritEnv({ ...configToEnv({ ...config, logLevel: 'info' }), PORT: undefined }),
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -51,7 +51,10 @@ async function startWorkerProcess(config: ServiceConfig): Promise<BenchWorker> {
   };
 }
 
-export async function withRig(work: (rig: BenchRig) => Promise<void>, options: { workflows: boolean }): Promise<void> {
+export async function withRig(
+  work: (rig: BenchRig) => Promise<void>,
+  options: { workflows: boolean; env?: Record<string, string> },
+): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'svc-bench-'));
   const registry = createProcessRegistry(null);
   registry.removeAtEnd(dataDir);
@@ -67,6 +70,7 @@ export async function withRig(work: (rig: BenchRig) => Promise<void>, options: {
       SVC_DATA_DIR: dataDir,
       SVC_LOG_LEVEL: 'silent',
       SVC_RATE_LIMITS: 'off',
+      ...options.env,
     });
     const config = { ...loaded, port: 0 };
     const db = openDatabase(postgres.url, { poolSize: 1, onError: () => {} });

@@ -39,7 +39,6 @@ export const problems = {
   'rate-limited': { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Internal error' },
   'not-configured': { status: 501, title: 'Not configured' },
-  'not-yet-available': { status: 501, title: 'Not yet available' },
   unavailable: { status: 503, title: 'Temporarily unavailable' },
 } as const satisfies Record<string, { status: number; title: string }>;
 
@@ -76,6 +75,13 @@ export class DomainError extends Error {
 
   get status(): number {
     return problems[this.code].status;
+  }
+}
+
+/** Something that the service needs is away or full for the moment. What was asked for can be done later, without a change. */
+export class PartAwayError extends DomainError {
+  constructor(detail: string, suggestedFix: string, extras: ProblemExtras = {}) {
+    super('unavailable', detail, suggestedFix, extras);
   }
 }
 

@@ -923,7 +923,9 @@ export interface paths {
         /**
          * Ingest a public address
          * @description Fetches a public address on the server and ingests it as an upload. Private networks, localhost, redirects, other
-         *     schemes and answers other than 200 are 400 `url-refused`; the size cap applies while streaming.
+         *     schemes and answers other than 200 are 400 `url-refused`; the size cap of 100 MiB applies while streaming. Without
+         *     `filename` the name is the one that the answer or the address gives, with the extension of what it is. `async` with
+         *     `staged` is 422.
          */
         post: operations["ingestUrl"];
         delete?: never;
@@ -2612,9 +2614,10 @@ export interface paths {
         put?: never;
         /**
          * Track a drive file
-         * @description The file's current bytes become version 1 and feed a source of the same name. A name that is tracked already is 409
-         *     `name-taken`: use `as_name`. A drive the user has not authorized is 403 `outside-reach`, a file that is not there 404, a
-         *     provider that is not configured 501. Needs the base role `editor`.
+         * @description The file's current bytes become version 1 and feed the source of the same name, which is made if there is none. A name
+         *     that is tracked already, or of a source with no sheet in common, is 409 `name-taken`: use `as_name`. A drive the user has not authorized is 403 `outside-reach`, a
+         *     file that is not there 404, one that is no spreadsheet 415, a provider that is not configured 501. With `every` the
+         *     service looks for changes by itself. Needs the base role `editor`.
          */
         post: operations["trackCloudFile"];
         delete?: never;
@@ -2635,14 +2638,37 @@ export interface paths {
         /**
          * Track a local file
          * @description Tracks a file that lives on somebody's machine. `on_existing` says what happens when the service has a source of that
-         *     name; where it refuses the answer is 409 `name-taken`. `replace` on tables edited since is 409 `in-use`. Needs the base
-         *     role `editor`.
+         *     name; where it refuses the answer is 409 `name-taken`, and so it is for a name that is tracked already. Spreadsheets are
+         *     tracked (xlsx, xlsm, csv, tsv); other files are 415. What people edited in the tables since is merged with the file: the
+         *     file wins where both changed a cell, and a conflict keeps the other value. 409 `in-use` while an ingest of the source
+         *     runs. Needs the base role `editor`.
          */
         post: operations["trackLocalFile"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workbooks/{workbook_id}/file-links/{link_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Follow a drive file, or stop
+         * @description Sets how often the service looks for changes of a drive file, in the name of the caller; `null` stops it. A local file is
+         *     409 `in-use`: it is pushed. Needs the base role `editor`.
+         */
+        patch: operations["updateFileLink"];
         trace?: never;
     };
     "/api/v1/workbooks/{workbook_id}/file-links/{link_id}/sync": {
@@ -2657,8 +2683,8 @@ export interface paths {
         /**
          * Pull the drive copy now
          * @description Fetches the drive copy. A changed file becomes a new version and re-ingests the source; identical bytes cut no version
-         *     (`changed: false`). A local link is 409 `in-use`: push to it; so are tables edited since. Otherwise as for tracking.
-         *     Needs the base role `editor`.
+         *     (`changed: false`). Edits of the tables are merged, as for a push. A local link is 409 `in-use`: push to it. Otherwise
+         *     as for tracking. Needs the base role `editor`.
          */
         post: operations["syncFileLink"];
         delete?: never;
@@ -2678,8 +2704,10 @@ export interface paths {
         put?: never;
         /**
          * Push a new state of a file
-         * @description Takes new bytes of a tracked file. Changed bytes become a new version and re-ingest the source; identical bytes cut no
-         *     version (`changed: false`). Tables edited since are 409 `in-use`. Needs the base role `editor`.
+         * @description Takes new bytes of a tracked local file. Changed bytes become a new version and re-ingest the source; identical bytes cut
+         *     no version (`changed: false`). Rows that are found again keep their ids. What people edited in the tables since is merged
+         *     with the file: the file wins where both changed a cell, and a conflict keeps the other value. A drive file is 409
+         *     `in-use`: sync it; so is a source that is being ingested. Needs the base role `editor`.
          */
         post: operations["pushFileLinkVersion"];
         delete?: never;
@@ -2760,8 +2788,8 @@ export interface paths {
         put?: never;
         /**
          * Ingest an earlier file version again
-         * @description Re-ingests version `n` as a new version of kind `revert`; the file on the drive is not touched. Tables edited since are
-         *     409 `in-use`. Needs the base role `editor`.
+         * @description Re-ingests version `n` as a new version of kind `revert`; the file on the drive is not touched. The bytes of the current
+         *     version cut no version (`changed: false`). Edits of the tables are merged, as for a push. Needs the base role `editor`.
          */
         post: operations["revertFileLinkVersion"];
         delete?: never;
@@ -2842,7 +2870,7 @@ export interface paths {
         };
         /**
          * Read events
-         * @description The events that the caller may see, oldest first: a page as JSON, or a stream of server-sent events that goes on (`Accept: text/event-stream`), resumable by `Last-Event-ID`. For programs that cannot be called by a webhook. Events are kept for 30 days.
+         * @description The events that the caller may see, oldest first: a page as JSON, or a stream of server-sent events that goes on (`Accept: text/event-stream`), resumable by `Last-Event-ID`. For programs that cannot be called by a webhook. Both begin with the oldest event that is kept, or after the one that `Last-Event-ID` or `cursor` names. Events are kept for 30 days; an id that is not known any more is 410 `expired`.
          */
         get: operations["listEvents"];
         put?: never;
@@ -2870,7 +2898,7 @@ export interface paths {
          * Subscribe to events
          * @description Makes a personal subscription; there is no workspace-wide one. The signing secret is in this answer and nowhere else.
          *     The webhook has the reach of the credential that makes it. The address is checked against private networks now and at
-         *     every connection: 400 `url-refused`.
+         *     every connection: 400 `url-refused`. A user has at most 100 webhooks; one more is 403 `quota-exceeded`.
          *
          *     Deliveries are at least once, in order for one workbook and one webhook; 15 seconds, redirects not followed, success is
          *     2xx, 410 switches the webhook off.
@@ -3006,7 +3034,7 @@ export interface paths {
          *     notification or response is answered with 202. `initialize` answers with `Mcp-Session-Id`, which every later message
          *     must carry: missing it is 400 `malformed-request`; a session that has ended, is a day old without use, or belongs to
          *     another credential is 404, and the client begins again. A credential has 50 sessions at most; the one that was not used
-         *     for longest ends. Any valid credential may connect; each tool needs the scopes, reach and policies of the operation it
+         *     for longest ends. Any valid credential may connect, but no page of another origin that the installation does not let in; each tool needs the scopes, reach and policies of the operation it
          *     stands for, and what it is refused comes back as a tool error. Tools: listing, search, schema, profile, lineage, rows,
          *     query, edits, uploads, review, and charts (`create_chart`: a Vega-Lite config and its recipe; `delete_chart`). Tables
          *     are resources, too.
@@ -4833,6 +4861,8 @@ export interface components {
             provider: components["schemas"]["DriveProvider"] | null;
             /** @description Where a local file lives, as given; `null` for cloud files. */
             origin: string | null;
+            /** @description How often the service looks for changes; `null` if it does not. */
+            every: components["schemas"]["FollowInterval"] | null;
             /** @description Name of the source it feeds. */
             source: string;
             /** @description Versions, newest last. */
@@ -4913,7 +4943,7 @@ export interface components {
              * @description When it came in.
              */
             synced_at: string;
-            /** @description Snapshot of the workbook after its ingest; `null` while that runs. */
+            /** @description Snapshot of the workbook after its ingest. */
             snapshot_id: components["schemas"]["SnapshotId"] | null;
         };
         /** @description A finding. */
@@ -4936,6 +4966,11 @@ export interface components {
             /** @description What could be done; `null` if nothing is known. */
             suggested_fix: string | null;
         };
+        /**
+         * @description How often a drive file is looked at.
+         * @enum {string}
+         */
+        FollowInterval: "hourly" | "daily" | "weekly";
         /** @description Whether a derived table agrees with its inputs. */
         Freshness: {
             /** @description Whether an input changed since the last run. */
@@ -5548,8 +5583,10 @@ export interface components {
             arrears: number;
             /** @description Overage of the current period so far, in credits. */
             current: number;
-            /** @description Overage below this is written off. */
+            /** @description Overage is charged at the end of the period from this many credits on; less is carried on, and written off with the account. */
             settlement_floor: number;
+            /** @description How far a period may go beyond the credits; 0 outside pay-as-you-go and while a payment is overdue. A pack is used before that, so it raises what can be used. */
+            ceiling: number;
         };
         /** @description A column of the table to be made. */
         ParseColumn: {
@@ -7102,6 +7139,8 @@ export interface components {
             filename: string;
             /** @description Track under another name. */
             as_name?: string | null;
+            /** @description Look for changes by itself, so often; default not. */
+            every?: components["schemas"]["FollowInterval"] | null;
         };
         /** @description Multipart form of a local file to track. */
         TrackLocalForm: {
@@ -7114,7 +7153,8 @@ export interface components {
             as_name?: string | null;
             /**
              * @description When the service has a source of that name: `auto` keeps its copy as version 1 where both look like the same file (a
-             *     sheet in common) and refuses otherwise; `seed` forces that; `replace` overwrites its copy; `refuse` refuses.
+             *     sheet in common), the sent file being version 2 unless it is identical, and refuses otherwise; `seed` forces that;
+             *     `replace` overwrites its copy, the sent file being version 1; `refuse` refuses.
              * @default auto
              */
             on_existing?: string;
@@ -7263,6 +7303,11 @@ export interface components {
             edit_version: components["schemas"]["EditVersion"];
             /** @description Derived tables that went stale. */
             stale: string[];
+        };
+        /** @description What to change of a tracked file. */
+        UpdateFileLinkRequest: {
+            /** @description How often to look for changes; `null` for not at all. */
+            every: components["schemas"]["FollowInterval"] | null;
         };
         /** @description Fields to change; those left out stay as they are. */
         UpdateWorkbookRequest: {
@@ -8086,7 +8131,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description This installation does not offer it: not configured, switched off, or not built yet. Slugs: `not-configured`. */
+        /** @description This installation does not offer it: not configured, or switched off. Slugs: `not-configured`. */
         NotConfigured: {
             headers: {
                 "X-Request-Id": components["headers"]["XRequestId"];
@@ -9202,7 +9247,8 @@ export interface operations {
                      *       "overage": {
                      *         "arrears": 0,
                      *         "current": 0,
-                     *         "settlement_floor": 50
+                     *         "settlement_floor": 500,
+                     *         "ceiling": 5000
                      *       },
                      *       "card": {
                      *         "brand": "visa",
@@ -9286,7 +9332,8 @@ export interface operations {
                      *       "overage": {
                      *         "arrears": 0,
                      *         "current": 0,
-                     *         "settlement_floor": 50
+                     *         "settlement_floor": 500,
+                     *         "ceiling": 5000
                      *       },
                      *       "card": {
                      *         "brand": "visa",
@@ -9545,7 +9592,8 @@ export interface operations {
                      *       "overage": {
                      *         "arrears": 0,
                      *         "current": 0,
-                     *         "settlement_floor": 50
+                     *         "settlement_floor": 500,
+                     *         "ceiling": 5000
                      *       },
                      *       "card": {
                      *         "brand": "visa",
@@ -9748,10 +9796,10 @@ export interface operations {
                  */
                 "application/x-www-form-urlencoded": {
                     /**
-                     * @description The button.
+                     * @description The button; `confirm_declined` saves a pretended card that pays nothing, to see what comes of that.
                      * @enum {string}
                      */
-                    action: "confirm" | "cancel";
+                    action: "confirm" | "confirm_declined" | "cancel";
                 };
             };
         };
@@ -11793,6 +11841,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-SVC-Notice": components["headers"]["XSVCNotice"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
@@ -11876,6 +11925,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-SVC-Notice": components["headers"]["XSVCNotice"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     [name: string]: unknown;
@@ -12028,6 +12078,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-SVC-Notice": components["headers"]["XSVCNotice"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     [name: string]: unknown;
                 };
@@ -12111,6 +12162,7 @@ export interface operations {
                     "X-Request-Id": components["headers"]["XRequestId"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "X-SVC-Notice": components["headers"]["XSVCNotice"];
                     "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
                     Location: components["headers"]["Location"];
                     [name: string]: unknown;
@@ -19854,6 +19906,7 @@ export interface operations {
                      *           "kind": "cloud",
                      *           "provider": "google_drive",
                      *           "origin": null,
+                     *           "every": null,
                      *           "source": "予算.xlsx",
                      *           "versions": [
                      *             {
@@ -19935,6 +19988,7 @@ export interface operations {
                      *         "kind": "cloud",
                      *         "provider": "google_drive",
                      *         "origin": null,
+                     *         "every": null,
                      *         "source": "予算.xlsx",
                      *         "versions": [
                      *           {
@@ -20045,6 +20099,7 @@ export interface operations {
                      *         "kind": "local",
                      *         "provider": null,
                      *         "origin": "C:\\経理\\予算.xlsx",
+                     *         "every": null,
                      *         "source": "予算.xlsx",
                      *         "versions": [
                      *           {
@@ -20087,6 +20142,91 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["JobAccepted"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            402: components["responses"]["OutOfCredits"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateFileLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes a repeat safe: the same key with the same method, path and body answers with the first response for 24 hours,
+                 *     marked `Idempotency-Replayed: true`; another request under the same key is 422 `idempotency-mismatch`; while the first
+                 *     one still runs, 409 `idempotency-in-progress`.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Id of the workbook.
+                 * @example wb_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                workbook_id: components["parameters"]["PathWorkbookId"];
+                /**
+                 * @description Id of the file link.
+                 * @example lnk_01JXQ2V7M0Z8K4T5R6W9A1B201
+                 */
+                link_id: components["parameters"]["PathLinkId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "every": "daily"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateFileLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description The link after the change. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    "Idempotency-Replayed": components["headers"]["IdempotencyReplayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "lnk_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *       "name": "予算.xlsx",
+                     *       "kind": "cloud",
+                     *       "provider": "google_drive",
+                     *       "origin": null,
+                     *       "every": "daily",
+                     *       "source": "予算.xlsx",
+                     *       "versions": [
+                     *         {
+                     *           "n": 1,
+                     *           "kind": "link",
+                     *           "modified_by": "鈴木",
+                     *           "modified": "2025-06-14T02:30:00Z",
+                     *           "synced_at": "2025-06-14T02:30:00Z",
+                     *           "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *         }
+                     *       ],
+                     *       "created_at": "2025-06-14T02:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["FileLink"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -20147,6 +20287,7 @@ export interface operations {
                      *         "kind": "cloud",
                      *         "provider": "google_drive",
                      *         "origin": null,
+                     *         "every": null,
                      *         "source": "予算.xlsx",
                      *         "versions": [
                      *           {
@@ -20200,6 +20341,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthenticated"];
+            402: components["responses"]["OutOfCredits"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
@@ -20266,9 +20408,10 @@ export interface operations {
                      *       "file_link": {
                      *         "id": "lnk_01JXQ2V7M0Z8K4T5R6W9A1B201",
                      *         "name": "予算.xlsx",
-                     *         "kind": "cloud",
-                     *         "provider": "google_drive",
-                     *         "origin": null,
+                     *         "kind": "local",
+                     *         "provider": null,
+                     *         "origin": "C:\\経理\\予算.xlsx",
+                     *         "every": null,
                      *         "source": "予算.xlsx",
                      *         "versions": [
                      *           {
@@ -20323,6 +20466,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+            402: components["responses"]["OutOfCredits"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
@@ -20581,6 +20725,7 @@ export interface operations {
                      *         "kind": "cloud",
                      *         "provider": "google_drive",
                      *         "origin": null,
+                     *         "every": null,
                      *         "source": "予算.xlsx",
                      *         "versions": [
                      *           {
@@ -20604,8 +20749,8 @@ export interface operations {
                      *             "kind": "revert",
                      *             "modified_by": "鈴木",
                      *             "modified": "2025-06-14T02:30:00Z",
-                     *             "synced_at": "2025-06-14T02:30:00Z",
-                     *             "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B201"
+                     *             "synced_at": "2025-06-14T06:00:00Z",
+                     *             "snapshot_id": "snp_01JXQ2V7M0Z8K4T5R6W9A1B203"
                      *           }
                      *         ],
                      *         "created_at": "2025-06-14T02:30:00Z"
@@ -20706,7 +20851,7 @@ export interface operations {
             query?: {
                 /** @description Folder; default the root. An unknown one is 404. */
                 folder_id?: string;
-                /** @description Part of the name. Only `google_drive` can search by name; elsewhere 422. */
+                /** @description Part of the name, looked for in the folder, and from the root in all of the drive. Only `google_drive` can search by name; elsewhere 422. */
                 q?: string;
                 /** @description Opaque cursor from `next_cursor` of the page before. A cursor that was not given out by this list is 422. */
                 cursor?: components["parameters"]["Cursor"];
@@ -20878,6 +21023,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            410: components["responses"]["Gone"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
@@ -21336,6 +21482,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             413: components["responses"]["TooLarge"];
@@ -21419,6 +21566,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["UnsupportedMedia"];
@@ -21454,6 +21602,7 @@ export interface operations {
             };
             400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ValidationFailed"];

@@ -8,7 +8,7 @@ export const creditMovements = pgTable(
   {
     accountId: text('account_id').notNull(),
     key: text('key').notNull(),
-    kind: text('kind', { enum: ['grant', 'purchase', 'reserve', 'settle', 'release', 'expire'] }).notNull(),
+    kind: text('kind', { enum: ['grant', 'purchase', 'reserve', 'settle', 'release', 'expire', 'cover', 'bill'] }).notNull(),
     /** The job or payment. */
     ref: text('ref'),
     workbookId: text('workbook_id'),
@@ -16,7 +16,7 @@ export const creditMovements = pgTable(
   },
   (t) => [
     primaryKey({ columns: [t.accountId, t.key] }),
-    check('credit_movements_kind', sql`kind in ('grant', 'purchase', 'reserve', 'settle', 'release', 'expire')`),
+    check('credit_movements_kind', sql`kind in ('grant', 'purchase', 'reserve', 'settle', 'release', 'expire', 'cover', 'bill')`),
   ],
 );
 
@@ -30,11 +30,11 @@ export const creditEntries = pgTable(
   {
     accountId: text('account_id').notNull(),
     key: text('key').notNull(),
-    source: text('source', { enum: ['included', 'purchased'] }).notNull(),
+    source: text('source', { enum: ['included', 'purchased', 'overage'] }).notNull(),
     /** The last month in which they can be spent, as 202611; 999912: they never expire. */
     ends: integer('ends').notNull(),
     /** All credits come from `issued`, whose balance is the negative sum of the others. */
-    bucket: text('bucket', { enum: ['issued', 'available', 'reserved', 'spent', 'expired'] }).notNull(),
+    bucket: text('bucket', { enum: ['issued', 'available', 'reserved', 'spent', 'settled', 'expired'] }).notNull(),
     amount: integer('amount').notNull(),
     /** Number within a bucket of a lot. Unique, so that of two writers who read the same balance one fails. */
     seq: integer('seq').notNull(),
@@ -52,8 +52,8 @@ export const creditEntries = pgTable(
     uniqueIndex('credit_entries_balance').on(t.accountId, t.bucket, t.source, t.ends, t.seq),
     // For the credits spent before the current month.
     index('credit_entries_spent').on(t.accountId, t.source, t.ends, t.at, t.seq).where(sql`bucket = 'spent'`),
-    check('credit_entries_source', sql`source in ('included', 'purchased')`),
-    check('credit_entries_bucket', sql`bucket in ('issued', 'available', 'reserved', 'spent', 'expired')`),
+    check('credit_entries_source', sql`source in ('included', 'purchased', 'overage')`),
+    check('credit_entries_bucket', sql`bucket in ('issued', 'available', 'reserved', 'spent', 'settled', 'expired')`),
     check('credit_entries_month', sql`ends between 200001 and 999912 and ends % 100 between 1 and 12`),
     check('credit_entries_amount', sql`amount <> 0`),
     check('credit_entries_not_overdrawn', sql`case bucket when 'issued' then balance <= 0 else balance >= 0 end`),

@@ -1,4 +1,7 @@
+export * from './billing.ts';
 export * from './credits.ts';
+export * from './drives.ts';
+export * from './fileLinks.ts';
 export * from './governance.ts';
 export * from './identity.ts';
 export * from './journal.ts';
@@ -7,4 +10,6 @@ export * from './sheets.ts';
 export * from './sources.ts';
 export * from './tables.ts';
 export * from './transforms.ts';
+export * from './usage.ts';
+export * from './webhooks.ts';
 export * from './workbooks.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm';
-import { boolean, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { boolean, index, integer, jsonb, pgSequence, pgTable, primaryKey, text, uniqueIndex } from 'drizzle-orm/pg-core';
 import { at, bytea, count } from './columnTypes.ts';
 
 /**
@@ -58,7 +58,13 @@ export const auditEntries = pgTable(
   (t) => [primaryKey({ columns: [t.scope, t.seq] })],
 );
 
-/** Events to be sent to webhooks, per workbook in order of commits. */
+/** The order in which events are published. */
+export const eventPositions = pgSequence('event_positions');
+
+/**
+ * Events, numbered per workbook in order of commits. They are published some moments after their commit, and kept for 30 days.
+ * Only the first of these indexes costs the change itself something; the others know published events alone.
+ */
 export const outbox = pgTable(
   'outbox',
   {
@@ -69,8 +75,16 @@ export const outbox = pgTable(
     actor: text('actor').notNull(),
     data: jsonb('data').$type<Record<string, unknown>>().notNull(),
     createdAt: at('created_at').notNull(),
+    /** Its place among all published events; null: not published yet. */
+    position: count('position'),
   },
-  (t) => [primaryKey({ columns: [t.scope, t.seq] })],
+  (t) => [
+    primaryKey({ columns: [t.scope, t.seq] }),
+    index('outbox_unpublished').on(t.scope, t.seq).where(sql`position IS NULL`),
+    uniqueIndex('outbox_position').on(t.position).where(sql`position IS NOT NULL`),
+    index('outbox_scope_position').on(t.scope, t.position).where(sql`position IS NOT NULL`),
+    index('outbox_event').on(t.eventId).where(sql`position IS NOT NULL`),
+  ],
 );
 
 /** Usage, summed when read, so that requests need not update a shared row. */

@@ -1,5 +1,5 @@
 import { boolean, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
-import { at, bytea } from './columnTypes.ts';
+import { at, bytea, count } from './columnTypes.ts';
 
 /** Answers of mutating requests, written in the transaction that makes the change. */
 export const idempotency = pgTable(
@@ -15,6 +15,8 @@ export const idempotency = pgTable(
     body: bytea('body'),
     /** Set until the job that gives the answer has ended. */
     jobId: text('job_id'),
+    /** That of the workbook, if there is one, when the answer was stored. */
+    policyVersion: count('policy_version'),
     createdAt: at('created_at').notNull().defaultNow(),
     expiresAt: at('expires_at').notNull(),
   },

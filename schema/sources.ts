@@ -5,6 +5,7 @@ import type { ParseSpec } from '../core/structuring/spec.ts';
 import { at, count } from './columnTypes.ts';
 import { changeTimes, inWorkbook } from './commonColumns.ts';
 import { tables } from './tables.ts';
+import { jobs } from './workbooks.ts';
 
 /** Where the bytes of a source came from. */
 export interface SourceProvenance {
@@ -140,7 +141,9 @@ export const structurings = pgTable(
 export const jobDrafts = pgTable(
   'job_drafts',
   {
-    jobId: text('job_id').notNull(),
+    jobId: text('job_id')
+      .notNull()
+      .references(() => jobs.id, { onDelete: 'cascade' }),
     stage: text('stage').notNull(),
     draft: jsonb('draft').notNull(),
     createdAt: at('created_at').notNull().defaultNow(),

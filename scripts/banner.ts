@@ -3,19 +3,25 @@ import type { FirstLogin } from './prepare.ts';
 /** What people see when everything is up. */
 export interface Addresses {
   apiUrl: string;
+  /** Of the API processes behind a balancer, which is then at `apiUrl`. */
+  behindUrls: string[];
+  /** Of the storage; null: a folder. */
+  s3Url: string | null;
   temporalUiUrl: string | null;
   temporalAddress: string;
   dataDir: string;
 }
 
-export function describeRunning({ apiUrl, temporalUiUrl, temporalAddress, dataDir }: Addresses): string[] {
+export function describeRunning({ apiUrl, behindUrls, s3Url, temporalUiUrl, temporalAddress, dataDir }: Addresses): string[] {
   return [
     '',
     'The service is running.',
     '',
     `  API             ${apiUrl}`,
+    ...behindUrls.map((url, i) => `  API ${i + 1}           ${url}, behind it`),
     `  Reference       ${apiUrl}/docs`,
     `  Temporal        ${temporalUiUrl ?? temporalAddress}`,
+    ...(s3Url ? [`  S3 storage      ${s3Url}`] : []),
     `  Data            ${dataDir}`,
     '',
   ];

@@ -1,4 +1,3 @@
-import { pendingOperations } from '../api/handlers/pending.ts';
 import { loadContract } from '../api/http/contract.ts';
 import { prepareChartBundle } from '../store/charts/program.ts';
 import { loadConfig } from '../store/config.ts';
@@ -12,10 +11,13 @@ import { openOutput } from './embedded/report.ts';
 /** `npm run build`: makes what the first start would make, for images and for folders that become read-only. */
 await Promise.all([
   prepareWorkflowBundle(),
+  prepareWorkflowBundle({ traced: true }),
+  prepareWorkflowBundle({ sealed: true }),
+  prepareWorkflowBundle({ traced: true, sealed: true }),
   prepareChildBundle(),
   prepareFileBundle(),
   prepareChartBundle(),
-  loadContract(new Set(pendingOperations)),
+  loadContract(),
   setUpPython({ config: loadConfig(), report: openOutput(), registry: createProcessRegistry(null) }),
 ]);
 console.log('Everything is built.');

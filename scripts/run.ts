@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Config, ConfigError, loadConfig } from '../store/config.ts';
 import { describeError } from '../store/lifecycle.ts';
@@ -14,11 +15,16 @@ import { createSupervisor } from './supervise.ts';
 
 const prepareTimeoutMs = 10_000;
 
-/** What `npm start` does once the dependencies are there: everything up, supervised, until told to stop. */
-async function run(report: Output): Promise<number> {
+/** What `npm start` and `npm run cluster` do once the dependencies are there: everything up, supervised, until told to stop. */
+async function run(report: Output, isCluster: boolean): Promise<number> {
   const asSet = loadConfig();
-  // Nobody pays for their own machine.
-  const config: Config = { ...asSet, credits: asSet.credits ?? 'unlimited' };
+  const config: Config = {
+    ...asSet,
+    // Nobody pays for their own machine.
+    credits: asSet.credits ?? 'unlimited',
+    // A cluster keeps its files in S3, so it has a database of its own.
+    dataDir: isCluster ? join(asSet.dataDir, 'cluster') : asSet.dataDir,
+  };
   const release = takeLock(config.dataDir);
   const recordPath = `${config.dataDir}/processes.json`;
   const supervisor = createSupervisor(report);
@@ -32,6 +38,7 @@ async function run(report: Output): Promise<number> {
     const registry = createProcessRegistry(recordPath);
     const starting = startParts({
       config,
+      isCluster,
       supervisor,
       registry,
       report,
@@ -85,7 +92,7 @@ async function assertPortsFree(config: Config): Promise<void> {
 const report = openOutput();
 // A closed terminal makes writes fail; that must not keep us from stopping the others.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-const code = await run(report).catch((error: unknown) => {
+const code = await run(report, process.argv[2] === 'cluster').catch((error: unknown) => {
   report.say(describeError(error), 'error');
   return 1;
 });

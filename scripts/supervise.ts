@@ -20,8 +20,8 @@ export interface Supervisor {
   start(part: Part): Promise<void>;
   /** Nothing is started any more, and starts under way are broken off. */
   halt(): void;
-  /** Ends all parts gracefully, in this order; each has its own bound. */
-  stop(order: string[]): Promise<void>;
+  /** Ends all parts gracefully, group after group; each has its own bound. */
+  stop(order: string[][]): Promise<void>;
   /** Ends all at once. */
   kill(): void;
   /** Resolves, with the reason, when a part dies too often. */
@@ -116,7 +116,7 @@ export function createSupervisor(report: Report): Supervisor {
     },
     async stop(order) {
       stopStarting();
-      for (const name of order) await states.get(name)?.running?.stop();
+      for (const names of order) await Promise.all(names.map((name) => states.get(name)?.running?.stop()));
       await Promise.all(loops);
     },
     kill() {

@@ -6,18 +6,18 @@ const caches = {
   footers: 'footers of Parquet files',
 } as const;
 
-type Cache = keyof typeof caches;
+export type CacheName = keyof typeof caches;
 
-const counts = new Map<Cache, { hit: number; miss: number }>();
+const counts = new Map<CacheName, { hit: number; miss: number }>();
 
 /** Counts whether a cache of this process had what was asked for. */
-export function countLookup(cache: Cache, outcome: 'hit' | 'miss'): void {
+export function countLookup(cache: CacheName, outcome: 'hit' | 'miss'): void {
   const count = counts.get(cache) ?? { hit: 0, miss: 0 };
   count[outcome] += 1;
   counts.set(cache, count);
 }
 
 /** Since the process started. */
-export function readCacheCounts(): { cache: Cache; hit: number; miss: number }[] {
-  return (Object.keys(caches) as Cache[]).map((cache) => ({ cache, ...(counts.get(cache) ?? { hit: 0, miss: 0 }) }));
+export function readCacheCounts(): { cache: CacheName; hit: number; miss: number }[] {
+  return (Object.keys(caches) as CacheName[]).map((cache) => ({ cache, ...(counts.get(cache) ?? { hit: 0, miss: 0 }) }));
 }

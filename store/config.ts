@@ -1,5 +1,6 @@
 import { homedir, totalmem } from 'node:os';
 import { delimiter, isAbsolute, join, resolve } from 'node:path';
+import type { AllowedTarget } from '../core/outbound/allowedTarget.ts';
 import type { StorageLimits } from '../core/storage/limits.ts';
 import { projectDir } from './projectDir.mjs';
 import { type Env, VariableReader } from './variableReader.ts';
@@ -35,14 +36,24 @@ interface TlsConfig {
   serverName: string | null;
 }
 
+/** A key that payloads of workflows are encrypted with. */
+export interface PayloadKey {
+  id: string;
+  key: Buffer;
+}
+
 export interface TemporalConfig {
   /** null: the embedded server. */
   address: string | null;
   namespace: string;
   taskQueue: string;
+  /** Of the workers; null: they are not told apart. */
+  buildId: string | null;
   /** null: no TLS. */
   tls: TlsConfig | null;
   apiKey: string | null;
+  /** The first encrypts, all decrypt; none: payloads are not encrypted. */
+  keys: PayloadKey[];
   cliPath: string | null;
   uiPort: number;
   /** Its page for operators; null: not known. */
@@ -72,12 +83,20 @@ export interface Config {
   answers: { processBytes: number; callerBytes: number; readerTimeoutMs: number };
   /** How long a request waits for the end of its job. */
   answerWaitMs: number;
+  /** What a process that was told to stop does: go on for a moment, as seen from a balancer, then end what is under way. */
+  stop: { delayMs: number; timeMs: number };
+  /** How many cells of a table a review holds. */
+  reviewCells: number;
   /** How many jobs of one user are under way at a time; the others wait their turn. */
   jobsPerUser: number;
   /** Memory for large bodies and rows that are being worked on. */
   work: { processBytes: number; callerBytes: number };
   /** What one run of a Python transform may take. */
   python: { memoryBytes: number; timeMs: number };
+  /** What is not public and may be called all the same. */
+  outbound: { allowed: AllowedTarget[] };
+  /** How long a delivery waits after each try that failed; after the last one no more. */
+  webhookDelaysMs: number[];
   /** For a run of a transform in SQL. */
   transformTimeMs: number;
   /** Whether work is refused for lack of credits. null: nothing was said, so it depends on how the service is started. */
@@ -92,11 +111,31 @@ export interface Config {
   databaseUrl: string | null;
   temporal: TemporalConfig;
   blobs: BlobConfig;
+  /** Where backups are kept; null: nowhere. */
+  backups: BlobConfig | null;
+  /** Where traces are sent; null: there are none. */
+  tracesUrl: string | null;
   oidc: { issuer: string; audience: string } | null;
+  /** Providers of drives; null: not set up. */
+  drives: { google_drive: DriveConfig | null; onedrive: DriveConfig | null };
   /** The language model that reviews may ask; null: none. */
   model: ModelConfig | null;
+  /** Who takes the payments; null: the embedded ledger. */
+  stripe: StripeConfig | null;
   /** For set-up: the folder for downloads and the folders of PATH. */
   machine: { cacheDir: string; searchPath: string[] };
+}
+
+/** This service as a client of a provider of drives, and where that answers. */
+export interface DriveConfig {
+  clientId: string;
+  clientSecret: string;
+  authorizeUrl: string;
+  tokenUrl: string;
+  /** Without a slash at its end. */
+  apiUrl: string;
+  /** Where the provider sends users back to. */
+  redirectUrl: string;
 }
 
 /** A service that speaks the protocol of OpenAI's chat completions. */
@@ -106,6 +145,13 @@ export interface ModelConfig {
   name: string;
   key: string | null;
   timeMs: number;
+}
+
+export interface StripeConfig {
+  secretKey: string;
+  webhookSecret: string;
+  /** Without a path. */
+  apiUrl: string;
 }
 
 /** The configuration of the API and the workers, in which every address is set. */
@@ -145,6 +191,8 @@ export function loadConfig(env: Env = process.env): Config {
       readerTimeoutMs: read.count('SVC_READER_TIMEOUT_MS', 30_000),
     },
     answerWaitMs: read.count('SVC_ANSWER_WAIT_MS', 45_000),
+    stop: { delayMs: read.count('SVC_STOP_DELAY_MS', 0, 0), timeMs: read.count('SVC_STOP_TIME_MS', 10_000) },
+    reviewCells: read.count('SVC_REVIEW_CELLS', 400_000),
     jobsPerUser: read.count('SVC_JOBS_PER_USER', 8),
     work: {
       processBytes: read.count('SVC_WORK_BYTES', 256 * 1024 * 1024),
@@ -154,6 +202,8 @@ export function loadConfig(env: Env = process.env): Config {
       memoryBytes: read.count('SVC_PYTHON_MEMORY_BYTES', 1024 * 1024 * 1024),
       timeMs: read.count('SVC_PYTHON_TIME_MS', 60_000),
     },
+    outbound: { allowed: read.allowedTargets('SVC_OUTBOUND_ALLOW') },
+    webhookDelaysMs: read.delays('SVC_WEBHOOK_DELAYS'),
     transformTimeMs: read.count('SVC_TRANSFORM_TIME_MS', 300_000),
     credits: read.choice('SVC_CREDITS', creditModes, null),
     storageLimits: read.storageLimits('SVC_STORAGE_LIMITS'),
@@ -162,11 +212,19 @@ export function loadConfig(env: Env = process.env): Config {
     logFormat: read.choice('SVC_LOG_FORMAT', logFormats, 'plain'),
     databaseUrl: read.url('DATABASE_URL', ['postgres:', 'postgresql:']),
     temporal: readTemporal(read),
-    blobs: readBlobs(read, dataDir),
+    blobs: readPlace(read, '') ?? { kind: 'file', dir: join(dataDir, 'blobs') },
+    backups: readPlace(read, 'BACKUP_'),
+    tracesUrl: readTracesUrl(read),
     oidc: readOidc(read),
+    drives: readDrives(read),
     model: readModel(read),
+    stripe: readStripe(read),
     machine: readMachine(env),
   };
+  for (const provider of ['google_drive', 'onedrive'] as const) {
+    const drive = config.drives[provider];
+    if (drive) drive.redirectUrl = `${config.publicUrl}/api/oauth/${provider}/callback`;
+  }
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return config;
 }
@@ -225,31 +283,51 @@ function readTemporal(read: VariableReader): TemporalConfig {
     address,
     namespace: read.text('TEMPORAL_NAMESPACE') ?? 'default',
     taskQueue: read.text('TEMPORAL_TASK_QUEUE') ?? 'workbooks',
+    buildId: read.word('SVC_BUILD_ID'),
     tls: wantsTls ? tls : null,
     apiKey,
+    keys: read.payloadKeys('SVC_TEMPORAL_KEYS'),
     cliPath: read.path('TEMPORAL_CLI'),
     uiPort,
     uiUrl: read.url('TEMPORAL_UI_URL', ['http:', 'https:']) ?? (address === null ? `http://127.0.0.1:${uiPort}` : null),
   };
 }
 
-function readBlobs(read: VariableReader, dataDir: string): BlobConfig {
-  const text = read.text('BLOB_URL');
-  if (text === null) return { kind: 'file', dir: join(dataDir, 'blobs') };
+/** A folder or a bucket. What is not said about the bucket of backups is as for the blobs. */
+function readPlace(read: VariableReader, prefix: '' | 'BACKUP_'): BlobConfig | null {
+  const name = prefix === '' ? 'BLOB_URL' : 'BACKUP_URL';
+  const text = read.text(name);
+  if (text === null) return null;
   if (isAbsolute(text)) return { kind: 'file', dir: resolve(text) };
-  const url = read.url('BLOB_URL', ['file:', 's3:']);
+  const url = read.url(name, ['file:', 's3:']);
   if (url === null) return { kind: 'file', dir: '' };
   const parsed = new URL(url);
-  if (parsed.protocol === 'file:') return { kind: 'file', dir: resolve(read.fileUrl('BLOB_URL', parsed)) };
+  if (parsed.protocol === 'file:') return { kind: 'file', dir: resolve(read.fileUrl(name, parsed)) };
+  const need = (key: 'ACCESS_KEY_ID' | 'SECRET_ACCESS_KEY') =>
+    read.text(`${prefix}S3_${key}`) ?? read.text(`S3_${key}`) ?? read.refuse(`${prefix}S3_${key}`, 'is not set');
+  const schemes = ['http:', 'https:'];
   return {
     kind: 's3',
-    bucket: parsed.host || read.refuse('BLOB_URL', 'must name a bucket: s3://bucket/prefix'),
+    bucket: parsed.host || read.refuse(name, 'must name a bucket: s3://bucket/prefix'),
     prefix: decodeURIComponent(parsed.pathname).replace(/^\/+|\/+$/g, ''),
-    endpoint: read.url('S3_ENDPOINT', ['http:', 'https:']),
-    region: read.text('S3_REGION') ?? 'us-east-1',
-    accessKeyId: read.text('S3_ACCESS_KEY_ID') ?? read.refuse('S3_ACCESS_KEY_ID', 'is not set'),
-    secretAccessKey: read.text('S3_SECRET_ACCESS_KEY') ?? read.refuse('S3_SECRET_ACCESS_KEY', 'is not set'),
+    endpoint: read.url(`${prefix}S3_ENDPOINT`, schemes) ?? read.url('S3_ENDPOINT', schemes),
+    region: read.text(`${prefix}S3_REGION`) ?? read.text('S3_REGION') ?? 'us-east-1',
+    accessKeyId: need('ACCESS_KEY_ID'),
+    secretAccessKey: need('SECRET_ACCESS_KEY'),
   };
+}
+
+function readDrives(read: VariableReader): Config['drives'] {
+  const readDrive = (name: 'GOOGLE' | 'ONEDRIVE'): DriveConfig | null => {
+    const url = (end: 'AUTHORIZE_URL' | 'TOKEN_URL' | 'API_URL') =>
+      (read.url(`SVC_${name}_${end}`, ['https:', 'http:']) ?? variables[`SVC_${name}_${end}`].default).replace(/\/+$/, '');
+    const addresses = { authorizeUrl: url('AUTHORIZE_URL'), tokenUrl: url('TOKEN_URL'), apiUrl: url('API_URL'), redirectUrl: '' };
+    const clientId = read.text(`SVC_${name}_CLIENT_ID`);
+    const clientSecret = read.text(`SVC_${name}_CLIENT_SECRET`);
+    if (clientId === null) return null;
+    return { ...addresses, clientId, clientSecret: clientSecret ?? read.refuse(`SVC_${name}_CLIENT_SECRET`, 'is not set') };
+  };
+  return { google_drive: readDrive('GOOGLE'), onedrive: readDrive('ONEDRIVE') };
 }
 
 function readModel(read: VariableReader): ModelConfig | null {
@@ -259,6 +337,31 @@ function readModel(read: VariableReader): ModelConfig | null {
   const timeMs = read.count('SVC_MODEL_TIME_MS', 120_000);
   if (url === undefined) return null;
   return { url, name: name ?? read.refuse('SVC_MODEL_NAME', 'is not set'), key, timeMs };
+}
+
+function readStripe(read: VariableReader): StripeConfig | null {
+  const secretKey = readPrefixed(read, 'STRIPE_SECRET_KEY', /^[sr]k_\w+$/);
+  const webhookSecret = readPrefixed(read, 'STRIPE_WEBHOOK_SECRET', /^whsec_\S+$/);
+  const apiUrl = (read.url('STRIPE_API_URL', ['https:', 'http:']) ?? variables.STRIPE_API_URL.default).replace(/\/+$/, '');
+  if (secretKey === null && webhookSecret === null) return null;
+  if (new URL(apiUrl).origin !== apiUrl) read.refuse('STRIPE_API_URL', `must have no path, not "${apiUrl}"`);
+  return {
+    secretKey: secretKey ?? read.refuse('STRIPE_SECRET_KEY', 'is not set'),
+    webhookSecret: webhookSecret ?? read.refuse('STRIPE_WEBHOOK_SECRET', 'is not set'),
+    apiUrl,
+  };
+}
+
+function readPrefixed(read: VariableReader, name: VariableName, form: RegExp): string | null {
+  const value = read.text(name);
+  if (value !== null && !form.test(value)) read.refuse(name, 'does not look like one');
+  return value;
+}
+
+function readTracesUrl(read: VariableReader): string | null {
+  const schemes = ['http:', 'https:'];
+  const collector = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', schemes)?.replace(/\/+$/, '');
+  return read.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', schemes) ?? (collector === undefined ? null : `${collector}/v1/traces`);
 }
 
 function readOidc(read: VariableReader): Config['oidc'] {

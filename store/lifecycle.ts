@@ -1,9 +1,12 @@
 import { wantsJson, wantsStacks } from './config.ts';
 
-const stopTimeoutMs = 10_000;
+/** For one that is told to stop before it has started. */
+const stopEarlyMs = 10_000;
 
 export interface Service {
   stop(): Promise<void>;
+  /** How long that may take; then the process ends all the same. */
+  stopWithinMs: number;
 }
 
 /**
@@ -29,9 +32,12 @@ export async function runService(name: string, start: () => Promise<Service>): P
   const stop = async () => {
     if (stopping) return;
     stopping = true;
-    setTimeout(() => fail('stopping', new Error(`not done after ${stopTimeoutMs / 1000} s`)), stopTimeoutMs).unref();
+    const endWithin = (ms: number) => setTimeout(() => fail('stopping', new Error(`not done after ${ms / 1000} s`)), ms).unref();
+    const timer = endWithin(stopEarlyMs);
     try {
       const service = await started.catch(() => null);
+      clearTimeout(timer);
+      if (service) endWithin(service.stopWithinMs);
       await service?.stop();
       process.exit(0);
     } catch (error) {

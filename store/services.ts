@@ -6,10 +6,13 @@ import type pino from 'pino';
 import { monotonicFactory } from 'ulid';
 import { DomainError } from '../core/errors.ts';
 import type { IdPrefix } from '../core/ids/ids.ts';
+import { openLedger } from './billing/ledger.ts';
+import type { PaymentProvider } from './billing/provider.ts';
 import type { BlobStore } from './blobs/blobStore.ts';
 import { openBlobs } from './blobs/openBlobs.ts';
 import { openChartProcesses } from './charts/openChartProcesses.ts';
 import { listCacheDirs, type ServiceConfig } from './config.ts';
+import { type Drives, openDrives } from './drives/openDrives.ts';
 import { type Engine, openEngine } from './duckdb/engine.ts';
 import { makeWorkDir } from './duckdb/sandbox/folders.ts';
 import { openSandbox, type Sandbox } from './duckdb/sandbox/sandbox.ts';
@@ -19,31 +22,47 @@ import { FairGate } from './fairGate.ts';
 import { type FileProcesses, openFileProcesses } from './fileProcesses/openFileProcesses.ts';
 import { KeyedLock } from './keyedLock.ts';
 import { describeErrorForLog, openLog } from './log.ts';
+import { type Outbound, openOutbound } from './outbound/openOutbound.ts';
+import { ChangeWatch } from './pg/changeWatch.ts';
 import type { Committer } from './pg/commit.ts';
 import { type Database, openDatabase } from './pg/database.ts';
-import { JobWatch } from './pg/jobWatch.ts';
+import { findLatestPosition } from './pg/events.ts';
+import { readJobVersions } from './pg/jobs.ts';
 import { isRowSecurityEnforced } from './pg/roleCheck.ts';
+import { readWishes } from './pg/webhooks.ts';
 import { openPolicies, type Policies } from './policies.ts';
 import { openPython, type Python } from './python/openPython.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
 import { StorageMeter } from './storageMeter.ts';
 import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
+import type { Tracing } from './tracing/tracing.ts';
 
 /** What every activity works with. Made once per process. */
 export interface Services extends Committer {
   config: ServiceConfig;
   log: pino.Logger;
+  /** null: traces are sent nowhere. */
+  tracing: Tracing | null;
   sessionKey: Buffer;
   blobs: BlobStore;
   engine: Engine;
   /** Caches long logs as local files. */
   tails: TailFiles;
   policies: Policies;
+  /** Calls addresses that users name. */
+  outbound: Outbound;
+  drives: Drives;
+  /** Who takes the money. */
+  payments: PaymentProvider;
   /** Caches tables without their hidden columns as local files. */
   visibleFiles: VisibleFiles;
   /** Held, per table, by edits that had to start again because the table changed. */
   editLocks: KeyedLock;
-  jobWatch: JobWatch;
+  jobWatch: ChangeWatch;
+  /** Watches one thing: the place of the newest event. */
+  eventWatch: ChangeWatch;
+  /** Watches what is wanted of webhooks. */
+  webhookWatch: ChangeWatch;
   /** Users take turns in it to have files stored and jobs registered. */
   intake: FairGate;
   /** What accounts store. */
@@ -112,9 +131,18 @@ function openIntake(): FairGate {
   });
 }
 
+async function openPayments(config: ServiceConfig): Promise<PaymentProvider> {
+  if (config.stripe === null) return openLedger(config);
+  const { openStripe } = await import('./billing/stripe/openStripe.ts');
+  return openStripe(config.stripe, config);
+}
+
 export async function openServices(config: ServiceConfig, part: 'api' | 'worker' | 'setup'): Promise<Services> {
   const log = openLog(config.logLevel, part);
+  // Imported only when needed: without a collector it costs nothing.
+  const tracing = config.tracesUrl === null ? null : await openTraces(config.tracesUrl, part, log);
   const db = openDatabase(config.databaseUrl, {
+    ...(tracing ? { onConnect: tracing.traceStatements } : {}),
     poolSize: 20,
     onError: (error) => log.warn({ reason: error.message }, 'database connection lost'),
   });
@@ -132,6 +160,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     () => makeWorkDir(chooseQueryFolder(config), 0o700),
     (error) => log.warn(describeErrorForLog(error), 'a table without hidden columns was not written down'),
   );
+  const outbound = openOutbound(config);
   let temporal: Promise<Temporal> | null = null;
   let sandbox: Promise<Sandbox> | null = null;
   let opened: Sandbox | null = null;
@@ -141,14 +170,20 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
   return {
     config,
     log,
+    tracing,
     db,
     blobs,
     engine,
     tails,
     policies: openPolicies(db),
+    outbound,
+    drives: openDrives(config, outbound),
+    payments: await openPayments(config),
     visibleFiles,
     editLocks: new KeyedLock(),
-    jobWatch: new JobWatch(db.pool),
+    jobWatch: new ChangeWatch((ids) => readJobVersions(db.pool, ids)),
+    webhookWatch: new ChangeWatch((ids) => readWishes(db.pool, ids)),
+    eventWatch: new ChangeWatch(async (ids) => new Map([[ids[0] as string, String(await findLatestPosition(db.pool))]])),
     intake: openIntake(),
     storage: new StorageMeter(db, config.storageLimits),
     auditPads: hmacPads(deriveKey(config.secret, 'audit chain')),
@@ -216,7 +251,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     },
     readSandboxState: () => opened?.state ?? null,
     temporal() {
-      temporal ??= connectTemporal(config.temporal, log).catch((error: unknown) => {
+      temporal ??= connectTemporal(config.temporal, log, tracing).catch((error: unknown) => {
         temporal = null;
         throw temporalAway(error);
       });
@@ -228,11 +263,18 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
       await (await chartProcesses?.catch(() => null))?.close();
       await (await python?.catch(() => null))?.close();
       await (await temporal?.catch(() => null))?.close();
+      await outbound.close();
       await tails.close();
       await visibleFiles.close();
       await engine.close();
       await blobs.close();
       await db.close();
+      await tracing?.close();
     },
   };
+}
+
+async function openTraces(url: string, part: string, log: pino.Logger): Promise<Tracing> {
+  const { openTracing } = await import('./tracing/openTracing.ts');
+  return openTracing({ url, part, log });
 }

@@ -1,9 +1,12 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isNetwork } from '../core/networkAddress.ts';
+import { type AllowedTarget, parseAllowedTarget } from '../core/outbound/allowedTarget.ts';
 import { parseStorageLimits, type StorageLimits, usualStorageLimits } from '../core/storage/limits.ts';
 import { parseSize } from '../core/storage/sizes.ts';
 import { type VariableName, variables } from './variables.ts';
+
+const unitsMs: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 export type Env = Record<string, string | undefined>;
 
@@ -44,11 +47,18 @@ export class VariableReader {
     return port;
   }
 
-  count(name: VariableName, fallback: number): number {
+  /** Letters, digits, dots, dashes and underscores. */
+  word(name: VariableName): string | null {
+    const value = this.text(name);
+    if (value !== null && !/^[\w.-]{1,100}$/.test(value)) this.refuse(name, 'must be up to 100 letters, digits, ".", "-" and "_"');
+    return value;
+  }
+
+  count(name: VariableName, fallback: number, least = 1): number {
     const value = this.text(name);
     if (value === null) return fallback;
-    const count = /^\d{1,15}$/.test(value) ? Number(value) : 0;
-    if (count < 1) this.refuse(name, `must be a whole number from 1 on, not "${value}"`);
+    const count = /^\d{1,15}$/.test(value) ? Number(value) : -1;
+    if (count < least) this.refuse(name, `must be a whole number from ${least} on, not "${value}"`);
     return count;
   }
 
@@ -89,6 +99,18 @@ export class VariableReader {
     return limits ?? usualStorageLimits;
   }
 
+  /** `id:key`, between commas; a key is 32 bytes as base64. */
+  payloadKeys(name: VariableName): { id: string; key: Buffer }[] {
+    const keys = this.list(name).map((item) => {
+      const [, id = '', text = ''] = /^([\w-]{1,32}):([A-Za-z0-9+/_-]{43}=?)$/.exec(item) ?? [];
+      return { id, key: Buffer.from(text, 'base64') };
+    });
+    if (keys.some(({ key }) => key.length !== 32))
+      this.refuse(name, 'must be id:key, where a key is 32 bytes as base64 (openssl rand -base64 32)');
+    if (new Set(keys.map(({ id }) => id)).size !== keys.length) this.refuse(name, 'must not name two keys alike');
+    return keys;
+  }
+
   url(name: VariableName, protocols: string[]): string | null {
     const value = this.text(name);
     if (value === null) return null;
@@ -111,6 +133,24 @@ export class VariableReader {
       if (!isNetwork(network)) this.refuse(name, `must hold addresses or networks such as 10.0.0.0/8, not "${network}"`);
     }
     return networks.length > 0 ? networks : variables[name].default.split(', ');
+  }
+
+  /** In milliseconds. Reads what is said, or else the default that a reader is told. */
+  delays(name: VariableName): number[] {
+    const said = this.list(name);
+    return (said.length > 0 ? said : variables[name].default.split(', ')).map((text) => {
+      const [, digits, unit = ''] = /^(\d{1,9})(ms|s|m|h)$/.exec(text) ?? [];
+      if (digits === undefined) this.refuse(name, `must hold times such as 5s, 30m or 2h, not "${text}"`);
+      return Number(digits) * (unitsMs[unit] ?? 0);
+    });
+  }
+
+  allowedTargets(name: VariableName): AllowedTarget[] {
+    const targets = this.list(name).map((text) => ({ text, target: parseAllowedTarget(text) }));
+    for (const { text, target } of targets) {
+      if (target === null) this.refuse(name, `must hold hosts, host:port or networks such as 10.0.0.0/8, not "${text}"`);
+    }
+    return targets.flatMap(({ target }) => target ?? []);
   }
 
   origins(name: VariableName): string[] {

@@ -3,7 +3,19 @@
  * `default` is what a reader is told; the code that applies it is in config.ts.
  */
 
-export const variableTopics = ['API', 'Service', 'PostgreSQL', 'Temporal', 'Blob store', 'Identity provider', 'Language model'] as const;
+export const variableTopics = [
+  'API',
+  'Service',
+  'PostgreSQL',
+  'Temporal',
+  'Blob store',
+  'Backup',
+  'Tracing',
+  'Identity provider',
+  'Drives',
+  'Language model',
+  'Payments',
+] as const;
 
 export interface Variable {
   topic: (typeof variableTopics)[number];
@@ -107,6 +119,23 @@ export const variables = {
     default: '45000',
     meaning: 'how long a request waits for the end of its job before it is answered with the job itself, in milliseconds',
   },
+  SVC_STOP_DELAY_MS: {
+    topic: 'API',
+    default: '0',
+    meaning:
+      'how long an API process that was told to stop goes on taking requests while /readyz says 503, so that a balancer looks away, in milliseconds',
+  },
+  SVC_STOP_TIME_MS: {
+    topic: 'Service',
+    default: '10000',
+    meaning:
+      'how long a process that was told to stop gives requests, queries and steps of jobs that are under way, in milliseconds; then it ends',
+  },
+  SVC_REVIEW_CELLS: {
+    topic: 'Service',
+    default: '400000',
+    meaning: 'how many cells of a table a review holds and looks at, from the first row on',
+  },
   SVC_PYTHON_MEMORY_BYTES: {
     topic: 'Service',
     default: '1073741824',
@@ -149,6 +178,11 @@ export const variables = {
   TEMPORAL_ADDRESS: { topic: 'Temporal', default: 'embedded server', meaning: "host:port of Temporal's frontend" },
   TEMPORAL_NAMESPACE: { topic: 'Temporal', default: 'default', meaning: 'namespace of the workflows' },
   TEMPORAL_TASK_QUEUE: { topic: 'Temporal', default: 'workbooks', meaning: 'task queue of the workers' },
+  SVC_BUILD_ID: {
+    topic: 'Temporal',
+    default: 'none: every worker gets tasks',
+    meaning: 'which build the workers are of, another for each release: only those of the build that was promoted last get tasks',
+  },
   TEMPORAL_TLS: {
     topic: 'Temporal',
     default: 'off, or on when an API key or a certificate is given',
@@ -167,6 +201,13 @@ export const variables = {
     meaning: 'name expected in the certificate of the server',
   },
   TEMPORAL_API_KEY: { topic: 'Temporal', default: 'none', meaning: 'API key for Temporal Cloud', secret: true },
+  SVC_TEMPORAL_KEYS: {
+    topic: 'Temporal',
+    default: 'none: payloads are not encrypted',
+    meaning:
+      'keys that payloads of workflows are encrypted with, as id:key between commas, each 32 bytes as base64; the first encrypts, all decrypt',
+    secret: true,
+  },
   TEMPORAL_CLI: {
     topic: 'Temporal',
     default: 'found, downloaded or built',
@@ -178,17 +219,82 @@ export const variables = {
     default: 'that of the embedded server',
     meaning: "address of Temporal's page for operators, to which the page at / links",
   },
+  SVC_OUTBOUND_ALLOW: {
+    topic: 'Service',
+    default: 'none',
+    meaning:
+      'what is not on the public internet and may be called all the same (addresses to ingest, webhooks, drives), separated by commas: hosts, host:port, addresses or networks, such as files.internal:8443, 10.1.0.0/16',
+  },
+  SVC_WEBHOOK_DELAYS: {
+    topic: 'Service',
+    default: '5s, 5m, 30m, 2h, 5h, 10h, 14h, 20h, 24h',
+    meaning: 'how long a delivery to a webhook waits after each try that failed; after the last one it is given up',
+  },
   BLOB_URL: { topic: 'Blob store', default: 'a folder in the data dir', meaning: 'file:///folder or s3://bucket/prefix' },
   S3_ENDPOINT: { topic: 'Blob store', default: "the provider's own", meaning: 'address of an S3-compatible store' },
   S3_REGION: { topic: 'Blob store', default: 'us-east-1', meaning: 'region of the bucket' },
   S3_ACCESS_KEY_ID: { topic: 'Blob store', default: 'none', meaning: 'needed with BLOB_URL=s3://…' },
   S3_SECRET_ACCESS_KEY: { topic: 'Blob store', default: 'none', meaning: 'needed with BLOB_URL=s3://…', secret: true },
+  BACKUP_URL: {
+    topic: 'Backup',
+    default: 'none',
+    meaning: 'where npm run backup puts backups and npm run restore takes them from: a folder, file:///folder or s3://bucket/prefix',
+  },
+  BACKUP_S3_ENDPOINT: { topic: 'Backup', default: 'S3_ENDPOINT', meaning: 'address of the S3-compatible store of the backups' },
+  BACKUP_S3_REGION: { topic: 'Backup', default: 'S3_REGION', meaning: 'region of their bucket' },
+  BACKUP_S3_ACCESS_KEY_ID: { topic: 'Backup', default: 'S3_ACCESS_KEY_ID', meaning: 'needed with BACKUP_URL=s3://…' },
+  BACKUP_S3_SECRET_ACCESS_KEY: {
+    topic: 'Backup',
+    default: 'S3_SECRET_ACCESS_KEY',
+    meaning: 'needed with BACKUP_URL=s3://…',
+    secret: true,
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    topic: 'Tracing',
+    default: 'none: no traces',
+    meaning: 'address of a collector of OpenTelemetry traces (OTLP over HTTP); the other standard variables, OTEL_…, hold as well',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    topic: 'Tracing',
+    default: 'OTEL_EXPORTER_OTLP_ENDPOINT/v1/traces',
+    meaning: 'the same for traces alone, as it stands',
+  },
   OIDC_ISSUER: {
     topic: 'Identity provider',
     default: 'none',
     meaning: 'address of an OpenID Connect issuer whose tokens are accepted as sessions',
   },
   OIDC_AUDIENCE: { topic: 'Identity provider', default: 'none', meaning: 'audience those tokens must carry; needed with OIDC_ISSUER' },
+  SVC_GOOGLE_CLIENT_ID: {
+    topic: 'Drives',
+    default: 'none',
+    meaning: 'client id of this service at Google; its redirect address is SVC_PUBLIC_URL/api/oauth/google_drive/callback',
+  },
+  SVC_GOOGLE_CLIENT_SECRET: { topic: 'Drives', default: 'none', meaning: 'needed with SVC_GOOGLE_CLIENT_ID', secret: true },
+  SVC_GOOGLE_AUTHORIZE_URL: {
+    topic: 'Drives',
+    default: 'https://accounts.google.com/o/oauth2/v2/auth',
+    meaning: 'page on which users let the service read their drives',
+  },
+  SVC_GOOGLE_TOKEN_URL: { topic: 'Drives', default: 'https://oauth2.googleapis.com/token', meaning: 'where tokens are asked for' },
+  SVC_GOOGLE_API_URL: { topic: 'Drives', default: 'https://www.googleapis.com/drive/v3', meaning: 'address of the Drive API' },
+  SVC_ONEDRIVE_CLIENT_ID: {
+    topic: 'Drives',
+    default: 'none',
+    meaning: 'client id of this service at Microsoft; its redirect address is SVC_PUBLIC_URL/api/oauth/onedrive/callback',
+  },
+  SVC_ONEDRIVE_CLIENT_SECRET: { topic: 'Drives', default: 'none', meaning: 'needed with SVC_ONEDRIVE_CLIENT_ID', secret: true },
+  SVC_ONEDRIVE_AUTHORIZE_URL: {
+    topic: 'Drives',
+    default: 'https://login.microsoftonline.com/common/oauth2/v2.0/authorize',
+    meaning: 'page on which users let the service read their drives',
+  },
+  SVC_ONEDRIVE_TOKEN_URL: {
+    topic: 'Drives',
+    default: 'https://login.microsoftonline.com/common/oauth2/v2.0/token',
+    meaning: 'where tokens are asked for',
+  },
+  SVC_ONEDRIVE_API_URL: { topic: 'Drives', default: 'https://graph.microsoft.com/v1.0', meaning: 'address of Microsoft Graph' },
   SVC_MODEL_URL: {
     topic: 'Language model',
     default: 'none',
@@ -198,6 +304,19 @@ export const variables = {
   SVC_MODEL_NAME: { topic: 'Language model', default: 'none', meaning: 'name of the model; needed with SVC_MODEL_URL' },
   SVC_MODEL_KEY: { topic: 'Language model', default: 'none', meaning: 'key that is sent as `Authorization: Bearer`', secret: true },
   SVC_MODEL_TIME_MS: { topic: 'Language model', default: '120000', meaning: 'how long one answer of the model may take, in milliseconds' },
+  STRIPE_SECRET_KEY: {
+    topic: 'Payments',
+    default: 'none: the embedded ledger, which takes no money',
+    meaning: 'secret (sk_…) or restricted (rk_…) key of a Stripe account that takes the payments',
+    secret: true,
+  },
+  STRIPE_WEBHOOK_SECRET: {
+    topic: 'Payments',
+    default: 'none',
+    meaning: 'signing secret (whsec_…) of the webhook endpoint SVC_PUBLIC_URL/api/control/billing/callback; needed with STRIPE_SECRET_KEY',
+    secret: true,
+  },
+  STRIPE_API_URL: { topic: 'Payments', default: 'https://api.stripe.com', meaning: "address of Stripe's API" },
 } as const satisfies Record<string, Variable>;
 
 export type VariableName = keyof typeof variables;

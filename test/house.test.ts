@@ -238,7 +238,7 @@ describe('the sources', () => {
 
   it('export only functions, constants and classes that another file imports', async () => {
     const imported = new Set<string>();
-    const all = (await readSources([...parts, 'test', 'bench'])).filter(({ path }) => /\.m?[jt]s$/.test(path));
+    const all = (await readSources([...parts, 'test', 'bench', 'demo'])).filter(({ path }) => /\.m?[jt]s$/.test(path));
     for (const { path, text } of all) {
       const resolve = (target: string) => join(dirname(path), target);
       for (const [, names = '', target = ''] of text.matchAll(/\b(?:import|export)\s+(?:type\s+)?\{([^}]*)\}\s+from\s+'(\.[^']+)'/g))
@@ -272,7 +272,7 @@ describe('the sources', () => {
   });
 
   it('name no folder of the machine they were written on', async () => {
-    const all = await readSources([...parts, 'test', 'bench']);
+    const all = await readSources([...parts, 'test', 'bench', 'demo']);
     expect(all.length).toBeGreaterThan(100);
     const known = [`${projectDir}/`, `${dirname(projectDir)}/shared`];
     expect(all.filter(({ text }) => known.some((folder) => text.includes(folder))).map(({ path }) => path)).toEqual([]);

@@ -1,4 +1,5 @@
 import { acrossAccounts } from '../../store/pg/accountScope.ts';
+import { findAccount } from '../../store/pg/accounts.ts';
 import { checkChain, hasEntry, recordAnchor } from '../../store/pg/audit.ts';
 import type { Services } from '../../store/services.ts';
 import { moveAnchor, readAnchor } from './anchors.ts';
@@ -21,6 +22,8 @@ export async function verifyChain(
     checkChain(services.db, scope, services.auditPads, extent === 'newPart' ? anchor : null),
     anchor === null || hasEntry(services.db.orm, scope, anchor),
   ]);
+  // It has gone with its account since it was listed.
+  if (!head && accountId !== 'none' && !(await acrossAccounts(() => findAccount(services.db.orm, accountId)))) return 'unmoved';
   if (!head?.whole || !anchored) {
     services.log.error({ scope, account: accountId, anchoredAt: anchor?.seq, endsAt: head?.seq }, 'an audit chain is broken');
     // A chain without its head no longer shows its account, so row security would hide it.

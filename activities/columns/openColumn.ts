@@ -6,7 +6,7 @@ import { findColumn } from '../../core/table/findColumn.ts';
 import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { VisibleColumn } from '../../core/table/visibleTable.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import type { EditedTable } from '../../store/pg/tables.ts';
+import type { EditedTable } from '../../store/pg/tableEdits.ts';
 import { holdTags } from '../../store/pg/tagFlows.ts';
 import type { Services } from '../../store/services.ts';
 import { requireExpected } from '../rows/checkVersion.ts';

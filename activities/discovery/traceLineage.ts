@@ -127,14 +127,13 @@ async function traceCells(
   { at, columns, effects }: VisibleTable,
   rowId: number,
 ): Promise<{ cells: RowOrigin[]; truncated: boolean }> {
-  const landing = (await listLandings(services.db.orm, [at.table.id])).find(({ minRow, maxRow }) => minRow <= rowId && rowId <= maxRow);
-  if (!landing) {
+  const landed = await findLanding(services, at, rowId);
+  if (!landed) {
     if (!(await hasRow(services, at, rowId))) throw notFound('row in this table');
     return { cells: [], truncated: false };
   }
+  const { landing, found } = landed;
   const names = new Map(columns.map(({ id, name }) => [id, name]));
-  const found = await readCells(services, at, landing, rowId);
-  if (found.length === 0 && !(await hasRow(services, at, rowId))) throw notFound('row in this table');
   const { source } = landing;
   const cells = found.slice(0, mostRanges).flatMap(({ range, columnIds }): RowOrigin[] => {
     // Hides cells that fill only denied columns.
@@ -143,6 +142,16 @@ async function traceCells(
     return [{ source: source.name, sheet: source.format === 'xlsx' ? landing.sheet : null, range, columns: filled }];
   });
   return { cells, truncated: found.length > mostRanges };
+}
+
+/** The newest landing that the row is from: rows keep their ids where their file is revised. */
+async function findLanding(services: Services, at: TableVersion, rowId: number) {
+  for (const landing of await listLandings(services.db.orm, [at.table.id])) {
+    if (rowId < landing.minRow || rowId > landing.maxRow) continue;
+    const found = await readCells(services, at, landing, rowId);
+    if (found.length > 0) return { landing, found };
+  }
+  return null;
 }
 
 async function readCells(services: Services, at: TableVersion, landing: LandingRecord, rowId: number) {

@@ -1,5 +1,6 @@
 import { type FindArea, moveFormula } from '../../core/formula/moveFormula.ts';
 import { TableLayout } from '../../core/formula/tableLayout.ts';
+import type { TableVersion } from '../../core/table/table.ts';
 import { type LandingRecord, listLandings } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { listIdsAfter } from '../../store/tables/findRowIds.ts';
@@ -41,13 +42,20 @@ export async function openFormulas(services: Services, projections: Projection[]
   const sources = new Set(all.filter(({ keptFormulas }) => keptFormulas > 0).map(({ sourceId }) => sourceId));
   const exported: Exported[] = [];
   for (const [i, projection] of projections.entries()) {
-    const own = all.filter((each) => each.tableId === projection.visible.at.table.id && sources.has(each.sourceId));
+    const own = landingsAt(all, projection.visible.at).filter(({ sourceId }) => sources.has(sourceId));
     exported.push({ sheet: sheets[i] as string, projection, landings: await openLandings(services, projection, own, sheets[i] as string) });
   }
   return exported.map((each) => ({
     isRaw: each.landings.some(({ landing }) => landing.role === 'raw'),
     read: (rowIds) => readFormulas(services, exported, each, rowIds),
   }));
+}
+
+/** What a version holds: what was appended, and the content of the newest file, whose rows may have had their ids before. */
+function landingsAt(landings: LandingRecord[], { table, editVersion }: TableVersion): LandingRecord[] {
+  const own = landings.filter((each) => each.tableId === table.id && each.editVersion <= editVersion);
+  const newest = Math.max(...own.map((each) => (each.role === 'appended' ? 0 : each.editVersion)));
+  return own.filter((each) => each.role === 'appended' || each.editVersion === newest);
 }
 
 async function openLandings(services: Services, projection: Projection, landings: LandingRecord[], sheet: string): Promise<LandedRows[]> {

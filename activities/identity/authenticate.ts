@@ -2,7 +2,6 @@ import type { Principal } from '../../core/access/principal.ts';
 import { parseReach } from '../../core/access/reach.ts';
 import { scopes as allScopes, type Scope } from '../../core/access/scopes.ts';
 import { findKnownCredential, type KnownCredential } from '../../store/pg/credentials.ts';
-import { explainDatabaseError } from '../../store/pg/database.ts';
 import { findSessionUser, type SessionUser } from '../../store/pg/users.ts';
 import { equalInConstantTime } from '../../store/secrets.ts';
 import type { Services } from '../../store/services.ts';
@@ -16,11 +15,7 @@ const sessionRateLimit = 600;
 
 /** The principal of a bearer token. Looked up on every request, so that a revocation takes effect at once. */
 export async function authenticate(services: Services, bearer: string): Promise<Principal> {
-  try {
-    return /^svc_(pat|key)_/.test(bearer) ? await byCredential(services, bearer) : await bySession(services, bearer);
-  } catch (error) {
-    throw explainDatabaseError(error);
-  }
+  return /^svc_(pat|key)_/.test(bearer) ? byCredential(services, bearer) : bySession(services, bearer);
 }
 
 async function byCredential(services: Services, bearer: string): Promise<Principal> {

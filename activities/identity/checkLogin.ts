@@ -1,6 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
 import { groupAddress } from '../../core/networkAddress.ts';
-import { explainDatabaseError } from '../../store/pg/database.ts';
 import { beginLogin, endLogin } from '../../store/pg/rates.ts';
 import { findUserByLogin, type UserRecord } from '../../store/pg/users.ts';
 import { checkPassword } from '../../store/secrets.ts';
@@ -11,22 +10,18 @@ const badTriesPerMinute = 5;
 
 /** Returns the user if the password is right. Failed attempts are counted per e-mail and network address, across processes. */
 export async function checkLogin(services: Services, given: { email: string; password: string; address: string }): Promise<UserRecord> {
-  try {
-    const attempt = makeId('req');
-    const subjects = [`email ${given.email.toLowerCase()}`, `address ${groupAddress(given.address)}`];
-    if (!(await beginLogin(services.db.pool, subjects, attempt, badTriesPerMinute))) {
-      throw new DomainError('rate-limited', 'Too many bad log-ins for this e-mail or address.', 'Wait a minute, then try again.', {
-        headers: { 'Retry-After': '60' },
-      });
-    }
-    const user = await findUserByLogin(services.db.orm, given.email);
-    const good = await checkPassword(given.password, user?.passwordHash ?? null);
-    await endLogin(services.db.pool, attempt, good);
-    if (!good || !user) throw unauthenticated('The e-mail or the password is wrong.', 'Check both and log in again.');
-    return user;
-  } catch (error) {
-    throw explainDatabaseError(error);
+  const attempt = makeId('req');
+  const subjects = [`email ${given.email.toLowerCase()}`, `address ${groupAddress(given.address)}`];
+  if (!(await beginLogin(services.db.pool, subjects, attempt, badTriesPerMinute))) {
+    throw new DomainError('rate-limited', 'Too many bad log-ins for this e-mail or address.', 'Wait a minute, then try again.', {
+      headers: { 'Retry-After': '60' },
+    });
   }
+  const user = await findUserByLogin(services.db.orm, given.email);
+  const good = await checkPassword(given.password, user?.passwordHash ?? null);
+  await endLogin(services.db.pool, attempt, good);
+  if (!good || !user) throw unauthenticated('The e-mail or the password is wrong.', 'Check both and log in again.');
+  return user;
 }
 
 const signUpsPerMinute = 30;

@@ -16,7 +16,7 @@ export async function signSessionToken(key: Buffer, claims: SessionClaims): Prom
     .setIssuer(sessionIssuer)
     .setSubject(claims.userId)
     .setJti(claims.jti)
-    .setIssuedAt()
+    .setIssuedAt(new Date(claims.expiresAt.getTime() - sessionHours * 3_600_000))
     .setExpirationTime(claims.expiresAt)
     .sign(key);
 }

@@ -3,15 +3,15 @@ import { mostRows } from '../../core/merge/limits.ts';
 import { type RevisedRow, RevisionPlanner } from '../../core/merge/planRevision.ts';
 import { reviseColumns } from '../../core/merge/reviseColumns.ts';
 import { planRowEdit } from '../../core/table/edit.ts';
-import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import type { LandedTable } from '../../store/pg/sources.ts';
 import { findCurrentTableById, findTableAt } from '../../store/pg/tables.ts';
-import { makeId, type Services } from '../../store/services.ts';
+import type { Services } from '../../store/services.ts';
 import { findEditedRows } from '../../store/tables/findEditedRows.ts';
 import { readStoredRows } from '../../store/tables/readStoredRows.ts';
 import { writeLargeEdit } from '../rows/writeLargeEdit.ts';
 import { findTwins, type Sides } from './findTwins.ts';
 import type { CarriedEdits, WrittenTable } from './landTables.ts';
+import { nameFileColumns, placeNext } from './placeNext.ts';
 
 /**
  * Merges the edits of a table with a revision of its file, by cell: the file as it landed is the base. Rows of the new file are
@@ -32,23 +32,16 @@ export async function prepareCarry(
       `${table.name} was edited, and the rows of the file as it was are not kept any more.`,
       'Upload the file as a source of its own.',
     );
-  const fileColumns = written.columns.map((column): ColumnRecord => ({ ...column, defaultText: null, description: null }));
+  const fileColumns = nameFileColumns(written);
   const revised = reviseColumns(base.columns, current.columns, fileColumns, current.table.nextColumnId);
   const next = placeNext(current, written, fileColumns);
   const planner = new RevisionPlanner(revised, options.keepsIds);
-  for (const row of await listRows(services, { base, current, next, revised })) planner.add(row);
+  for (const row of await listRows(services, { base, current, next, revised, hasKeptIds: written.hasKeptIds ?? false })) planner.add(row);
   const { entries, conflicts } = planner.plan;
   const columns = revised.columns.map(({ column }) => column);
   const plan = { ...planRowEdit('merge.apply', entries, { conflicts: conflicts.length }), codeRef: options.codeRef };
   const edit = entries.length > 0 ? await writeLargeEdit(services, { at: { ...next, columns }, plan, rowIds: [] }) : null;
   return { editVersion: current.editVersion, columns, edit, conflicts };
-}
-
-/** The table as it lands, before the edits are carried over. */
-function placeNext(current: TableAt, written: WrittenTable, columns: ColumnRecord[]): TableAt {
-  const editVersion = current.editVersion + 1;
-  const layers = [...written.layers, { kind: 'log' as const, after: editVersion, upTo: null }];
-  return { ...current, editVersion, versionUid: makeId('ver'), columns, layers, rowCount: written.rowCount };
 }
 
 /** The rows that people touched, with what became of them in the new file. */

@@ -1,10 +1,9 @@
-import { listKeyCandidates, listShared, type SharedColumn } from '../../core/merge/chooseKey.ts';
 import type { RevisedColumns } from '../../core/merge/reviseColumns.ts';
 import type { Cells, ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { seeEverything } from '../../core/table/visibleTable.ts';
 import type { Services } from '../../store/services.ts';
 import { findRowsByKey } from '../../store/tables/findRowsByKey.ts';
-import { alignRows, isKey } from '../../store/tables/matchRows.ts';
+import { findKey, matchRows } from './matchRows.ts';
 
 /** A table whose file was revised: as the old file landed, as it is, and as the new file lands. */
 export interface Sides {
@@ -12,21 +11,25 @@ export interface Sides {
   current: TableAt;
   next: TableAt;
   revised: RevisedColumns;
+  /** Whether rows that were found again have the ids that they had. */
+  hasKeptIds: boolean;
 }
 
 type Keys = [rowId: number, key: (string | null)[]][];
 
-/** Ids of rows that people touched, with those that the rows have in the new file. */
+/** Ids of rows that people touched, with those that the rows have in the new file, if it has them. */
 export async function findTwins(
   services: Services,
-  { base, next, revised }: Sides,
+  { base, next, revised, hasKeptIds }: Sides,
   before: Map<number, Cells>,
   now: Map<number, Cells>,
 ): Promise<Map<number, number>> {
-  const key = await findKey(services, base, next, revised);
-  if (key.length === 0) return alignRows(services, base, next, listShared(revised.columns), [...before.keys()]);
+  const twins = hasKeptIds
+    ? new Map([...before.keys()].map((id) => [id, id]))
+    : await matchTouched(services, { base, next, revised }, before);
+  const key = await findKey(services, base, next, revised.columns);
+  if (key.length === 0) return twins;
   const [ofBase, ofNext] = [key.map((column) => column.base), key.map((column) => column.next)];
-  const twins = await findByKey(services, next, ofNext, readKeys(before, ofBase));
   // Rows that people added, and now the file, too.
   const ofCurrent = key.map(({ current, next: { type } }) => (current?.type === type ? current : null));
   const added = readKeys(new Map([...now].filter(([rowId]) => !before.has(rowId))), ofCurrent);
@@ -40,15 +43,18 @@ export async function findTwins(
   return twins;
 }
 
-/** The columns that tell rows apart, in the old file and in the new one; none: no columns do. */
-async function findKey(services: Services, base: TableAt, next: TableAt, revised: RevisedColumns): Promise<SharedColumn[]> {
-  const candidates = listKeyCandidates(revised.columns);
-  for (let length = 1; length <= candidates.length; length += 1) {
-    const key = candidates.slice(0, length);
-    const [ofBase, ofNext] = [key.map((column) => column.base), key.map((column) => column.next)];
-    if ((await isKey(services, base, ofBase)) && (await isKey(services, next, ofNext))) return key;
-  }
-  return [];
+async function matchTouched(
+  services: Services,
+  { base, next, revised }: Omit<Sides, 'current' | 'hasKeptIds'>,
+  before: Map<number, Cells>,
+): Promise<Map<number, number>> {
+  const matched = before.size > 0 ? await matchRows(services, base, next, revised.columns) : null;
+  const twins = new Map<number, number>();
+  matched?.matcher.after.forEach((position, k) => {
+    const id = matched.idsBefore[k] as number;
+    if (position >= 0 && before.has(id)) twins.set(id, matched.idsAfter[position] as number);
+  });
+  return twins;
 }
 
 function readKeys(rows: Map<number, Cells>, columns: (ColumnRecord | null)[]): Keys {

@@ -7,7 +7,7 @@ import { baseOfFile } from '../../core/structuring/names.ts';
 import type { SheetExtent } from '../../schema/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { type JobRecord, updateJob, updateJobInTx } from '../../store/pg/jobs.ts';
+import { type IngestJob, updateJob, updateJobInTx } from '../../store/pg/jobs.ts';
 import {
   claimStructuring,
   deleteStructuringClaim,
@@ -23,11 +23,13 @@ import {
 import { reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
+import { requestPayment } from '../billing/startPayments.ts';
 import { reserveCredits } from '../credits/reserveCredits.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
 import { requireAsker } from '../jobs/requireAsker.ts';
 import { withRoomForTables } from '../storage/withRoom.ts';
+import { retryOnMove } from '../tables/editTable.ts';
 import { abandonIfGone, endIngest, fallBack, refuseIngest } from './endIngest.ts';
 import { landTable, type RawDraft, type WrittenTable } from './landTables.ts';
 import { fileOfIngest } from './readSourceFile.ts';
@@ -41,7 +43,7 @@ import type { RawSheet } from './writeRaw.ts';
  * that cannot be read, and then leaves nothing behind.
  */
 export async function landRaw(services: Services, jobId: string, activity: ActivityContext): Promise<'structure' | 'over'> {
-  const job = await openJob(services, jobId, 'ingest');
+  const job = await openJob(services, jobId, 'ingest', 'file_link');
   if (!job) return 'over';
   await updateJob(services.db.orm, jobId, { status: 'running', ...(job.stage === null ? { stage: 'read' } : {}) });
   try {
@@ -49,7 +51,7 @@ export async function landRaw(services: Services, jobId: string, activity: Activ
     await requireAsker(services, job, 'editor');
     const added = (!job.input.landed && draft?.tables) || [];
     const commit = () => retryOnTakenName(() => commitForJob(services, job, (tx, current) => land(services, tx, current, draft)));
-    return (await withRoomForTables(services, job.accountId, added, commit)) ?? 'over';
+    return (await withRoomForTables(services, job.accountId, added, () => retryOnMove(commit))) ?? 'over';
   } catch (error) {
     if (!isFinal(error)) throw error;
     await commitForJob(services, job, (tx, current) => refuseIngest(tx, current, toProblem(error)));
@@ -57,7 +59,7 @@ export async function landRaw(services: Services, jobId: string, activity: Activ
   }
 }
 
-async function prepareRaw(services: Services, job: JobRecord<'ingest'>, activity: ActivityContext): Promise<RawDraft | null> {
+async function prepareRaw(services: Services, job: IngestJob, activity: ActivityContext): Promise<RawDraft | null> {
   const { input } = job;
   const source = await findSourceById(services.db.orm, input.sourceId);
   if (!source) throw new Error(`job ${job.id} is about a source that is gone`);
@@ -76,7 +78,7 @@ async function prepareRaw(services: Services, job: JobRecord<'ingest'>, activity
 
 async function scanFile(
   services: Services,
-  job: JobRecord<'ingest'>,
+  job: IngestJob,
   source: SourceRecord,
   landed: LandedTable[],
   activity: ActivityContext,
@@ -134,7 +136,7 @@ async function scanFile(
   return { tables, extents };
 }
 
-async function land(services: Services, tx: Tx, job: JobRecord<'ingest'>, draft: RawDraft | null): Promise<'structure' | 'over'> {
+async function land(services: Services, tx: Tx, job: IngestJob, draft: RawDraft | null): Promise<'structure' | 'over'> {
   const { input } = job;
   // An earlier run of this activity stored the tables but could not report it.
   if (input.landed) return 'structure';
@@ -158,7 +160,7 @@ async function land(services: Services, tx: Tx, job: JobRecord<'ingest'>, draft:
     return 'over';
   }
   const extents = (input.revise && draft ? draft.extents : source.extents) ?? [];
-  const paid = await payAhead(tx, job, source, extents, services.config.credits === 'unlimited');
+  const paid = await payAhead(services, tx, job, source, extents);
   if (paid === 'building' || paid === 'no_credits') {
     await fallBack(tx, job, paid);
     return 'over';
@@ -168,11 +170,11 @@ async function land(services: Services, tx: Tx, job: JobRecord<'ingest'>, draft:
 
 /** Content that was paid for before is free; content that is being structured right now is not structured twice. */
 async function payAhead(
+  services: Services,
   tx: Tx,
-  job: JobRecord<'ingest'>,
+  job: IngestJob,
   source: SourceRecord,
   extents: SheetExtent[],
-  unlimited: boolean,
 ): Promise<'building' | 'no_credits' | 'free' | 'reserved'> {
   const { sha256: contentHash, format } = fileOfIngest(source, job.input);
   // A text file of one line is a header without records: there is nothing to structure.
@@ -185,13 +187,14 @@ async function payAhead(
     workbookId: source.workbookId,
     jobId: job.id,
     amount,
-    unlimited,
+    unlimited: services.config.credits === 'unlimited',
+    whenLow: () => requestPayment(services, source.accountId),
   });
   if (reserved === 'no_credits') await deleteStructuringClaim(tx, job.id);
   return reserved;
 }
 
-async function goOn(tx: Tx, job: JobRecord<'ingest'>, source: SourceRecord): Promise<'structure'> {
+async function goOn(tx: Tx, job: IngestJob, source: SourceRecord): Promise<'structure'> {
   const { input } = job;
   await updateJobInTx(tx, job.id, { stage: 'structure', done: 0, total: null, input: { ...input, landed: true } });
   if (input.structuring === 'defer' && !input.revise)

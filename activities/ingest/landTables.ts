@@ -8,8 +8,9 @@ import type { ColumnRecord, Layer, TableAt } from '../../core/table/table.ts';
 import type { SheetExtent } from '../../schema/index.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { restoreTable } from '../../store/pg/restore.ts';
-import { insertLandings, type LandingRecord, type SourceRecord } from '../../store/pg/sources.ts';
-import { insertTable, markStale, raiseCounters } from '../../store/pg/tables.ts';
+import { insertLandings, type LandingRecord, moveLanding, type SourceRecord } from '../../store/pg/sources.ts';
+import { markStale } from '../../store/pg/tableEdits.ts';
+import { insertTable, raiseCounters } from '../../store/pg/tables.ts';
 import { beginEventId, makeId } from '../../store/services.ts';
 import { openConflicts } from '../merge/openConflicts.ts';
 import { applyEdit } from '../tables/editTable.ts';
@@ -28,6 +29,10 @@ export interface WrittenTable {
   /** Row ids are this plus the row's position, or in a raw table its row number in the sheet. */
   rowBase: number;
   maxRowId: number;
+  /** Rows that the file before had keep their ids; others have new ones. */
+  hasKeptIds?: true;
+  /** The new file leaves the table as it is: no version is made, and there are no layers. */
+  isSame?: true;
   /** Segments; the log layer is added on top. */
   layers: Layer[];
   /** Blob key of the cells each row came from, as (row number, column_id, sheet_row, sheet_column). Null for raw tables. */
@@ -109,6 +114,12 @@ export async function relandTable(tx: Tx, landing: Landing, before: TableAt, car
   if (carried) await openConflicts(tx, before.table, carried.conflicts, { kind: 'overwrite', branchId: null, editVersion });
 }
 
+/** Runs inside the transaction: the table stays as it is, and the newest bytes of its source count as its origin. */
+export async function keepLanding(tx: Tx, landing: Omit<Landing, 'name'>): Promise<void> {
+  const { table, source } = landing;
+  await moveLanding(tx, { tableId: table.tableId, sourceId: source.id, revision: source.revision }, describeLanding(landing));
+}
+
 async function writeDown(
   tx: Tx,
   { source, revision, table, name, position }: Landing,
@@ -116,29 +127,29 @@ async function writeDown(
   editVersion: number,
   kind: 'table.create' | 'source.revise',
 ) {
-  await insertLandings(tx, [
-    {
-      tableId,
-      builtName: table.name,
-      editVersion,
-      sourceId: source.id,
-      revision,
-      role: table.role,
-      position,
-      sheet: table.sheet,
-      regionId: table.regionId,
-      range: table.range,
-      minRow: table.rowBase + 1,
-      maxRow: table.maxRowId,
-      rowBase: table.rowBase,
-      provenanceKey: table.provenanceKey,
-      keptKey: table.kept?.key ?? null,
-      keptFormulas: table.kept?.formulas ?? 0,
-    },
-  ]);
+  await insertLandings(tx, [{ tableId, editVersion, ...describeLanding({ source, revision, table, position }) }]);
   const formulasKey = table.kept && table.kept.formulas > 0 ? table.kept.key : null;
   tx.note(
     source.workbookId,
     tableLanded(kind, source, { table: { id: tableId, name }, editVersion, revision, rows: table.rowCount, formulasKey }),
   );
+}
+
+function describeLanding({ source, revision, table, position }: Omit<Landing, 'name'>) {
+  return {
+    builtName: table.name,
+    sourceId: source.id,
+    revision,
+    role: table.role,
+    position,
+    sheet: table.sheet,
+    regionId: table.regionId,
+    range: table.range,
+    minRow: table.rowBase + 1,
+    maxRow: table.maxRowId,
+    rowBase: table.rowBase,
+    provenanceKey: table.provenanceKey,
+    keptKey: table.kept?.key ?? null,
+    keptFormulas: table.kept?.formulas ?? 0,
+  };
 }

@@ -2,7 +2,7 @@ import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import { namingOf } from '../../core/structuring/index.ts';
 import { nameArchivedRaw } from '../../core/structuring/names.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { type JobRecord, updateJob } from '../../store/pg/jobs.ts';
+import { type IngestJob, updateJob } from '../../store/pg/jobs.ts';
 import { findDraft, type LandedTable, listDerivedNames, listLanded } from '../../store/pg/sources.ts';
 import type { Services } from '../../store/services.ts';
 import { tagStructured } from '../governance/tagLanded.ts';
@@ -20,7 +20,7 @@ import { openTableNames, retryOnTakenName } from './tableNames.ts';
 
 /** Last step of an ingest: puts the prepared tables into the workbook, in one transaction. */
 export async function promote(services: Services, jobId: string): Promise<'over'> {
-  const job = await openJob(services, jobId, 'ingest');
+  const job = await openJob(services, jobId, 'ingest', 'file_link');
   if (!job) return 'over';
   const raw = await findDraft<RawDraft>(services.db.orm, jobId, 'raw');
   const structured = await findDraft<StructuredDraft>(services.db.orm, jobId, 'tables');
@@ -35,9 +35,11 @@ export async function promote(services: Services, jobId: string): Promise<'over'
   const isRevision = job.input.revise !== undefined;
   try {
     const added = [...((isRevision && raw?.tables) || []), ...(structured?.tables ?? [])];
-    const commit = (change: (tx: Tx, current: JobRecord<'ingest'>) => Promise<void>) =>
-      withRoomForTables(services, job.accountId, added, () => retryOnTakenName(() => commitForJob(services, job, change)));
-    if (!isRevision) await commit((tx, current) => takeOver(tx, current, structured));
+    const commit = (change: (tx: Tx, current: IngestJob) => Promise<void>) =>
+      withRoomForTables(services, job.accountId, added, () =>
+        retryOnTakenName(() => commitForJob<void, IngestJob['kind']>(services, job, change)),
+      );
+    if (!isRevision) await retryOnMove(() => commit((tx, current) => takeOver(tx, current, structured)));
     else if (!raw) throw new Error(`job ${job.id} has nothing to promote`);
     else
       await retryOnMove(async () => {
@@ -55,7 +57,7 @@ export async function promote(services: Services, jobId: string): Promise<'over'
 }
 
 /** Structured tables get the file's name; the raw tables they were made from are archived. */
-async function takeOver(tx: Tx, job: JobRecord<'ingest'>, draft: StructuredDraft | null): Promise<void> {
+async function takeOver(tx: Tx, job: IngestJob, draft: StructuredDraft | null): Promise<void> {
   if (!draft) throw new Error(`job ${job.id} has nothing to promote`);
   const source = await lockAll(tx, job);
   if (await abandonIfGone(tx, job, source)) return;

@@ -3,10 +3,11 @@ import { type NameRegistry, nameArchivedRaw } from '../../core/structuring/names
 import { type Naming, namingOf } from '../../core/structuring/naming.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import type { JobRecord } from '../../store/pg/jobs.ts';
+import type { IngestJob } from '../../store/pg/jobs.ts';
 import { placeTable } from '../../store/pg/restore.ts';
 import type { LandedTable, SourceRecord } from '../../store/pg/sources.ts';
-import { listTablesById, VersionMoved } from '../../store/pg/tables.ts';
+import { VersionMoved } from '../../store/pg/tableEdits.ts';
+import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { tagRevised } from '../governance/tagLanded.ts';
 import { prepareCarry } from './carryEdits.ts';
@@ -23,7 +24,7 @@ interface Revision {
 }
 
 /** Plans what people did to the tables on top of the new content. Archived tables take no edits: those stay in their history. */
-export async function prepareRevision(services: Services, job: JobRecord<'ingest'>, revision: Revision): Promise<CarriedByTable> {
+export async function prepareRevision(services: Services, job: IngestJob, revision: Revision): Promise<CarriedByTable> {
   const { raw, structured } = revision;
   const carried = new Map<string, CarriedEdits>();
   const written = new Map([...raw.tables, ...(structured?.tables ?? [])].map((table) => [table.tableId, table]));
@@ -32,7 +33,7 @@ export async function prepareRevision(services: Services, job: JobRecord<'ingest
     // Rows of a sheet stay in its order, so what was added to its raw copy comes last.
     const keepsIds = landed.landing.role !== 'raw' || isRecordFormat(job.input.revise?.format ?? '');
     const codeRef = `${job.input.sourceId}@${job.input.revision}`;
-    const edits = table && (await prepareCarry(services, landed, table, { keepsIds, codeRef }));
+    const edits = table && !table.isSame && (await prepareCarry(services, landed, table, { keepsIds, codeRef }));
     if (edits) carried.set(landed.table.id, edits);
   }
   return carried;
@@ -44,12 +45,7 @@ const isCarried = (landed: LandedTable) => isEdited(landed) && landed.table.stat
  * New bytes for a source: makes the next version of its tables, adds new ones, and archives those that the new bytes do not
  * fill.
  */
-export async function promoteRevision(
-  tx: Tx,
-  job: JobRecord<'ingest'>,
-  { raw, structured }: Revision,
-  carried: CarriedByTable,
-): Promise<void> {
+export async function promoteRevision(tx: Tx, job: IngestJob, { raw, structured }: Revision, carried: CarriedByTable): Promise<void> {
   const source = await lockAll(tx, job);
   if (await abandonIfGone(tx, job, source)) return;
   const landed = await listMadeTables(tx.orm, source.id);
@@ -58,9 +54,12 @@ export async function promoteRevision(
     landed.map(({ table }) => table.id),
   );
   const before = new Map(current.map((at) => [at.table.id, at]));
-  const made = new Set([...raw.tables, ...(structured?.tables ?? [])].map((table) => table.tableId));
+  const written = [...raw.tables, ...(structured?.tables ?? [])];
+  const made = new Set(written.map((table) => table.tableId));
+  const same = new Set(written.flatMap((table) => (table.isSame ? [table.tableId] : [])));
   const hasMoved = ({ table }: LandedTable) => carried.get(table.id)?.editVersion !== table.editVersion;
-  if (landed.some((each) => made.has(each.table.id) && isCarried(each) && hasMoved(each))) throw new VersionMoved();
+  const isMerged = ({ table }: LandedTable) => made.has(table.id) && !same.has(table.id);
+  if (landed.some((each) => isMerged(each) && isCarried(each) && hasMoved(each))) throw new VersionMoved();
   for (const { table } of landed) if (!made.has(table.id) && table.state === 'active') await archiveTable(tx, source, table, table.name);
   const names = await openTableNames(tx, source.workbookId);
   const structuredBefore = landed.flatMap(({ landing }) => (landing.role === 'raw' ? [] : [landing.sheet]));
@@ -77,7 +76,7 @@ export async function promoteRevision(
   await tagRevised(tx, source, { raw: raw.tables, structured: structured?.tables ?? [] }, before);
   const { revision, revise: bytes } = job.input;
   const fields = { ...bytes, revision, extents: raw.extents };
-  if (structured) await endStructured(tx, job, source, structured, fields);
+  if (structured) await endStructured(tx, job, source, structured, fields, same);
   else await endIngest(tx, job, source, { structuring: 'skipped', fields });
 }
 
@@ -85,14 +84,7 @@ export async function promoteRevision(
  * The raw tables of a revision. One is archived when its sheet is structured for the first time, and made active again when its
  * sheet is no longer understood; otherwise its state stays.
  */
-async function relandRaw(
-  tx: Tx,
-  job: JobRecord<'ingest'>,
-  source: SourceRecord,
-  tables: WrittenTable[],
-  sheets: Sheets,
-  names: NameRegistry,
-) {
+async function relandRaw(tx: Tx, job: IngestJob, source: SourceRecord, tables: WrittenTable[], sheets: Sheets, names: NameRegistry) {
   const { revision } = job.input;
   for (const [position, table] of tables.entries()) {
     const landing = { source, revision, table, position };

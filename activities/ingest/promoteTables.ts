@@ -2,19 +2,19 @@ import { rawTableArchived } from '../../core/journal/sourceNotes.ts';
 import type { NameRegistry } from '../../core/structuring/names.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import type { JobRecord } from '../../store/pg/jobs.ts';
+import type { IngestJob } from '../../store/pg/jobs.ts';
 import { lockTables, placeTable } from '../../store/pg/restore.ts';
 import { finishStructuring, type LandedTable, lockSource, putStructured, type SourceRecord } from '../../store/pg/sources.ts';
 import { holdTagsNow } from '../../store/pg/tagFlows.ts';
 import { settleCredits } from '../credits/settleCredits.ts';
 import { endIngest } from './endIngest.ts';
-import { type CarriedEdits, landTable, relandTable, type WrittenTable } from './landTables.ts';
+import { type CarriedEdits, keepLanding, landTable, relandTable, type WrittenTable } from './landTables.ts';
 import type { StructuredDraft } from './structure.ts';
 
 export type CarriedByTable = ReadonlyMap<string, CarriedEdits>;
 
 /** Holds tags, then locks the source and the workbook's tables by ascending id, in the same order as every change. */
-export async function lockAll(tx: Tx, job: JobRecord<'ingest'>): Promise<SourceRecord> {
+export async function lockAll(tx: Tx, job: IngestJob): Promise<SourceRecord> {
   if (job.workbookId) await holdTagsNow(tx, job.workbookId);
   const source = (await lockSource(tx, job.input.sourceId)) as SourceRecord;
   await lockTables(tx, source.workbookId, []);
@@ -28,7 +28,7 @@ export async function archiveTable(tx: Tx, source: SourceRecord, table: LandedTa
 
 export async function landAll(
   tx: Tx,
-  job: JobRecord<'ingest'>,
+  job: IngestJob,
   source: SourceRecord,
   tables: WrittenTable[],
   names: NameRegistry,
@@ -41,7 +41,8 @@ export async function landAll(
     const at = before.get(table.tableId);
     // Places structured tables after the raw tables of the source.
     const landing = { source, revision, table, position: 10_000 + index };
-    if (at) await relandTable(tx, { ...landing, name: at.table.name }, at, carried.get(table.tableId) ?? null);
+    if (at && table.isSame) await keepLanding(tx, landing);
+    else if (at) await relandTable(tx, { ...landing, name: at.table.name }, at, carried.get(table.tableId) ?? null);
     else await landTable(tx, { ...landing, name: names.claim(table.name, table.sheet) });
     const inputId = rawBySheet.get(table.sheet);
     if (inputId && inputId !== table.tableId) await putStructured(tx, { tableId: table.tableId, inputId, flows: table.flows ?? null });
@@ -50,10 +51,11 @@ export async function landAll(
 
 export async function endStructured(
   tx: Tx,
-  job: JobRecord<'ingest'>,
+  job: IngestJob,
   source: SourceRecord,
   { spec }: StructuredDraft,
   fields: Partial<SourceRecord>,
+  same: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const contentHash = fields.sha256 ?? source.sha256;
   const isNew = await finishStructuring(tx, { accountId: source.accountId, contentHash, jobId: job.id, filename: source.name, spec });
@@ -61,6 +63,7 @@ export async function endStructured(
   await endIngest(tx, job, source, {
     structuring: 'structured',
     creditsCharged,
+    same,
     fields: { ...fields, spec, specVersion: source.specVersion + 1 },
   });
 }

@@ -3,7 +3,7 @@ import { MAX_ROWS } from '../../core/a1/address.ts';
 import type { RecordFormat } from '../../core/records/records.ts';
 import { baseOfFile } from '../../core/structuring/names.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
-import type { JobRecord } from '../../store/pg/jobs.ts';
+import type { IngestJob } from '../../store/pg/jobs.ts';
 import type { LandedTable, SourceRecord } from '../../store/pg/sources.ts';
 import { listTablesById, reserveRows } from '../../store/pg/tables.ts';
 import { makeId, type Services } from '../../store/services.ts';
@@ -18,7 +18,7 @@ import { workOnFile } from './workOnFile.ts';
 /** Writes the one table of a file of records, with the types that the file gives. A revision goes into the existing table. */
 export async function scanRecords(
   services: Services,
-  job: JobRecord<'ingest'>,
+  job: IngestJob,
   source: SourceRecord,
   file: SourceFile & { format: RecordFormat },
   landed: LandedTable[],

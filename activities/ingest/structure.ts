@@ -1,7 +1,7 @@
 import { isFinal } from '../../core/jobs/endings.ts';
 import type { ParseSpec } from '../../core/structuring/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
-import type { JobRecord } from '../../store/pg/jobs.ts';
+import type { IngestJob } from '../../store/pg/jobs.ts';
 import {
   findDraft,
   findSourceById,
@@ -16,12 +16,13 @@ import { makeId, type Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
 import { commitForJob, openJob } from '../jobs/commitForJob.ts';
 import { reportProgress } from '../jobs/reportProgress.ts';
+import { type ChosenIds, chooseRowIds } from './chooseRowIds.ts';
 import { fallBack } from './endIngest.ts';
 import type { MadeTable } from './fileProgram/requests.ts';
 import { findNaming } from './findNaming.ts';
 import { keepTables } from './keepTables.ts';
 import type { WrittenTable } from './landTables.ts';
-import { nameAsLanded } from './listMadeTables.ts';
+import { listMadeTables, nameAsLanded } from './listMadeTables.ts';
 import { matchColumns } from './matchColumns.ts';
 import { fileOfIngest } from './readSourceFile.ts';
 import { workOnFile } from './workOnFile.ts';
@@ -37,7 +38,7 @@ export interface StructuredDraft {
 
 /** Second half of an ingest: writes the tables of each sheet, to be promoted next. */
 export async function structure(services: Services, jobId: string, activity: ActivityContext): Promise<'promote' | 'over'> {
-  const job = await openJob(services, jobId, 'ingest');
+  const job = await openJob(services, jobId, 'ingest', 'file_link');
   if (!job) return 'over';
   if (job.input.structuring === 'skip' || (await findDraft(services.db.orm, jobId, 'tables'))) return 'promote';
   try {
@@ -51,7 +52,7 @@ export async function structure(services: Services, jobId: string, activity: Act
   }
 }
 
-async function structureFile(services: Services, job: JobRecord<'ingest'>, activity: ActivityContext): Promise<StructuredDraft> {
+async function structureFile(services: Services, job: IngestJob, activity: ActivityContext): Promise<StructuredDraft> {
   const source = (await findSourceById(services.db.orm, job.input.sourceId)) as SourceRecord;
   const file = fileOfIngest(source, job.input);
   const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
@@ -67,14 +68,45 @@ async function structureFile(services: Services, job: JobRecord<'ingest'>, activ
     });
     const places = await placeTables(services, job, source, tables);
     const progress = reportProgress(services, job.id, 'structure');
-    const written = await keepTables(open, tables, places, progress.step);
+    const first = await keepTables(open, tables, places, progress.step);
+    const chosen = job.input.revise ? await chooseIds(services, source, first) : [];
+    const isFound = chosen.some(Boolean);
+    const numbered = places.map((place, i) => ({ ...place, ...(chosen[i] ? { rowIds: chosen[i].rowIds } : {}) }));
+    const written = isFound ? await keepTables(open, tables, numbered, progress.step) : first;
+    if (isFound) await dropFiles(services, first.flatMap(listFiles));
+    const same = written.filter((_, i) => chosen[i]?.isSame);
+    await dropFiles(services, same.flatMap(listSegments));
+    for (const table of same) Object.assign(table, { layers: [], isSame: true });
     await progress.settle();
     return { tables: written, spec, understood };
   });
 }
 
+/**
+ * Rows of a revision that are found again keep their ids. Which those are is known once the tables are written, so they are
+ * written once more. Null for a table whose rows are all new.
+ */
+async function chooseIds(services: Services, source: SourceRecord, written: WrittenTable[]): Promise<(ChosenIds | null)[]> {
+  const landed = new Map((await listMadeTables(services.db.orm, source.id)).map(({ landing }) => [landing.tableId, landing.editVersion]));
+  const chosen: (ChosenIds | null)[] = [];
+  for (const table of written) {
+    const version = landed.get(table.tableId);
+    chosen.push(version === undefined ? null : await chooseRowIds(services, version, table));
+  }
+  return chosen;
+}
+
+const listSegments = ({ layers }: WrittenTable) => layers.flatMap((layer) => (layer.kind === 'log' ? [] : [layer.key]));
+
+const listFiles = (table: WrittenTable) => [...listSegments(table), ...[table.provenanceKey, table.kept?.key].flatMap((key) => key ?? [])];
+
+/** What cannot be removed now is collected later. */
+async function dropFiles({ blobs }: Services, keys: string[]): Promise<void> {
+  for (const key of keys) await blobs.remove(key).catch(() => {});
+}
+
 /** New tables get new ids; tables that a revision makes again keep their ids and those of their columns. */
-async function placeTables(services: Services, job: JobRecord<'ingest'>, source: SourceRecord, made: MadeTable[]): Promise<TableTarget[]> {
+async function placeTables(services: Services, job: IngestJob, source: SourceRecord, made: MadeTable[]): Promise<TableTarget[]> {
   const landed = job.input.revise ? await listLanded(services.db.orm, [source.id]) : [];
   const ids = landed.map(({ table }) => table.id);
   const before = new Map((await listTablesById(services.db.pool, ids)).map((at) => [at.table.id, at]));

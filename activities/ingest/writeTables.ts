@@ -1,6 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Grid } from '../../core/grid/grid.ts';
 import type { Flows } from '../../core/lineage/flows.ts';
+import type { IdRun } from '../../core/merge/rowMatcher.ts';
 import type { OutputTable } from '../../core/structuring/index.ts';
 import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
@@ -10,6 +11,7 @@ import { csvField, type DraftStorage, type FileColumn, type LineForm, type Writt
 import { keptColumns, provenanceColumns, provenanceRuns } from '../../store/tables/sourceCells.ts';
 import type { WrittenTable } from './landTables.ts';
 import { type FormulaCell, listFormulas } from './listFormulas.ts';
+import { RowOrder } from './rowOrder.ts';
 
 export interface TablesWatch {
   /** Rows so far, and their total. */
@@ -25,6 +27,8 @@ export interface TableTarget {
   rowBase: number;
   /** Column ids by position. */
   columnIds: number[];
+  /** The ids of the rows in their order, if they are not those after `rowBase`. */
+  rowIds?: IdRun[];
 }
 
 /** Limits of the files of a table. */
@@ -123,6 +127,7 @@ const widest = 2 ** 15;
 class TableWork {
   /** Different runs of neighbouring cells, as (column id, sheet column, length) in one number: few, as rows are alike. */
   private readonly runs = new Set<number>();
+  private readonly order: RowOrder;
 
   constructor(
     private readonly table: OutputTable,
@@ -130,7 +135,9 @@ class TableWork {
     private readonly place: TableTarget,
     private readonly write: WriteFile,
     private readonly limits: TableLimits,
-  ) {}
+  ) {
+    this.order = new RowOrder(table.rows.length, place.rowBase, place.rowIds);
+  }
 
   /** 0 for no column. */
   private idOf(position: number): number {
@@ -143,9 +150,9 @@ class TableWork {
       ...this.table.columns.map(({ type }, k) => ({ id: this.idOf(k), name: innerName(this.idOf(k)), type })),
     ];
     const layers: Layer[] = [];
-    for (const [from, to] of cutSegments(this.table.rows, this.limits)) {
+    for (const [from, to] of cutSegments(this.table.rows, this.order, this.limits)) {
       const file = await this.write(columns, this.rowLines(from, to));
-      layers.push({ kind: 'segment', ...file, rows: to - from, minRow: this.place.rowBase + from + 1, maxRow: this.place.rowBase + to });
+      layers.push({ kind: 'segment', ...file, rows: to - from, minRow: this.order.idAt(from), maxRow: this.order.idAt(to - 1) });
       wrote(to - from);
     }
     return layers;
@@ -156,7 +163,7 @@ class TableWork {
     const provenanceKey = await this.writeProvenance();
     const kept = await this.writeKept();
     const { length: rowCount } = rows;
-    const maxRowId = this.place.rowBase + rowCount;
+    const maxRowId = rowCount > 0 ? this.order.idAt(rowCount - 1) : this.order.rowBase;
     return {
       tableId: this.place.tableId,
       name,
@@ -166,7 +173,8 @@ class TableWork {
       range,
       columns: columns.map((column, k) => ({ id: this.idOf(k), ...column })),
       rowCount,
-      rowBase: this.place.rowBase,
+      rowBase: this.order.rowBase,
+      ...(this.place.rowIds ? { hasKeptIds: true as const } : {}),
       maxRowId,
       layers,
       provenanceKey,
@@ -181,8 +189,10 @@ class TableWork {
 
   private *rowLines(from: number, to: number): Generator<string> {
     for (let n = from; n < to; n += 1) {
-      let line = String(this.place.rowBase + n + 1);
-      for (const value of this.table.rows[n] ?? []) line += `,${typeof value === 'string' || value === null ? csvField(value) : value}`;
+      const position = this.order.positionAt(n);
+      let line = String(this.order.idOf(position));
+      for (const value of this.table.rows[position] ?? [])
+        line += `,${typeof value === 'string' || value === null ? csvField(value) : value}`;
       yield line;
     }
   }
@@ -190,9 +200,10 @@ class TableWork {
   private *provenanceLines(): Generator<string> {
     const { offsets, cells, columns } = this.table.provenance;
     const { rows: sheetRows, columns: sheetColumns } = this.grid;
-    for (let n = 0; n < this.table.rows.length; n += 1) {
-      const end = offsets[n + 1] ?? 0;
-      for (let k = offsets[n] ?? 0; k < end; ) {
+    for (let n = 0; n < this.order.count; n += 1) {
+      const position = this.order.positionAt(n);
+      const end = offsets[position + 1] ?? 0;
+      for (let k = offsets[position] ?? 0; k < end; ) {
         const [cell = 0, column = -1] = [cells[k], columns[k]];
         const [sheetRow = 0, sheetColumn = 0] = [sheetRows[cell], sheetColumns[cell]];
         let length = 1;
@@ -202,7 +213,7 @@ class TableWork {
           sheetColumns[cells[at] ?? 0] === sheetColumn + step;
         while (k + length < end && isNext(k + length, length)) length += 1;
         this.runs.add((this.idOf(column) * widest + sheetColumn) * widest + length);
-        yield `${n + 1},${this.idOf(column)},${sheetRow},${sheetColumn},${length}`;
+        yield `${this.order.numberOf(position)},${this.idOf(column)},${sheetRow},${sheetColumn},${length}`;
         k += length;
       }
     }
@@ -238,7 +249,7 @@ class TableWork {
     const lineOf = ({ row, column, stored, formula }: FormulaCell) => {
       counts.formulas += 1;
       if (stored !== null) counts.values += 1;
-      return `${row + 1},${this.idOf(column)},${csvField(stored)},${csvField(formula)}`;
+      return `${this.order.numberOf(row)},${this.idOf(column)},${csvField(stored)},${csvField(formula)}`;
     };
     yield lineOf(first);
     for (const cell of rest) yield lineOf(cell);
@@ -246,19 +257,19 @@ class TableWork {
 }
 
 /** Spans of rows small enough for a file, by the largest size their values can have. */
-function cutSegments(rows: StoredValue[][], limits: TableLimits): [from: number, to: number][] {
+function cutSegments(rows: StoredValue[][], order: RowOrder, limits: TableLimits): [from: number, to: number][] {
   const most = 0.9 * limits.fileBytes;
   const spans: [number, number][] = [];
   let [from, bytes] = [0, 0];
-  rows.forEach((row, n) => {
-    const own = countBytes(row);
+  for (let n = 0; n < order.count; n += 1) {
+    const own = countBytes(rows[order.positionAt(n)] ?? []);
     if (n > from && (n - from >= limits.fileRows || bytes + own > most)) {
       spans.push([from, n]);
       [from, bytes] = [n, 0];
     }
     bytes += own;
-  });
-  if (rows.length > from) spans.push([from, rows.length]);
+  }
+  if (order.count > from) spans.push([from, order.count]);
   return spans;
 }
 

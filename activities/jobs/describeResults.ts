@@ -6,6 +6,7 @@ import { listSourcesById } from '../../store/pg/sources.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import { listTransformsById, type TransformRecord } from '../../store/pg/transforms.ts';
 import type { Services } from '../../store/services.ts';
+import { type DescribedLink, describeLinks } from '../fileLinks/describeLinks.ts';
 import { type DescribedSource, describeSources } from '../sources/describeSources.ts';
 
 /** What the results of jobs refer to, by id. What was deleted is missing. */
@@ -13,6 +14,7 @@ export interface ResultParts {
   sources: Map<string, DescribedSource>;
   tables: Map<string, TableRecord>;
   transforms: TransformRecord[];
+  fileLinks: Map<string, DescribedLink>;
   /** Of the sources that were analysed those of whose columns some may be hidden. */
   hiddenSources: Set<string>;
   /** Workbooks with column policies, whose cells results do not show. */
@@ -25,6 +27,7 @@ interface Mentions {
   withSourceTables?: boolean;
   tableIds?: string[];
   transformId?: string;
+  linkId?: string;
 }
 
 /** What the result of each kind of job refers to, so that a whole page is looked up at once. */
@@ -36,7 +39,7 @@ const mentions: { [Kind in JobKind]: (job: JobRecord<Kind>) => Mentions } = {
   recompute: () => ({}),
   review: () => ({}),
   restore: () => ({}),
-  file_link: () => ({}),
+  file_link: ({ input, result }) => ({ linkId: input.link.linkId, tableIds: result?.tableIds ?? [] }),
   delete_account: () => ({}),
 };
 
@@ -58,10 +61,14 @@ export async function describeResults(services: Services, jobs: JobRecord[]): Pr
     orm,
     mentioned.flatMap(({ transformId }) => transformId ?? []),
   );
+  const fileLinks = await describeLinks(
+    orm,
+    mentioned.flatMap(({ linkId }) => linkId ?? []),
+  );
   const analyzed = jobs.flatMap((job) => (job.kind === 'analyze' ? [job.input.sourceId] : []));
   const reviewed = new Set(jobs.flatMap(({ kind, workbookId }) => (kind === 'review' && workbookId !== null ? [workbookId] : [])));
   const [hiddenSources, governed] = await Promise.all([listHiddenSources(pool, analyzed), listGoverned(orm, [...reviewed])]);
-  return { sources, tables, transforms, hiddenSources, governed };
+  return { sources, tables, transforms, fileLinks, hiddenSources, governed };
 }
 
 function hasResult(job: JobRecord): boolean {

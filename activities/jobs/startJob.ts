@@ -26,7 +26,6 @@ export async function startJob(services: Services, job: JobRecord): Promise<void
   try {
     const { client } = await services.temporal();
     const { workflow } = kindOf(job);
-    if (workflow === null) throw new Error(`jobs of kind ${job.kind} have no workflow`);
     await client.workflow.start(workflow, {
       workflowId: job.workflowId,
       workflowIdConflictPolicy: 'USE_EXISTING',
@@ -45,8 +44,9 @@ export async function startJob(services: Services, job: JobRecord): Promise<void
   }
 }
 
-/** The file that the job is about, and the table that it appends to. */
+/** The file or account that the job is about, and the table that it appends to. */
 async function nameSubject(services: Services, job: JobRecord): Promise<string> {
+  if (job.kind === 'delete_account') return job.input.accountId;
   const { sourceId, append } = job.input as { sourceId?: string; append?: { table: string } | null };
   const source = sourceId === undefined ? null : await findSourceById(services.db.orm, sourceId);
   return [source?.name ?? job.workbookId ?? job.accountId, ...(append ? [`→ ${append.table}`] : [])].join(' ');

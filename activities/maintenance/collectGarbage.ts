@@ -12,6 +12,7 @@ import {
   recordGarbage,
   type WorkbookKey,
 } from '../../store/pg/garbage.ts';
+import { listDeletedAccounts } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
 
@@ -49,6 +50,7 @@ export async function collectBlobs(services: Services, after: string, activity: 
     suspected: 0,
     next: workbooks.length < workbooksAtATime ? null : (workbooks.at(-1)?.id ?? null),
   };
+  if (total.next === null) total.removed += await collectOrphans(services, activity);
   for (const workbook of workbooks) {
     activity.heartbeat();
     activity.signal?.throwIfAborted();
@@ -57,6 +59,22 @@ export async function collectBlobs(services: Services, after: string, activity: 
     total.suspected += suspected;
   }
   return total;
+}
+
+/**
+ * Removes blobs of accounts that were deleted in the last days: who wrote them was at work when the account went. Only of these,
+ * because what no account of this database has may belong to another installation.
+ */
+async function collectOrphans(services: Services, activity: ActivityContext): Promise<number> {
+  let removed = 0;
+  for (const accountId of await listDeletedAccounts(services.db.pool)) {
+    activity.signal?.throwIfAborted();
+    for await (const { key } of services.blobs.list(accountId)) {
+      activity.heartbeat();
+      if (await services.blobs.removeOld(key, new Date(Date.now() - graceMs))) removed += 1;
+    }
+  }
+  return removed;
 }
 
 async function collectWorkbook(

@@ -6,6 +6,7 @@ import type { Tx } from '../../store/pg/commit.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
 import type { Services } from '../../store/services.ts';
 import { requireScopes, requireWorkbook } from '../access.ts';
+import { requestPayment } from '../billing/startPayments.ts';
 import { reserveCredits } from '../credits/reserveCredits.ts';
 import { beginJob } from '../jobs/beginJob.ts';
 import { requireNamedTable } from '../tables/requireNamedTable.ts';
@@ -36,7 +37,9 @@ export async function prepareReview(
     if (mode === 'lint' && !judge) return { job: job as JobRecord };
     const amount = mode === 'agent' ? reviewCredits.agent : reviewCredits.judge;
     const unlimited = services.config.credits === 'unlimited';
-    const reserved = await reserveCredits(tx, { accountId: workbook.accountId, workbookId, jobId: job.id, amount, unlimited });
+    const { accountId } = workbook;
+    const whenLow = () => requestPayment(services, accountId);
+    const reserved = await reserveCredits(tx, { accountId, workbookId, jobId: job.id, amount, unlimited, whenLow });
     if (reserved === 'no_credits' && mode === 'agent')
       throw new DomainError(
         'out-of-credits',

@@ -55,7 +55,7 @@ export async function groupTables(services: Services, tables: TableAt[]): Promis
   return { groups: [...groups.values()], skipped };
 }
 
-/** The cells of a group as the caller may see them. Tables whose rows came or went since stand for themselves. */
+/** The cells of a group as the caller may see them. Tables of which it is not known where they stood are looked at by themselves. */
 export async function readRegions(
   services: Services,
   principal: Principal,
@@ -98,8 +98,9 @@ function toRegion({ visible, columns, rows, rowIds }: ReadTable): Region {
 
 const periodNames = new Set([namingOf({ naming: 'ja' }).period, namingOf({ naming: 'en' }).period]);
 
-/** Null: not all of its rows are known in the sheet. */
-async function placeTable(services: Services, read: ReadTable, { provenanceKey, rowBase }: LandingRecord): Promise<PlacedTable | null> {
+/** Null: it cannot be told where its rows belong in the sheet. */
+async function placeTable(services: Services, read: ReadTable, landing: LandingRecord): Promise<PlacedTable | null> {
+  const { provenanceKey, rowBase, editVersion } = landing;
   if (provenanceKey === null || !read.isWhole) return null;
   const placements = await readPlacements(services, provenanceKey, mostPlacements);
   if (!placements) return null;
@@ -109,9 +110,16 @@ async function placeTable(services: Services, read: ReadTable, { provenanceKey, 
     const [row, column] = [rowOf.get(rowBase + rowNumber), columnOf.get(columnId)];
     return row === undefined || column === undefined ? [] : [{ row, column, sheetRow, sheetColumn }];
   });
-  if (new Set(cells.map(({ row }) => row)).size < read.rows.length) return null;
   const periodColumn = read.columns.findIndex(({ name }) => periodNames.has(name));
-  return { name: read.visible.at.table.name, columns: read.columns, rows: read.rows, rowIds: read.rowIds, periodColumn, cells };
+  // A row that was added to one period has no row of a sheet.
+  if (periodColumn >= 0 && new Set(cells.map(({ row }) => row)).size < read.rows.length) return null;
+  const { rows, rowIds, columns, visible } = read;
+  // A cell of the sheet without a value says that there is none, unless somebody cleared it since.
+  const isBlank = ({ row, column }: PlacedTable['cells'][0]) => rows[row]?.[column] === null;
+  const blankRows = [...new Set(cells.filter(isBlank).map(({ row }) => rowIds[row] as number))];
+  const edited = blankRows.length === 0 ? new Set() : await listEdited(services, visible.at, editVersion, blankRows);
+  const kept = cells.filter((cell) => !isBlank(cell) || !edited.has(`${rowIds[cell.row]} ${columns[cell.column]?.id}`));
+  return { name: visible.at.table.name, columns, rows, rowIds, periodColumn, cells: kept };
 }
 
 interface FoundFormula {

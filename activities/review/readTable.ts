@@ -5,8 +5,8 @@ import { rowIdField, type VisibleColumn, type VisibleTable } from '../../core/ta
 import type { Services } from '../../store/services.ts';
 import { eachByteBatch } from '../../store/tables/readByteBatches.ts';
 
-/** What is held of a table at a time. */
-const most = { cells: 400_000, bytes: 48 * 1024 * 1024 };
+/** Of a table, however few its cells are. */
+const mostBytes = 48 * 1024 * 1024;
 /** Longer texts are told apart by their beginnings. */
 const mostText = 300;
 
@@ -24,7 +24,7 @@ export async function readTable(services: Services, visible: VisibleTable, signa
   const columns = visible.columns.filter(({ masked }) => !masked);
   const isNumber = columns.map(({ type }) => ['BIGINT', 'DOUBLE', 'DECIMAL'].includes(parseColumnType(type)?.kind ?? ''));
   const read: ReadTable = { visible, columns, rowIds: [], rows: [], isWhole: true };
-  const limit = Math.max(1, Math.floor(most.cells / Math.max(1, columns.length)));
+  const limit = Math.max(1, Math.floor(services.config.reviewCells / Math.max(1, columns.length)));
   let bytes = 0;
   if (columns.length === 0 || visible.at.rowCount === 0) return read;
   await eachByteBatch(
@@ -33,7 +33,7 @@ export async function readTable(services: Services, visible: VisibleTable, signa
     async (batch) => {
       signal?.throwIfAborted();
       bytes += batch.columns.reduce((sum, column) => sum + column.bytes.length, 0);
-      if (bytes > most.bytes) return;
+      if (bytes > mostBytes) return;
       const { texts } = decodeBatch(batch);
       read.rowIds.push(...readRowIds(batch));
       for (let row = 0; row < batch.rowCount; row += 1)

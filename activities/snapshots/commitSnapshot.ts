@@ -11,8 +11,8 @@ import {
   type SnapshotRecord,
   type SnapshotTable,
 } from '../../store/pg/snapshots.ts';
-import { VersionMoved } from '../../store/pg/tables.ts';
-import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
+import { VersionMoved } from '../../store/pg/tableEdits.ts';
+import type { VisibleWorkbook, WorkbookRecord } from '../../store/pg/workbooks.ts';
 
 export interface CommittedSnapshot {
   snapshot: SnapshotRecord;
@@ -22,7 +22,7 @@ export interface CommittedSnapshot {
 /** Commits the editing snapshot. Writes one row per table, so the cost does not depend on the number of rows. */
 export async function commitSnapshot(
   tx: Tx,
-  workbook: VisibleWorkbook,
+  workbook: WorkbookRecord,
   wanted: { summary: string; eventType: string },
 ): Promise<CommittedSnapshot> {
   const committed = await takeSnapshot(tx, workbook, wanted);
@@ -57,7 +57,7 @@ export function checkLabel(label: string): string {
   });
 }
 
-async function takeSnapshot(tx: Tx, workbook: VisibleWorkbook, wanted: { summary: string; eventType: string }): Promise<CommittedSnapshot> {
+async function takeSnapshot(tx: Tx, workbook: WorkbookRecord, wanted: { summary: string; eventType: string }): Promise<CommittedSnapshot> {
   const editing = await findEditingSnapshot(tx.orm, workbook);
   const committed = await insertSnapshot(tx, { workbookId: workbook.id, editing, ...wanted });
   // Another commit took the editing snapshot meanwhile: retry with the next one.

@@ -6,7 +6,8 @@ import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { freeTableNames, lockTables, placeTable, restoreTable } from '../../store/pg/restore.ts';
 import { findEditingSnapshot, findNamedVersion, findSnapshot, type SnapshotRecord } from '../../store/pg/snapshots.ts';
-import { VersionMoved } from '../../store/pg/tables.ts';
+import { restoreLandings } from '../../store/pg/sources.ts';
+import { VersionMoved } from '../../store/pg/tableEdits.ts';
 import { lockGraph } from '../../store/pg/transforms.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import type { Services } from '../../store/services.ts';
@@ -48,7 +49,11 @@ export async function restoreSnapshot(tx: Tx, workbook: VisibleWorkbook, early: 
   );
   const versions = new Map<string, number>();
   for (const { id, content, place } of plan.tables) {
-    if (content) versions.set(id, await restoreTable(tx, content));
+    if (content) {
+      const version = await restoreTable(tx, content);
+      await restoreLandings(tx, id, plan.held.get(id) ?? 0, version);
+      versions.set(id, version);
+    }
     if (place) await placeOrRetry(tx, id, place);
   }
   await settleDerived(tx, workbook, plan, versions);

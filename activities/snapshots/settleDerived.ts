@@ -3,7 +3,7 @@ import { anyChange } from '../../core/lineage/staleness.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { listDerivations, saveDerivation } from '../../store/pg/derivations.ts';
 import { restoreOverrides } from '../../store/pg/overrides.ts';
-import { markStale } from '../../store/pg/tables.ts';
+import { markStale } from '../../store/pg/tableEdits.ts';
 import { listTransforms, markInconsistent, replaceInputs, reviveTransforms } from '../../store/pg/transforms.ts';
 import { beginEventId } from '../../store/services.ts';
 import type { RestorePlan } from './planRestore.ts';

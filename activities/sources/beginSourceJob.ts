@@ -19,7 +19,7 @@ export function sourceBusy(): DomainError {
 }
 
 /** Runs inside the transaction. Registers a job for a source, in the name of who asks. `announce`: it is answered before it ends. */
-export async function beginSourceJob<Kind extends 'ingest' | 'analyze' | 'materialize'>(
+export async function beginSourceJob<Kind extends 'ingest' | 'file_link' | 'analyze' | 'materialize'>(
   tx: Tx,
   kind: Kind,
   source: SourceRecord,

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import type { LinkChange } from '../../core/jobs/linkJobs.ts';
 import type { IngestInput } from '../../core/jobs/sourceJobs.ts';
 import { sourceRegistered, sourceUpgraded } from '../../core/journal/sourceNotes.ts';
 import { isRecordFormat } from '../../core/records/records.ts';
@@ -53,12 +54,18 @@ export async function registerSource(tx: Tx, arrival: Arrival): Promise<Register
   if (twin?.job && twin.job.finishedAt === null) return joinJob(tx, twin.source, twin.job, arrival);
   if (twin)
     return asksForMore(twin.source, arrival) ? upgradeSource(tx, twin.source, arrival) : { source: twin.source, job: null, existed: true };
+  return addSource(tx, arrival, freeName(arrival.filename, await listSourceNames(tx.orm, workbook.id)));
+}
+
+/** Runs inside the transaction: a source of its own, whatever others hold. `link`: of the tracked file that feeds it. */
+export async function addSource(tx: Tx, arrival: Arrival, name: string, link?: LinkChange): Promise<Registered> {
+  const { workbook } = arrival;
   const source = await insertSource(tx, {
     id: makeId('src'),
     workbookId: workbook.id,
     accountId: workbook.accountId,
     userId: tx.actor.userId,
-    name: freeName(arrival.filename, await listSourceNames(tx.orm, workbook.id)),
+    name,
     filename: arrival.filename,
     mode: arrival.mode,
     status: arrival.mode === 'staged' ? 'registered' : 'ingesting',
@@ -74,18 +81,10 @@ export async function registerSource(tx: Tx, arrival: Arrival): Promise<Register
   });
   tx.note(workbook.id, sourceRegistered(source));
   if (arrival.mode === 'staged') return { source, job: null, existed: false };
-  const job = await beginSourceJob(
-    tx,
-    'ingest',
-    source,
-    {
-      sourceId: source.id,
-      revision: 1,
-      structuring: arrival.structuring,
-      existed: false,
-    },
-    arrival.announce,
-  );
+  const input = { sourceId: source.id, revision: 1, structuring: arrival.structuring, existed: false };
+  const job = link
+    ? await beginSourceJob(tx, 'file_link', source, { ...input, link })
+    : await beginSourceJob(tx, 'ingest', source, input, arrival.announce);
   return { source: await updateSource(tx, source.id, { jobId: job.id }), job, existed: false };
 }
 

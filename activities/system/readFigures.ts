@@ -1,6 +1,13 @@
 import { acrossAccounts } from '../../store/pg/accountScope.ts';
 import { countBrokenChains } from '../../store/pg/audit.ts';
-import { countJobs, type JobCount, type StoredBytes, sumStoredBytes } from '../../store/pg/figures.ts';
+import {
+  countJobs,
+  countWaitingEvents,
+  type JobCount,
+  type StoredBytes,
+  sumStoredBytes,
+  type WaitingEvents,
+} from '../../store/pg/figures.ts';
 import type { Services } from '../../store/services.ts';
 
 /** What the database knows of the whole installation, for operators. */
@@ -8,6 +15,9 @@ export interface Figures {
   brokenChains: number;
   jobs: JobCount[];
   bytes: StoredBytes;
+  waitingEvents: WaitingEvents;
+  /** Whether workers ask for tasks. */
+  hasWorkers: boolean;
   /** Tasks that wait for a worker. */
   waitingTasks: { workflow: number; activity: number };
 }
@@ -32,15 +42,28 @@ export function makeFigureReader(services: Services): () => Promise<Partial<Figu
   };
   const brokenChains = keep(freshMs.chains, () => countBrokenChains(pool));
   const jobs = keep(freshMs.jobs, () => countJobs(pool));
+  const events = keep(freshMs.jobs, () => countWaitingEvents(pool));
   const bytes = keep(freshMs.bytes, () => sumStoredBytes(pool));
   const waitingTasks = keep(freshMs.jobs, async () => (await services.temporal()).countWaitingTasks(services.config.temporal.taskQueue));
+  const workers = keep(freshMs.jobs, async () => ({
+    present: await (await services.temporal()).hasWorkers(services.config.temporal.taskQueue),
+  }));
   return async () => {
-    const [chains, counted, stored, tasks] = await Promise.all([brokenChains(), jobs(), bytes(), waitingTasks()]);
+    const [chains, counted, stored, tasks, waiting, asking] = await Promise.all([
+      brokenChains(),
+      jobs(),
+      bytes(),
+      waitingTasks(),
+      events(),
+      workers(),
+    ]);
     return {
       ...(chains === null ? {} : { brokenChains: chains }),
       ...(counted && { jobs: counted }),
       ...(stored && { bytes: stored }),
       ...(tasks && { waitingTasks: tasks }),
+      ...(asking && { hasWorkers: asking.present }),
+      ...(waiting && { waitingEvents: waiting }),
     };
   };
 }

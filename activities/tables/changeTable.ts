@@ -3,7 +3,8 @@ import { columnDescribed, tableDeleted, tableDescribed, tableStateSet } from '..
 import type { ColumnRecord, TableAt, TableRecord } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';
-import { describeColumn, holdTables, updateTable, VersionMoved } from '../../store/pg/tables.ts';
+import { VersionMoved } from '../../store/pg/tableEdits.ts';
+import { describeColumn, holdTables, updateTable } from '../../store/pg/tables.ts';
 import { listReaders } from '../../store/pg/transforms.ts';
 import { nameTaken, requireFreeName } from './takenNames.ts';
 

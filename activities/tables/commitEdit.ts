@@ -1,7 +1,7 @@
 import { countAdded } from '../../core/storage/use.ts';
 import type { PreparedEdit } from '../../core/table/edit.ts';
 import type { Change, JournalNumbers, WriteAnswer } from '../../store/pg/commit.ts';
-import { type EditedTable, VersionMoved } from '../../store/pg/tables.ts';
+import { type EditedTable, VersionMoved } from '../../store/pg/tableEdits.ts';
 import type { Services } from '../../store/services.ts';
 import { requestCompaction } from '../compaction/startCompaction.ts';
 import { withRoom } from '../storage/withRoom.ts';

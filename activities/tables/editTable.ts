@@ -4,7 +4,7 @@ import { describeChange, type PlannedEdit, type PreparedEdit } from '../../core/
 import type { TableAt } from '../../core/table/table.ts';
 import { applyStatementChange, type Change, type StatementChange, type Tx } from '../../store/pg/commit.ts';
 import { insertLogFiles } from '../../store/pg/logFiles.ts';
-import { appendLayer, type EditedTable, editTable, VersionMoved } from '../../store/pg/tables.ts';
+import { appendLayer, type EditedTable, editTable, VersionMoved } from '../../store/pg/tableEdits.ts';
 import { beginEventId, makeId } from '../../store/services.ts';
 import { applyOverrides } from '../overrides/applyOverrides.ts';
 

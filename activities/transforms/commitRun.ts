@@ -10,7 +10,8 @@ import { type Actor, applyStatementChange, commit, type Tx } from '../../store/p
 import { brokenConstraint } from '../../store/pg/database.ts';
 import { saveDerivation } from '../../store/pg/derivations.ts';
 import { saveDraft } from '../../store/pg/sources.ts';
-import { editTable, holdTables, insertTable, raiseCounters, updateTable, VersionMoved } from '../../store/pg/tables.ts';
+import { editTable, VersionMoved } from '../../store/pg/tableEdits.ts';
+import { holdTables, insertTable, raiseCounters, updateTable } from '../../store/pg/tables.ts';
 import { holdTags } from '../../store/pg/tagFlows.ts';
 import {
   findTransform,

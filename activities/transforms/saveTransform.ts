@@ -3,7 +3,8 @@ import { outputStale, transformDefined } from '../../core/journal/transformNotes
 import { anyChange } from '../../core/lineage/staleness.ts';
 import { fresh } from '../../core/transforms/transform.ts';
 import type { Tx } from '../../store/pg/commit.ts';
-import { findCurrentTableById, holdTables, markStale, VersionMoved } from '../../store/pg/tables.ts';
+import { markStale, VersionMoved } from '../../store/pg/tableEdits.ts';
+import { findCurrentTableById, holdTables } from '../../store/pg/tables.ts';
 import { findTransform, lockGraph, readFreshness, type TransformRecord } from '../../store/pg/transforms.ts';
 import { beginEventId, makeId, type Services } from '../../store/services.ts';
 import { storeDefinition } from './commitRun.ts';

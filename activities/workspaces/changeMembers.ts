@@ -4,6 +4,7 @@ import { DomainError, notFound } from '../../core/errors.ts';
 import { workbookConfigured } from '../../core/journal/workbookNotes.ts';
 import { memberAdded, memberRemoved, memberRoleChanged, memberRolesSet } from '../../core/journal/workspaceNotes.ts';
 import type { Tx } from '../../store/pg/commit.ts';
+import { raisePolicyVersions } from '../../store/pg/governance.ts';
 import { findUserByEmail } from '../../store/pg/users.ts';
 import { handOverWorkbooks } from '../../store/pg/workbooks.ts';
 import {
@@ -37,8 +38,10 @@ export async function addMember(
   if (!user) throw notFound('user with this e-mail', 'Ask them to sign up first, then add them.');
   refuseOwner(workspace, user.id, 'stays its admin');
   const added = await insertMember(tx, { workspaceId: workspace.id, userId: user.id, role: wanted.role, createdAt: tx.at });
-  if (added || (await setMemberRole(tx, workspace.id, user.id, wanted.role)))
+  if (added || (await setMemberRole(tx, workspace.id, user.id, wanted.role))) {
+    await raisePolicyVersions(tx, workspace.id);
     tx.note(workspace.accountId, (added ? memberAdded : memberRoleChanged)(workspace.id, user.id, wanted.role));
+  }
   return { member: await requireMember(tx, workspace, user.id), added };
 }
 
@@ -66,6 +69,7 @@ export async function replaceRoles(tx: Tx, workspace: VisibleWorkspace, userId: 
   const member = await requireMember(tx, workspace, userId);
   if (isDeepStrictEqual(member.roles, wanted)) return member;
   await setMemberRoles(tx, workspace.id, userId, wanted);
+  await raisePolicyVersions(tx, workspace.id);
   tx.note(workspace.accountId, memberRolesSet(workspace.id, userId, roles));
   return requireMember(tx, workspace, userId);
 }

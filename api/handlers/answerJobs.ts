@@ -18,11 +18,12 @@ type Schemas = components['schemas'];
 
 /** What the jobs made, looked up per request, so that callers see only what they may. */
 export async function showParts(services: Services, principal: Principal, jobs: JobRecord[]): Promise<ShownParts> {
-  const { sources, tables, transforms, hiddenSources, governed } = await describeResults(services, jobs);
+  const { sources, tables, transforms, fileLinks, hiddenSources, governed } = await describeResults(services, jobs);
   const described = await describeTransforms(services, principal, transforms);
   const seen = await seeTables(services, principal, services.db.orm, [...tables.values()]);
   return {
     sources,
+    fileLinks,
     hiddenSources,
     governed,
     tables: new Map(seen.map((each) => [each.table.id, presentTableSummary(each)])),

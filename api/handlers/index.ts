@@ -1,4 +1,3 @@
-import { DomainError } from '../../core/errors.ts';
 import type { operations } from '../../schema/contract.ts';
 import type { Handler, Handlers } from '../http/call.ts';
 import type { OperationId } from '../http/contract.ts';
@@ -8,12 +7,18 @@ import { makeAccountHandlers } from './accounts.ts';
 import { makeAnnotationHandlers } from './annotations.ts';
 import { makeAuditHandlers } from './audit.ts';
 import { makeAuthHandlers } from './auth.ts';
+import { makeBillingHandlers } from './billing.ts';
+import { makeBillingCallbackHandlers } from './billingCallback.ts';
+import { makeBillingPageHandlers } from './billingPages.ts';
 import { makeBindingHandlers } from './bindings.ts';
 import { makeChartHandlers } from './charts.ts';
 import { makeColumnHandlers } from './columns.ts';
 import { makeCredentialHandlers } from './credentials.ts';
 import { makeDiscoveryHandlers } from './discovery.ts';
+import { makeDriveHandlers } from './drives.ts';
+import { makeEventHandlers } from './events.ts';
 import { makeExportHandlers } from './export.ts';
+import { makeFileLinkHandlers } from './fileLinks.ts';
 import { makeGovernanceHandlers } from './governance.ts';
 import { makeHistoryHandlers } from './history.ts';
 import { makeJobHandlers } from './jobs.ts';
@@ -22,9 +27,9 @@ import { makeMeHandlers } from './me.ts';
 import { makeMergeHandlers } from './merges.ts';
 import { makeOpHandlers } from './ops.ts';
 import { makePageHandlers } from './pages.ts';
-import { type PendingOperation, pendingOperations } from './pending.ts';
 import { makeQueryHandlers } from './query.ts';
 import { makeRangeHandlers } from './range.ts';
+import { makeRemoteSourceHandlers } from './remoteSources.ts';
 import { makeReviewHandlers } from './review.ts';
 import { makeRowHandlers } from './rows.ts';
 import { makeSheetHandlers } from './sheets.ts';
@@ -36,6 +41,7 @@ import { makeTableDataHandlers } from './tableData.ts';
 import { makeTableHandlers } from './tables.ts';
 import { makeTransformHandlers } from './transforms.ts';
 import { makeUploadHandlers } from './uploads.ts';
+import { makeWebhookHandlers } from './webhooks.ts';
 import { makeWorkbookHandlers } from './workbooks.ts';
 import { makeWorkspaceHandlers } from './workspaces.ts';
 
@@ -43,13 +49,16 @@ import { makeWorkspaceHandlers } from './workspaces.ts';
 export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
   const tables = makeTableHandlers(parts);
   const columns = makeColumnHandlers(parts);
-  const built: Handlers<Exclude<OperationId, PendingOperation>> = {
+  const all: Handlers = {
     ...makeSystemHandlers(parts, metrics),
     ...makePageHandlers(parts),
     ...makeAuthHandlers(parts),
     ...makeMeHandlers(parts),
     ...makeCredentialHandlers(parts),
     ...makeAccountHandlers(parts),
+    ...makeBillingHandlers(parts),
+    ...makeBillingCallbackHandlers(parts),
+    ...makeBillingPageHandlers(parts),
     ...makeWorkspaceHandlers(parts),
     ...makeWorkbookHandlers(parts),
     ...makeJobHandlers(parts),
@@ -79,12 +88,15 @@ export function makeHandlers(parts: ApiParts, metrics: Metrics): Handlers {
     ...makeGovernanceHandlers(parts),
     ...makeBindingHandlers(parts),
     ...makeSourceHandlers(parts),
+    ...makeRemoteSourceHandlers(parts),
+    ...makeFileLinkHandlers(parts),
+    ...makeDriveHandlers(parts),
     ...makeStagedHandlers(parts),
     ...makeUploadHandlers(parts),
+    ...makeEventHandlers(parts),
+    ...makeWebhookHandlers(parts),
     ...makeMcpHandlers(parts, () => all),
   };
-  const pending = Object.fromEntries(pendingOperations.map((id) => [id, refuseYet(id)])) as Record<PendingOperation, () => Promise<never>>;
-  const all = { ...built, ...pending };
   return all;
 }
 
@@ -93,14 +105,4 @@ function useFor<Id extends OperationId, Other extends OperationId>(
   handler: operations[Id] extends operations[Other] ? Handler<Id> : never,
 ): Handler<Other> {
   return handler as unknown as Handler<Other>;
-}
-
-function refuseYet(id: PendingOperation) {
-  return async () => {
-    throw new DomainError(
-      'not-yet-available',
-      `${id} is part of the contract but not of this version.`,
-      'Update the service when a version has it.',
-    );
-  };
 }

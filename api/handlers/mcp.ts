@@ -10,6 +10,7 @@ import { followEvents } from '../../activities/mcp/followEvents.ts';
 import { keepEvents } from '../../activities/mcp/keepEvents.ts';
 import { requireSession } from '../../activities/mcp/requireSession.ts';
 import { DomainError } from '../../core/errors.ts';
+import type { Services } from '../../store/services.ts';
 import type { Call, Handlers, Reply } from '../http/call.ts';
 import { eventHeaders, streamEvents } from '../http/eventStream.ts';
 import type { ApiParts } from '../http/pipeline.ts';
@@ -31,6 +32,7 @@ export function makeMcpHandlers(parts: ApiParts, others: () => Handlers): Handle
   return {
     async postMcp(call) {
       const { principal, body: message, requestId, address } = call;
+      requireKnownOrigin(services, call.header);
       const version = requireKnownVersion(call.header(versionHeader));
       const begun = message.method === 'initialize' ? await beginSession(services, principal) : null;
       const session = await requireSession(services, principal, begun ?? call.header(sessionHeader));
@@ -48,6 +50,7 @@ export function makeMcpHandlers(parts: ApiParts, others: () => Handlers): Handle
     },
 
     async openMcpStream({ principal, header }) {
+      requireKnownOrigin(services, header);
       if (!header('Accept')?.includes(streamType)) throw noStream('A stream of events is all that GET has here.');
       requireKnownVersion(header(versionHeader));
       const session = await requireSession(services, principal, header(sessionHeader));
@@ -60,6 +63,7 @@ export function makeMcpHandlers(parts: ApiParts, others: () => Handlers): Handle
     },
 
     async closeMcpSession({ principal, header }) {
+      requireKnownOrigin(services, header);
       await endSession(services, principal, header(sessionHeader));
       return { status: 204 };
     },
@@ -74,6 +78,18 @@ function wantsStream({ header, type }: Call<'postMcp'>, { method, params }: Mess
   if (!header('Accept')?.includes(streamType)) return false;
   if (type === streamType) return true;
   return method === 'tools/call' && findTool(String(params?.name))?.annotations.readOnlyHint === false;
+}
+
+/** Only browsers send an origin. Pages from elsewhere are kept out, as the protocol wants it, unless the installation lets them in. */
+function requireKnownOrigin({ config: { corsOrigins } }: Services, header: (name: string) => string | null): void {
+  const origin = header('Origin');
+  if (origin === null || corsOrigins.includes('*') || corsOrigins.includes(origin)) return;
+  if (URL.canParse(origin) && new URL(origin).host === header('Host')) return;
+  throw new DomainError(
+    'outside-reach',
+    'Pages of this origin may not use MCP here.',
+    'Add the origin to SVC_CORS_ORIGINS, or connect from a program instead of a page.',
+  );
 }
 
 function requireKnownVersion(version: string | null): string | null {

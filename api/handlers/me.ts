@@ -1,5 +1,5 @@
 import { describeSelf } from '../../activities/accounts/describeSelf.ts';
-import { readOwnUsage } from '../../activities/accounts/readOwnUsage.ts';
+import { readOwnUsage } from '../../activities/usage/readOwnUsage.ts';
 import { pageOwnWorkspaces } from '../../activities/workspaces/pageWorkspaces.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';

@@ -4,16 +4,13 @@ import { describeSource } from '../../activities/sources/describeSources.ts';
 import { pageSources } from '../../activities/sources/pageSources.ts';
 import { previewSource } from '../../activities/sources/previewSource.ts';
 import { receiveFile } from '../../activities/sources/receiveFile.ts';
-import { registerSource } from '../../activities/sources/registerSource.ts';
 import { requireSource } from '../../activities/sources/requireSource.ts';
 import { reviseSource } from '../../activities/sources/reviseSource.ts';
-import { DomainError } from '../../core/errors.ts';
-import type { IngestInput } from '../../core/jobs/sourceJobs.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
 import { presentSource } from '../presenters/sources.ts';
-import { answerIngest, answerSource, hasLanded } from './answerJobs.ts';
-import { noticeHeaders } from './noticeHeaders.ts';
+import { answerArrival, checkWanted } from './answerArrival.ts';
+import { answerIngest, answerSource } from './answerJobs.ts';
 
 type SourceOperations = 'listSources' | 'uploadSource' | 'getSource' | 'downloadSource' | 'previewSource' | 'reviseSource';
 
@@ -30,44 +27,9 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
 
     async uploadSource(call) {
       const workbook = await requireWorkbook(services, call.principal, call.params.workbook_id, 'editor');
-      const { mode = 'auto', async: isAsync = false } = call.body;
-      if (isAsync && mode === 'staged')
-        throw new DomainError('validation-failed', '/async: goes with mode auto only.', 'Leave `async` out: a staged upload is quick.', {
-          errors: [{ pointer: '/async', detail: 'goes with mode `auto` only' }],
-        });
-      const structuring: IngestInput['structuring'] = call.body.structuring ?? 'auto';
+      checkWanted(call.body);
       const file = await receiveFile(services, call.principal.userId, workbook, call.file);
-      return call.handOver(
-        call.actor(),
-        async (tx) => {
-          const arrival = {
-            ...file,
-            mode,
-            structuring,
-            provenance: { kind: 'upload' as const },
-            announce: isAsync || structuring === 'defer',
-          };
-          const { source, job, existed, joined } = await registerSource(tx, arrival);
-          if (job) return { job, joined };
-          const body = await answerSource(services, call.principal, tx.orm, source);
-          return {
-            reply: existed
-              ? { status: 200, headers: noticeHeaders(body), body }
-              : { status: 201, headers: locate(workbook.id, source.name), body },
-          };
-        },
-        {
-          async: isAsync,
-          isReady: hasLanded,
-          answer: async (job, joined) => {
-            const answered = await answerIngest(services, call.principal, job);
-            const body = joined ? { ...answered, credits_charged: 0 } : answered;
-            return job.kind === 'ingest' && job.input.existed
-              ? { status: 200, headers: noticeHeaders(body), body }
-              : { status: 201, headers: { ...locate(workbook.id, body.source.name), ...noticeHeaders(body) }, body };
-          },
-        },
-      );
+      return answerArrival(services, call, file, call.body, { kind: 'upload' });
     },
 
     async getSource({ principal, params }) {
@@ -109,8 +71,4 @@ export function makeSourceHandlers({ services }: ApiParts): Handlers<SourceOpera
       );
     },
   };
-}
-
-function locate(workbookId: string, name: string): { Location: string } {
-  return { Location: `/api/v1/workbooks/${workbookId}/sources/${encodeURIComponent(name)}` };
 }

@@ -9,7 +9,7 @@ const noWorkers =
   'No worker asks for tasks. Uploads and other jobs are taken and wait until one runs; rows, queries and everything else work.';
 
 export function makeSystemHandlers(
-  { services, contract }: ApiParts,
+  { services, contract, stopping }: ApiParts,
   metrics: Metrics,
 ): Handlers<'getHealth' | 'getReadiness' | 'getMetrics' | 'getContract' | 'getContractJson'> {
   return {
@@ -18,6 +18,10 @@ export function makeSystemHandlers(
     },
 
     async getReadiness() {
+      if (stopping.aborted)
+        throw new DomainError('unavailable', 'Not ready: this process is about to stop.', 'Ask another process of the service.', {
+          headers: { 'Retry-After': '2' },
+        });
       const { away, isReady } = await checkReadiness(services);
       if (!isReady)
         throw new DomainError('unavailable', `Not ready: ${away.join(', ')}.`, 'Wait until every part is up; the log says more.', {

@@ -1,5 +1,6 @@
 import Koa, { type Context } from 'koa';
 import { DomainError } from '../../core/errors.ts';
+import { explainAway } from '../../store/explainAway.ts';
 import { describeAddress, describeErrorForLog } from '../../store/log.ts';
 import { makeId } from '../../store/services.ts';
 import { badEncoding, badHost } from './brokenRequests.ts';
@@ -84,6 +85,8 @@ async function closeUnread({ req }: Context, trace: Trace): Promise<void> {
   if (!req.complete) trace.headers.Connection = 'close';
 }
 
+const probes = new Set<string>(['getHealth', 'getReadiness'] satisfies OperationId[]);
+
 async function answer(
   parts: ApiParts,
   metrics: Metrics,
@@ -97,9 +100,11 @@ async function answer(
   const started = performance.now();
   let code: string | undefined;
   let reply: AnyReply;
+  const span = parts.services.tracing?.startRequest({ operation, method: ctx.method, headers: ctx.headers });
   try {
-    reply = await run(trace);
-  } catch (error) {
+    reply = await (span ? span.run(() => run(trace)) : run(trace));
+  } catch (thrown) {
+    const error = explainAway(thrown);
     code = error instanceof DomainError ? error.code : 'internal';
     if (code === 'internal') log.error({ request: trace.requestId, operation, ...describeErrorForLog(error) }, 'request failed');
     else if (code === 'unavailable')
@@ -113,10 +118,12 @@ async function answer(
     await respond(parts.services, ctx, reply, trace);
   } finally {
     trace.work.release();
+    span?.end({ requestId: trace.requestId, status: reply.status, problem: code });
   }
   const ms = performance.now() - started;
   metrics.observe(operation, reply.status, ms / 1000);
-  log.info(
+  // A balancer asks several times a second.
+  log[probes.has(operation) && code === undefined ? 'debug' : 'info'](
     {
       request: trace.requestId,
       operation,

@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import type { MakeDraft } from '../../activities/sources/saveDraft.ts';
 import { mayRound, parseExactly } from '../../core/cells/jsonReader.ts';
 import { countParts, findValueEnd } from '../../core/cells/jsonText.ts';
 import { parseRowLines, parseRowsJson } from '../../core/cells/rowsJson.ts';
@@ -7,8 +8,8 @@ import { DomainError } from '../../core/errors.ts';
 import { escapePointer } from '../../core/jsonPointer.ts';
 import { readArrowRows } from '../../store/records/arrowRows.ts';
 import { type Pace, publicPace, readChunks, usualPace } from './chunks.ts';
-import { arrowType, formType, linesType, type Operation } from './contract.ts';
-import { type MakeDraft, type ReadForm, readForm, type SentFile } from './form.ts';
+import { arrowType, formType, linesType, type Operation, pageFormType } from './contract.ts';
+import { type ReadForm, readForm, type SentFile } from './form.ts';
 import { refuseJson } from './jsonFault.ts';
 import { readQueryFields, refuseQueryFields, type SentQuery } from './queryFields.ts';
 import { bodyTooLarge, type ReceivedBody, receiveBody } from './receiveBody.ts';
@@ -58,6 +59,7 @@ export async function readBody(
     );
   }
   const rest = { size: bytes.length, print: bytes, file: null };
+  if (type === pageFormType) return { value: readPageForm(decodeText(bytes)), ...rest };
   const rows = type === linesType ? readLines(bytes) : type === arrowType ? await readArrow(bytes, makeDraft) : null;
   if (rows) return { value: { ...readQueryFields(operation, query), rows }, besideRows: '/query', ...rest };
   refuseQueryFields(operation, query);
@@ -112,6 +114,13 @@ function describeForm({ fields, file }: ReadForm, operation: Operation): ReadBod
   if (file) refuseBadText(file.filename, '/file');
   const print = JSON.stringify([Object.entries(fields).sort(), file && [file.filename, file.sha256]]);
   return { value: file ? { ...value, file: file.filename } : value, size: print.length, print, file };
+}
+
+/** A field that comes twice counts once, as its last. */
+function readPageForm(text: string): Record<string, string> {
+  const fields = Object.fromEntries(new URLSearchParams(text));
+  refuseBadText(fields, '');
+  return fields;
 }
 
 function paceOf(operation: Operation): Pace {

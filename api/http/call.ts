@@ -11,7 +11,10 @@ type Json<T> = T extends { content: { 'application/json': infer Body } } ? Body 
 type Query<Id extends OperationId> = operations[Id]['parameters'] extends { query?: infer Q } ? NonNullable<Q> : Record<string, never>;
 type Path<Id extends OperationId> = operations[Id]['parameters'] extends { path: infer P } ? P : Record<string, never>;
 type Form<T> = T extends { content: { 'multipart/form-data': infer Fields } } ? Fields : never;
-type Body<Id extends OperationId> = operations[Id] extends { requestBody?: infer B } ? Json<NonNullable<B>> | Form<NonNullable<B>> : never;
+type PageForm<T> = T extends { content: { 'application/x-www-form-urlencoded': infer Fields } } ? Fields : never;
+type Body<Id extends OperationId> = operations[Id] extends { requestBody?: infer B }
+  ? Json<NonNullable<B>> | Form<NonNullable<B>> | PageForm<NonNullable<B>>
+  : never;
 
 type SuccessStatus<Id extends OperationId> = Extract<keyof operations[Id]['responses'], 200 | 201 | 202 | 204 | 303>;
 
@@ -50,6 +53,8 @@ export interface Call<Id extends OperationId> {
   params: Path<Id>;
   query: Query<Id>;
   body: Body<Id>;
+  /** The body as it was sent, where it is not a form. */
+  sentBytes: Uint8Array;
   requestId: string;
   /** Makes a reading's answer, unless the caller has it already by its validator: then 304, and nothing is read. */
   unlessSeen(validator: Validator, make: () => Promise<Reply<Id>>): Promise<Reply<Id>>;

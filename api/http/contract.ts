@@ -9,7 +9,6 @@ import type { operations } from '../../schema/contract.ts';
 import { tightenContract } from '../../schema/strictContract.ts';
 import { keepBuild } from '../../store/builds/keepBuild.mjs';
 import { projectDir } from '../../store/config.ts';
-import { markUnbuilt } from './unbuilt.ts';
 
 export type OperationId = keyof operations;
 
@@ -46,13 +45,15 @@ export interface Operation {
   answerTypes: string[];
   /** Whether a caller who takes none of them is refused. */
   refusesTypes: boolean;
+  /** Whether query parameters that nobody knows are passed over. The contract says so by one that is an object. */
+  takesAnyQuery: boolean;
   /** Query parameters by name, and whether each is a list. */
   queryNames: Map<string, { list: boolean }>;
   backend: BackendOperation;
 }
 
 export interface Contract {
-  /** As it is published, with operations that are not built yet marked as such. */
+  /** As it is published. */
   text: string;
   published: Document;
   /** The service's version, too. */
@@ -64,6 +65,8 @@ export interface Contract {
   thorough: OpenAPIBackend;
 }
 
+/** What the forms of pages send. */
+export const pageFormType = 'application/x-www-form-urlencoded';
 export const formType = 'multipart/form-data';
 export const linesType = 'application/x-ndjson';
 export const arrowType = 'application/vnd.apache.arrow.stream';
@@ -84,14 +87,12 @@ interface ContractOperation {
   responses?: Record<string, { content?: Record<string, unknown> }>;
 }
 
-const loaded = new Map<string, Promise<Contract>>();
+let loaded: Promise<Contract> | null = null;
 
 /** Read once per process: schemas are compiled when they are first needed, and then kept. */
-export function loadContract(pending: ReadonlySet<OperationId> = new Set()): Promise<Contract> {
-  const text = markUnbuilt(readFileSync(file, 'utf8'), pending);
-  const contract = loaded.get(text) ?? readContract(text);
-  loaded.set(text, contract);
-  return contract;
+export function loadContract(): Promise<Contract> {
+  loaded ??= readContract(readFileSync(file, 'utf8'));
+  return loaded;
 }
 
 async function readContract(text: string): Promise<Contract> {
@@ -108,7 +109,7 @@ async function readContract(text: string): Promise<Contract> {
         allErrors,
         discriminator: true,
         verbose: allErrors,
-        formats: { uri: URL.canParse, date: /^\d{4}-\d\d-\d\d$/, 'date-time': true, int64: true, email: looksLikeEmail },
+        formats: { uri: URL.canParse, date: /^\d{4}-\d\d-\d\d$/, 'date-time': isMoment, int64: true, email: looksLikeEmail },
       },
     });
     await backend.init();
@@ -167,9 +168,10 @@ function describeOperation(backend: BackendOperation): Operation {
     versionPlace: findVersionPlace(describeFields(operation, 'application/json')),
     answerTypes: listAnswerTypes(operation),
     refusesTypes: Object.hasOwn(operation.responses ?? {}, '406'),
+    takesAnyQuery: (operation.parameters ?? []).some(({ in: place, schema }) => place === 'query' && schema?.type === 'object'),
     queryNames: new Map(
       (operation.parameters ?? []).flatMap(({ in: place, name, schema }) =>
-        place === 'query' ? [[name, { list: schema?.type === 'array' }] as const] : [],
+        place === 'query' && schema?.type !== 'object' ? [[name, { list: schema?.type === 'array' }] as const] : [],
       ),
     ),
     backend,
@@ -218,6 +220,11 @@ function listAnswerTypes({ responses }: ContractOperation): string[] {
 const hostLabel = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 /** As web forms take it: ASCII, with labels of a host name behind the @. */
 const emailPattern = new RegExp(`^[a-z0-9.!#$%&'*+/=?^_\`{|}~-]{1,64}@${hostLabel}(?:\\.${hostLabel})*$`, 'i');
+
+/** A moment as RFC 3339 writes it. */
+function isMoment(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/i.test(text) && !Number.isNaN(Date.parse(text));
+}
 
 function looksLikeEmail(text: string): boolean {
   return text.length <= 254 && emailPattern.test(text);

@@ -1,28 +1,21 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { open, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
+import { type Draft, fileTooLarge, type MakeDraft, mostFileBytes, saveDraft } from '../../activities/sources/saveDraft.ts';
 import { DomainError } from '../../core/errors.ts';
 import { drainBody, readChunks } from './chunks.ts';
 
-/** Gives a path where a file can be written before it is known whether it is wanted. */
-export type MakeDraft = () => Promise<string>;
-
-/** A file that came with a request: on disk, counted and hashed. Removed after the request unless the handler takes it. */
-export interface SentFile {
-  path: string;
+/** A file that came with a request. Removed after the request unless the handler takes it. */
+export interface SentFile extends Draft {
   filename: string;
-  size: number;
-  sha256: string;
 }
 
-const fileLimit = 100 * 1024 * 1024;
 const fieldLimit = 64 * 1024;
 const mostFields = 20;
 /** A file and the form around it. */
-const formLimit = fileLimit + 2 * 1024 * 1024;
+const formLimit = mostFileBytes + 2 * 1024 * 1024;
 
 export interface ReadForm {
   fields: Record<string, string>;
@@ -54,9 +47,12 @@ export async function readForm(request: IncomingMessage, makeDraft: MakeDraft): 
         reject(refuseFile(name ?? '', 'only one file is taken, in the field `file`'));
         return;
       }
-      form.file = { path: '', filename: filename ?? '', size: 0, sha256: '' };
+      const file = { path: '', filename: filename ?? '', size: 0, sha256: '' };
+      form.file = file;
       incoming = stream;
-      saving = saveTo(form.file, stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>, makeDraft);
+      saving = saveDraft(stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>, makeDraft).then((draft) => {
+        Object.assign(file, draft);
+      });
       saving.catch(reject);
     });
     for (const event of ['partsLimit', 'fieldsLimit', 'filesLimit'] as const)
@@ -102,7 +98,7 @@ function openParser(request: IncomingMessage): BusboyInstance {
   try {
     return new Busboy({
       headers: request.headers as BusboyHeaders,
-      limits: { fieldSize: fieldLimit, fields: mostFields, files: 2, parts: mostFields + 2, fileSize: fileLimit + 1, headerPairs: 50 },
+      limits: { fieldSize: fieldLimit, fields: mostFields, files: 2, parts: mostFields + 2, fileSize: mostFileBytes + 1, headerPairs: 50 },
     });
   } catch {
     throw malformed('The Content-Type names no boundary.');
@@ -111,37 +107,13 @@ function openParser(request: IncomingMessage): BusboyInstance {
 
 /** Saves the whole body of a request to a file. */
 export async function saveBody(request: IncomingMessage, filename: string, makeDraft: MakeDraft): Promise<SentFile> {
-  if (Number(request.headers['content-length'] ?? 0) > fileLimit) throw fileTooLarge();
-  const file: SentFile = { path: '', filename, size: 0, sha256: '' };
+  if (Number(request.headers['content-length'] ?? 0) > mostFileBytes) throw fileTooLarge();
   try {
-    await saveTo(file, readChunks(request), makeDraft);
-    return file;
+    return { filename, ...(await saveDraft(readChunks(request), makeDraft)) };
   } catch (error) {
-    if (file.path) await rm(file.path, { force: true });
     await drainBody(request);
     throw error;
   }
-}
-
-async function saveTo(file: SentFile, chunks: AsyncIterable<Buffer>, makeDraft: MakeDraft): Promise<void> {
-  file.path = await makeDraft();
-  const hash = createHash('sha256');
-  const out = await open(file.path, 'w');
-  try {
-    for await (const chunk of chunks) {
-      file.size += chunk.length;
-      if (file.size > fileLimit) throw fileTooLarge();
-      hash.update(chunk);
-      await out.write(chunk);
-    }
-  } finally {
-    await out.close();
-  }
-  file.sha256 = hash.digest('hex');
-}
-
-function fileTooLarge(): DomainError {
-  return new DomainError('too-large', 'The file is larger than 100 MiB.', 'Split the file, or leave out what is not needed.');
 }
 
 function malformed(detail: string): DomainError {

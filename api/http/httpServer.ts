@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type pino from 'pino';
 import { refuseBrokenRequests } from './brokenRequests.ts';
@@ -24,40 +24,64 @@ export function makeHttpServer(
   log: pino.Logger,
   { limitsAddresses, ...limits }: { limitsAddresses: boolean } & ServerOptions,
 ): Server {
-  const silentSockets = new Set<Socket>();
+  const open: Open = { silent: new Set(), answers: new Map(), isKept: true };
   const handleWanted: RequestListener = (request, response) => {
-    silentSockets.delete(request.socket);
-    if (!isRefused(request.socket)) handle(request, response);
+    open.silent.delete(request.socket);
+    if (isRefused(request.socket)) return;
+    response.shouldKeepAlive &&= open.isKept;
+    open.answers.set(request.socket, response);
+    handle(request, response);
   };
   const server = createServer(limits, handleWanted);
+  opened.set(server, open);
   // Otherwise those behind the 2,000th would be left out, and nobody told: If-Match, or a second Host.
   server.maxHeadersCount = 0;
   // An expectation that is not known may be passed over.
   server.on('checkExpectation', handleWanted);
-  watchSilent(server, silentSockets);
+  watchConnections(server, open);
   refuseBrokenRequests(server, log);
   if (limitsAddresses) limitConnections(server);
   return server;
 }
 
+/** What a server has under way. */
+interface Open {
+  /** Connections on which nothing was asked yet. Node does not count them as idle, and would wait for them. */
+  silent: Set<Socket>;
+  /** The newest answer of each connection. */
+  answers: Map<Socket, ServerResponse>;
+  /** Whether connections are kept for the next request. */
+  isKept: boolean;
+}
+
+const opened = new WeakMap<Server, Open>();
+
+/** Every answer from now on says that its connection ends with it, so that the next request is sent elsewhere. */
+export function keepNoConnections(server: Server): void {
+  const open = opened.get(server);
+  if (!open) return;
+  open.isKept = false;
+  for (const answer of open.answers.values()) answer.shouldKeepAlive = false;
+}
+
 /** Takes no more connections, and ends when the requests that have come are answered. */
 export function closeServer(server: Server): Promise<void> {
-  // Connections whose last answer is still to come are not kept after it.
+  keepNoConnections(server);
+  // For answers that had begun before.
   server.keepAliveTimeout = 1;
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeIdleConnections();
-    for (const socket of silent.get(server) ?? []) socket.destroy();
+    for (const socket of opened.get(server)?.silent ?? []) socket.destroy();
   });
 }
 
-/** Connections on which nothing was asked yet. Node does not count them as idle, and would wait for them. */
-const silent = new WeakMap<Server, Set<Socket>>();
-
-function watchSilent(server: Server, sockets: Set<Socket>): void {
-  silent.set(server, sockets);
+function watchConnections(server: Server, { silent, answers }: Open): void {
   server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    silent.add(socket);
+    socket.once('close', () => {
+      silent.delete(socket);
+      answers.delete(socket);
+    });
   });
 }

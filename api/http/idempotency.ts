@@ -1,8 +1,10 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { Tx } from '../../store/pg/commit.ts';
+import { mayBeRetried } from '../../core/jobs/endings.ts';
+import { applyStatementChange, type Change, type Tx } from '../../store/pg/commit.ts';
 import type { Orm } from '../../store/pg/database.ts';
 import { type AnswerKey, answerJob, claimKey, findAnswer, type StoredAnswer, saveAnswer } from '../../store/pg/idempotency.ts';
+import { findJob } from '../../store/pg/jobs.ts';
 import { deriveKey, seal, sha256, unseal } from '../../store/secrets.ts';
 import type { AnyReply } from './call.ts';
 
@@ -14,17 +16,20 @@ export interface Repeatable {
   /** Null until the caller is known, for requests without a credential. */
   scope: string | null;
   requestHash: Buffer;
+  /** The workbook that its address names. */
+  workbookId: string | null;
 }
 
 export function describeRepeatable(
   key: string,
   principal: Principal | null,
-  request: { method: string; url: string; ifMatch: string | undefined; print: string | Uint8Array | undefined },
+  request: { method: string; url: string; ifMatch: string | undefined; print: string | Uint8Array | undefined; workbookId: string | null },
 ): Repeatable {
   return {
     key,
     scope: principal && `${principal.accountId} ${principal.kind === 'session' ? principal.userId : principal.credentialId}`,
     requestHash: sha256(`${request.method} ${request.url}\n`, request.ifMatch ? `${request.ifMatch}\n` : '', request.print ?? ''),
+    workbookId: request.workbookId,
   };
 }
 
@@ -43,17 +48,20 @@ export interface AwaitedJob {
   joined: boolean;
 }
 
+/** An answer that was stored for repetition. */
+export type KeptReply = AnyReply & Pick<StoredAnswer, 'policyVersion'>;
+
 /** The stored answer to the same request, or the job that will give it; null if there is neither. */
-export async function replayAnswer(orm: Orm, repeatable: Repeatable): Promise<AnyReply | AwaitedJob | null> {
+export async function replayAnswer(orm: Orm, repeatable: Repeatable): Promise<KeptReply | AwaitedJob | null> {
   const stored = await findAnswer(orm, answerKey(repeatable));
   return stored && readAnswer(repeatable, stored);
 }
 
-export function isJob(before: AnyReply | AwaitedJob): before is AwaitedJob {
+export function isJob(before: KeptReply | AwaitedJob): before is AwaitedJob {
   return 'jobId' in before;
 }
 
-function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply | AwaitedJob {
+function readAnswer(repeatable: Repeatable, stored: StoredAnswer): KeptReply | AwaitedJob {
   if (!stored.requestHash.equals(repeatable.requestHash)) {
     throw new DomainError(
       'idempotency-mismatch',
@@ -65,13 +73,14 @@ function readAnswer(repeatable: Repeatable, stored: StoredAnswer): AnyReply | Aw
   const { 'Content-Type': type, ...headers } = stored.headers;
   return {
     status: stored.status,
+    policyVersion: stored.policyVersion,
     headers: { ...headers, 'Idempotency-Replayed': 'true' },
     ...(stored.body ? { raw: { type: type ?? 'application/json', data: unseal(bodyKey(repeatable), stored.body) } } : {}),
   };
 }
 
 /** Runs inside the transaction: makes sure that nobody else runs, or has run, the same request. */
-export async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<AnyReply | AwaitedJob | null> {
+async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<KeptReply | AwaitedJob | null> {
   if (!(await claimKey(tx, answerKey(repeatable)))) {
     throw new DomainError(
       'idempotency-in-progress',
@@ -83,21 +92,25 @@ export async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<A
   return replayAnswer(tx.orm, repeatable);
 }
 
-export interface FrozenAnswer {
+interface FrozenAnswer {
   status: number;
   headers: Record<string, string>;
   body: Buffer | null;
 }
 
 /** Runs inside the transaction: stores the answer, so that it exists exactly if the effect does. */
-export async function keepAnswer(tx: Tx, repeatable: Repeatable, answer: FrozenAnswer): Promise<void> {
-  await saveAnswer(tx, {
-    ...answerKey(repeatable),
-    requestHash: repeatable.requestHash,
-    ...sealAnswer(repeatable, answer),
-    jobId: null,
-    expiresAt: new Date(tx.at.getTime() + keptMs),
-  });
+async function keepAnswer(tx: Tx, repeatable: Repeatable, answer: FrozenAnswer): Promise<void> {
+  await saveAnswer(
+    tx,
+    {
+      ...answerKey(repeatable),
+      requestHash: repeatable.requestHash,
+      ...sealAnswer(repeatable, answer),
+      jobId: null,
+      expiresAt: new Date(tx.at.getTime() + keptMs),
+    },
+    repeatable.workbookId,
+  );
 }
 
 /** What stands in place of the status until the job has given the answer. */
@@ -105,24 +118,75 @@ const [begunStatus, joinedStatus] = [202, 200];
 
 /** Runs inside the transaction that begins or joins a job: a repeated request waits for the same job. */
 export async function keepJob(tx: Tx, repeatable: Repeatable, { jobId, joined }: AwaitedJob): Promise<void> {
-  await saveAnswer(tx, {
-    ...answerKey(repeatable),
-    requestHash: repeatable.requestHash,
-    status: joined ? joinedStatus : begunStatus,
-    headers: {},
-    body: null,
-    jobId,
-    expiresAt: new Date(tx.at.getTime() + keptMs),
-  });
+  await saveAnswer(
+    tx,
+    {
+      ...answerKey(repeatable),
+      requestHash: repeatable.requestHash,
+      status: joined ? joinedStatus : begunStatus,
+      headers: {},
+      body: null,
+      jobId,
+      expiresAt: new Date(tx.at.getTime() + keptMs),
+    },
+    repeatable.workbookId,
+  );
 }
 
 /** Stores the first answer of a job. If another request was quicker, returns that answer instead. */
-export async function settleAnswer(orm: Orm, repeatable: Repeatable, answer: FrozenAnswer): Promise<AnyReply | null> {
-  if (await answerJob(orm, answerKey(repeatable), sealAnswer(repeatable, answer))) return null;
+export async function settleAnswer(orm: Orm, repeatable: Repeatable, reply: AnyReply): Promise<AnyReply | null> {
+  if (await answerJob(orm, answerKey(repeatable), sealAnswer(repeatable, freezeReply(reply)), repeatable.workbookId)) return null;
   const before = await replayAnswer(orm, repeatable);
   return before && !isJob(before) ? before : null;
 }
 
 function sealAnswer(repeatable: Repeatable, answer: FrozenAnswer): FrozenAnswer {
   return { ...answer, body: answer.body && seal(bodyKey(repeatable), answer.body) };
+}
+
+/** The same request was answered meanwhile. */
+export class AnsweredBefore extends Error {
+  constructor(readonly answer: AnyReply) {
+    super('answered before');
+  }
+}
+
+/** The same request has begun this job already. */
+export class BegunBefore extends Error {
+  constructor(readonly job: AwaitedJob) {
+    super('begun before');
+  }
+}
+
+/** A change that is made once, however often its request is repeated. */
+export function onceOnly<T>(repeatable: Repeatable | null, change: Change<T>): (tx: Tx) => Promise<T> {
+  return async (tx) => {
+    const before = repeatable && (await claimRepeatable(tx, repeatable));
+    if (before && !isJob(before)) throw new AnsweredBefore(before);
+    const job = before && (await findJob(tx.orm, before.jobId));
+    if (before && !(job && mayBeRetried(job))) throw new BegunBefore(before);
+    return typeof change === 'function' ? change(tx) : applyStatementChange(tx, change);
+  };
+}
+
+/** Runs inside the transaction: stores the answer for repeated requests; the first one gets the same bytes. */
+export async function keepReply(tx: Tx, repeatable: Repeatable | null, reply: AnyReply): Promise<AnyReply> {
+  if (!repeatable) return reply;
+  const answer = freezeReply(reply);
+  await keepAnswer(tx, repeatable, answer);
+  return {
+    status: answer.status,
+    headers: reply.headers,
+    ...(answer.body ? { raw: { type: 'application/json', data: answer.body } } : {}),
+  };
+}
+
+/** The answer as bytes, so that repeated requests get exactly the same. */
+function freezeReply(reply: AnyReply): FrozenAnswer {
+  if (reply.raw) throw new Error('answers that are kept for repetition must be JSON');
+  return {
+    status: reply.status,
+    headers: { ...reply.headers, ...(reply.body === undefined ? {} : { 'Content-Type': 'application/json' }) },
+    body: reply.body === undefined ? null : Buffer.from(JSON.stringify(reply.body)),
+  };
 }

@@ -113,15 +113,25 @@ function addFigures(registry: Registry, services: Services): void {
   addGauge('svc_jobs', 'Jobs that are kept, by kind and status', ['kind', 'status'], ({ jobs = [] }, set) => {
     for (const { kind, status, jobs: count } of jobs) set({ kind, status }, count);
   });
-  addGauge('svc_queue_length', 'What waits: jobs to be started, tasks for a worker, queries of this process', ['queue'], (figures, set) => {
-    const pending = figures.jobs?.filter(({ status }) => status === 'pending') ?? [];
-    set(
-      { queue: 'jobs' },
-      pending.reduce((sum, { jobs }) => sum + jobs, 0),
-    );
-    set({ queue: 'workflow_tasks' }, figures.waitingTasks?.workflow ?? 0);
-    set({ queue: 'activity_tasks' }, figures.waitingTasks?.activity ?? 0);
-    set({ queue: 'queries' }, services.readSandboxState()?.queued ?? 0);
+  addGauge(
+    'svc_queue_length',
+    'What waits: jobs to be started, tasks for a worker, events, deliveries to webhooks, queries of this process',
+    ['queue'],
+    (figures, set) => {
+      const pending = figures.jobs?.filter(({ status }) => status === 'pending') ?? [];
+      set(
+        { queue: 'jobs' },
+        pending.reduce((sum, { jobs }) => sum + jobs, 0),
+      );
+      set({ queue: 'workflow_tasks' }, figures.waitingTasks?.workflow ?? 0);
+      set({ queue: 'activity_tasks' }, figures.waitingTasks?.activity ?? 0);
+      set({ queue: 'events' }, figures.waitingEvents?.events ?? 0);
+      set({ queue: 'deliveries' }, figures.waitingEvents?.deliveries ?? 0);
+      set({ queue: 'queries' }, services.readSandboxState()?.queued ?? 0);
+    },
+  );
+  addGauge('svc_workers', '1: workers ask for tasks; 0: none does', [], ({ hasWorkers }, set) => {
+    if (hasWorkers !== undefined) set({}, hasWorkers ? 1 : 0);
   });
   addGauge('svc_stored_bytes', 'Bytes that are kept, by what they are', ['what'], ({ bytes }, set) => {
     for (const [what, count] of Object.entries(bytes ?? {})) set({ what }, count);

@@ -3,20 +3,16 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Readable } from 'node:stream';
 import type { Context } from 'koa';
 import { requireScopes, requireWorkbook } from '../../activities/access.ts';
-import { authenticate } from '../../activities/identity/authenticate.ts';
-import { adviseKinds, refuseKind, unauthenticated } from '../../activities/identity/refusals.ts';
 import { awaitOrAnnounce } from '../../activities/jobs/awaitJob.ts';
-import { startJobs } from '../../activities/jobs/startJob.ts';
+import { startJob, startJobs } from '../../activities/jobs/startJob.ts';
 import { requireRoom } from '../../activities/storage/withRoom.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
-import { mayBeRetried } from '../../core/jobs/endings.ts';
 import { requireName } from '../../core/names.ts';
 import { explainMemoryError } from '../../store/duckdb/engine.ts';
+import { explainAway } from '../../store/explainAway.ts';
 import { inAccounts } from '../../store/pg/accountScope.ts';
-import { type Actor, applyStatementChange, type Change, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
-import { explainDatabaseError } from '../../store/pg/database.ts';
-import { findJob } from '../../store/pg/jobs.ts';
+import { type Actor, type Change, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
 import type { Services } from '../../store/services.ts';
 import { withWorkMemory } from '../../store/workMemory.ts';
 import { type ReadBody, readBody } from './body.ts';
@@ -27,17 +23,19 @@ import { markKnown } from './connectionLimit.ts';
 import { type Contract, formType, type Operation, type OperationId } from './contract.ts';
 import { type SentFile, saveBody } from './form.ts';
 import {
+  AnsweredBefore,
   type AwaitedJob,
-  claimRepeatable,
+  BegunBefore,
   describeRepeatable,
-  type FrozenAnswer,
   isJob,
-  keepAnswer,
   keepJob,
+  keepReply,
+  onceOnly,
   type Repeatable,
   replayAnswer,
   settleAnswer,
 } from './idempotency.ts';
+import { identify } from './identify.ts';
 import { chooseType } from './negotiate.ts';
 import { applyIfMatch } from './preconditions.ts';
 import type { TakeRequest } from './rateLimit.ts';
@@ -50,13 +48,13 @@ import { findSeen, type Validator } from './validators.ts';
 
 export interface ApiParts {
   services: Services;
+  /** Aborted when the process was told to stop. */
+  stopping: AbortSignal;
   contract: Contract;
   takeRequest: TakeRequest;
   counter: RequestCounter;
   /** Memory for answers that are being made or sent, and for what is being worked on: bodies and rows. */
   budgets: { answers: ByteBudget; work: ByteBudget };
-  /** Operations that are not built yet. */
-  pending: ReadonlySet<OperationId>;
 }
 
 /** What the steps need of a request. */
@@ -117,8 +115,6 @@ async function serve<Id extends OperationId>(
   ctx: Context,
   trace: Trace,
 ): Promise<AnyReply> {
-  // Operations that are not built yet answer before reading a body.
-  if (parts.pending.has(operation.id)) return (await handler(undefined as never)) as AnyReply;
   const body = await readWanted(parts, operation, ctx, trace);
   const sent = body?.file ? [body.file] : [];
   try {
@@ -142,7 +138,7 @@ async function readWanted(parts: ApiParts, operation: Operation, ctx: Context, {
       if (ctx.get('Idempotency-Key') === '') await requireRoom(parts.services, accountId, Number(ctx.get('Content-Length')) || 1);
     } catch (error) {
       await drainBody(ctx.req);
-      throw explainDatabaseError(error);
+      throw error;
     }
   }
   return readBody(
@@ -177,7 +173,15 @@ export async function answerRequest<Id extends OperationId>(
   const type = chooseType(operation, ctx.req, query, body?.value);
   const key = operation.idempotent ? ctx.get('Idempotency-Key') : '';
   const repeatable =
-    key === '' ? null : describeRepeatable(key, trace.principal, { method: ctx.method, url: ctx.url, ifMatch, print: body?.print });
+    key === ''
+      ? null
+      : describeRepeatable(key, trace.principal, {
+          method: ctx.method,
+          url: ctx.url,
+          ifMatch,
+          print: body?.print,
+          workbookId: (params.workbook_id as string | undefined) ?? null,
+        });
   const replay = () => replayReadable(parts, trace.principal, repeatable, { params, body: body?.value });
   const call = async (answered: AnyReply | null) =>
     (await handler(makeCall<Id>(parts, ctx, trace, { params, query, type, body, sent, repeatable, answered }))) as AnyReply;
@@ -192,11 +196,11 @@ export async function answerRequest<Id extends OperationId>(
     if (error instanceof DomainError && error.code !== 'unavailable') {
       // It may be caused by the same request, sent twice at once: the other one changed the version or deleted the table.
       const since = await replay().catch((failure: unknown) => {
-        throw explainDatabaseError(failure);
+        throw explainAway(failure);
       });
       if (since && !isFile(operation)) return since;
     }
-    throw explainMemoryError(explainDatabaseError(error));
+    throw explainMemoryError(explainAway(error));
   }
 }
 
@@ -218,38 +222,8 @@ async function replayReadable(
   const before = repeatable?.scope && (await replayAnswer(parts.services.db.orm, repeatable));
   if (!before || isJob(before)) return null;
   // Without a body there is nothing to read: the answer to a deletion is repeated though the thing is gone.
-  if (before.raw && principal) await requireReplayable(parts.services, principal, named);
+  if (before.raw && principal) await requireReplayable(parts.services, principal, before.policyVersion, named);
   return before;
-}
-
-async function identify(services: Services, operation: Operation, ctx: Context): Promise<Principal> {
-  try {
-    const principal = await authenticate(services, readBearer(ctx.get('Authorization')));
-    if (operation.accepts.includes(principal.kind)) return principal;
-    throw refuseKind(principal.kind, operation.accepts);
-  } catch (error) {
-    throw adviseKinds(error, operation.accepts);
-  }
-}
-
-function readBearer(header: string): string {
-  const [, bearer] = /^Bearer +(\S+)$/i.exec(header) ?? [];
-  if (bearer) return bearer;
-  throw unauthenticated(header === '' ? 'The request carries no credential.' : 'The Authorization header is not Bearer and a token.');
-}
-
-/** The same request was answered meanwhile. */
-class AnsweredBefore extends Error {
-  constructor(readonly answer: AnyReply) {
-    super('answered before');
-  }
-}
-
-/** The same request has begun this job already. */
-class BegunBefore extends Error {
-  constructor(readonly job: AwaitedJob) {
-    super('begun before');
-  }
 }
 
 type Numbers = Map<string, JournalNumbers>;
@@ -278,15 +252,6 @@ function watchCaller(response: ServerResponse): AbortSignal {
 
 function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Incoming, trace: Trace, input: Input): Call<Id> {
   const { repeatable } = input;
-  const guard =
-    <T>(change: Change<T>) =>
-    async (tx: Tx): Promise<T> => {
-      const before = repeatable && (await claimRepeatable(tx, repeatable));
-      if (before && !isJob(before)) throw new AnsweredBefore(before);
-      const job = before && (await findJob(tx.orm, before.jobId));
-      if (before && !(job && mayBeRetried(job))) throw new BegunBefore(before);
-      return typeof change === 'function' ? change(tx) : applyStatementChange(tx, change);
-    };
   const actor = (name?: string | null): Actor => {
     const { principal } = trace;
     const given = name?.trim();
@@ -305,7 +270,9 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Incoming, trace:
     (who: Actor) =>
     async <T>(change: Change<T>, answer: (result: T, numbers: Numbers) => AnyReply): Promise<AnyReply> => {
       if (repeatable)
-        return commit(parts.services, who, guard(change), (result, numbers, tx) => keep(tx, repeatable, answer(result, numbers)));
+        return commit(parts.services, who, onceOnly(repeatable, change), (result, numbers, tx) =>
+          keepReply(tx, repeatable, answer(result, numbers)),
+        );
       const { result, numbers } = await commit(parts.services, who, change);
       return answer(result, numbers);
     };
@@ -317,6 +284,10 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Incoming, trace:
     params: input.params,
     query: input.query,
     body: input.body?.exact ? { ...(input.body.value as object), ...input.body.exact } : input.body?.value,
+    get sentBytes(): Uint8Array {
+      const { print = '' } = input.body ?? {};
+      return typeof print === 'string' ? Buffer.from(print) : print;
+    },
     requestId: trace.requestId,
     address: ctx.ip,
     get abandoned(): AbortSignal {
@@ -360,8 +331,8 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Incoming, trace:
       let begun: Begun<Id> | AwaitedJob;
       try {
         const register = () =>
-          commit(parts.services, actor, guard(begin), async (result, _numbers, tx) => {
-            if ('reply' in result) return { reply: (await keep(tx, repeatable, result.reply as AnyReply)) as Reply<Id> };
+          commit(parts.services, actor, onceOnly(repeatable, begin), async (result, _numbers, tx) => {
+            if ('reply' in result) return { reply: (await keepReply(tx, repeatable, result.reply as AnyReply)) as Reply<Id> };
             if (repeatable) await keepJob(tx, repeatable, { jobId: result.job.id, joined: result.joined ?? false });
             return result;
           });
@@ -371,7 +342,8 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Incoming, trace:
         begun = error.job;
       }
       if ('reply' in begun) return begun.reply as AnyReply;
-      if ('job' in begun) await startJobs(parts.services, begun.job.userId);
+      if ('job' in begun && begun.job.admittedAt !== null && !begun.joined) await startJob(parts.services, begun.job);
+      else if ('job' in begun) await startJobs(parts.services, begun.job.userId);
       const jobId = 'job' in begun ? begun.job.id : begun.jobId;
       const job = await awaitOrAnnounce(parts.services, jobId, wait.async ? { patienceMs: 0 } : { isReady: wait.isReady });
       const reply: AnyReply =
@@ -379,30 +351,8 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Incoming, trace:
           ? ((await wait.answer(job, begun.joined ?? false)) as AnyReply)
           : { status: 202, headers: { Location: `/api/v1/jobs/${jobId}` }, body: { job_id: jobId } };
       if (!repeatable) return reply;
-      return (await settleAnswer(parts.services.db.orm, repeatable, freezeReply(reply))) ?? reply;
+      return (await settleAnswer(parts.services.db.orm, repeatable, reply)) ?? reply;
     },
   };
   return call as unknown as Call<Id>;
-}
-
-/** Runs inside the transaction: stores the answer for repeated requests; the first one gets the same bytes. */
-async function keep(tx: Tx, repeatable: Repeatable | null, reply: AnyReply): Promise<AnyReply> {
-  if (!repeatable) return reply;
-  const answer = freezeReply(reply);
-  await keepAnswer(tx, repeatable, answer);
-  return {
-    status: answer.status,
-    headers: reply.headers,
-    ...(answer.body ? { raw: { type: 'application/json', data: answer.body } } : {}),
-  };
-}
-
-/** The answer as bytes, so that repeated requests get exactly the same. */
-function freezeReply(reply: AnyReply): FrozenAnswer {
-  if (reply.raw) throw new Error('answers that are kept for repetition must be JSON');
-  return {
-    status: reply.status,
-    headers: { ...reply.headers, ...(reply.body === undefined ? {} : { 'Content-Type': 'application/json' }) },
-    body: reply.body === undefined ? null : Buffer.from(JSON.stringify(reply.body)),
-  };
 }

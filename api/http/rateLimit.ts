@@ -1,6 +1,5 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
-import { explainDatabaseError } from '../../store/pg/database.ts';
 import { leaseRate } from '../../store/pg/rates.ts';
 import type { Services } from '../../store/services.ts';
 
@@ -51,11 +50,7 @@ export function makeRateLimiter(services: Services): TakeRequest {
     share.leasing ??= lease(share).finally(() => {
       share.leasing = null;
     });
-    try {
-      await share.leasing;
-    } catch (error) {
-      throw explainDatabaseError(error);
-    }
+    await share.leasing;
   };
 
   return async (principal) => {

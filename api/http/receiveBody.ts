@@ -1,6 +1,6 @@
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import type { MakeDraft } from '../../activities/sources/saveDraft.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { MakeDraft } from './form.ts';
 
 /** Longer bodies wait in a file, so that slow senders and those who wait for others hold little memory. */
 const shortBytes = 64 * 1024;

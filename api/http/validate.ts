@@ -31,7 +31,7 @@ export function validateRequest(contract: Contract, operation: Operation, reques
   refuseBadText(request.query, '/query');
   // Checked by hand too: a name such as __proto__ is lost when parameters become an object.
   const unknown = [...new URLSearchParams(request.querystring).keys()].filter((name) => !operation.queryNames.has(name));
-  if (unknown.length > 0)
+  if (unknown.length > 0 && !operation.takesAnyQuery)
     throw refuse(
       unknown.slice(0, mostErrors).map((name) => ({ pointer: `/query/${name}`, detail: 'is not known here; check the spelling' })),
     );
@@ -89,6 +89,7 @@ function refuseForeignBytes(querystring: string): void {
 /** Copies, because the schemas convert texts to numbers in place. */
 function describeInput(operation: Operation, request: Unvalidated) {
   const query: Record<string, unknown> = { ...request.query };
+  if (operation.takesAnyQuery) for (const name of Object.keys(query)) if (!operation.queryNames.has(name)) delete query[name];
   for (const [name, { list }] of operation.queryNames) if (list && typeof query[name] === 'string') query[name] = [query[name]];
   return {
     path: { ...request.params } as Record<string, unknown>,

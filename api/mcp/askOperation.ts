@@ -42,7 +42,6 @@ export function makeAsk(parts: ApiParts, handlers: Handlers, { principal, reques
     if (!operation.accepts.includes(principal.kind)) throw refuseKind(principal.kind, operation.accepts);
     requireScopes(principal, operation.scopes);
     const handler = handlers[id] as never;
-    if (parts.pending.has(id)) await (handler as () => Promise<never>)();
     const { answers, work } = parts.budgets;
     const trace: Trace = { requestId, principal, headers: {}, room: answers.open(principal.userId), work: work.open(principal.userId) };
     const incoming = describeIncoming(operation.method, operation.path, address, asked);

@@ -11,23 +11,29 @@ a { color: var(--link) } .dim { color: var(--dim) } .good { color: var(--good) }
 code, pre { font: .9em/1.5 ui-monospace, monospace; background: var(--box); border-radius: 4px } code { padding: .1em .3em }
 pre { padding: .8rem 1rem; overflow-x: auto } pre code { padding: 0; font-size: 1em }
 dt { font-weight: 600 } dd { margin: 0 0 .6rem } td, th { text-align: left; vertical-align: top; padding: .3rem .8rem .3rem 0; border-bottom: 1px solid var(--line) }
+button { font: inherit; padding: .45rem 1.1rem; margin: 0 .5rem .5rem 0; border: 1px solid var(--line); border-radius: 6px; background: var(--box); color: var(--ink); cursor: pointer }
+button.main { background: var(--link); border-color: var(--link); color: var(--ground) }
 table { border-collapse: collapse; display: block; overflow-x: auto } nav { margin-bottom: 2rem }
 `;
 
 const styleHash = createHash('sha256').update(style).digest('base64');
 
 /** For pages without scripts: nothing but their own style and pictures of this service. */
-const policy = `default-src 'none'; style-src 'sha256-${styleHash}'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
+const policyOf = (formTargets: string[]) =>
+  `default-src 'none'; style-src 'sha256-${styleHash}'; img-src 'self'; base-uri 'none'; form-action ${formTargets.join(' ') || "'none'"}; frame-ancestors 'none'`;
 
 export interface Page {
   headers: Record<string, string>;
   raw: RawContent;
 }
 
-/** A page for a person, whole in one file, so that it can be shown whatever else fails. */
-export function makePage(title: string, body: Html): Page {
+/**
+ * A page for a person, whole in one file, so that it can be shown whatever else fails. `formTargets`: where its forms may lead,
+ * redirects included.
+ */
+export function makePage(title: string, body: Html, formTargets: string[] = [], language = 'en'): Page {
   const page = html`<!doctype html>
-<html lang="en">
+<html lang="${language}">
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
@@ -39,5 +45,5 @@ ${body}
 </body>
 </html>
 `;
-  return { headers: { 'Content-Security-Policy': policy }, raw: { type: 'text/html', data: page.text } };
+  return { headers: { 'Content-Security-Policy': policyOf(formTargets) }, raw: { type: 'text/html', data: page.text } };
 }

@@ -1,6 +1,7 @@
 import type { DescribedSelf } from '../../activities/accounts/describeSelf.ts';
-import type { OwnUsage } from '../../activities/accounts/readOwnUsage.ts';
 import type { StartedSession } from '../../activities/identity/signUp.ts';
+import type { AccountUsage } from '../../activities/usage/readAccountUsage.ts';
+import type { OwnUsage } from '../../activities/usage/readOwnUsage.ts';
 import type { OwnWorkspace } from '../../activities/workspaces/pageWorkspaces.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { formatReach } from '../../core/access/reach.ts';
@@ -136,8 +137,8 @@ export function presentUsage({ days, from, to, requests }: OwnUsage): Schemas['M
   const byCredential = ids.map((id) => [id, requests.filter((row) => row.credentialId === id)] as const);
   return {
     days,
-    from: from.toISOString().slice(0, 10),
-    to: to.toISOString().slice(0, 10),
+    from,
+    to,
     tokens: byCredential.map(([id, rows]) => ({
       token_id: id,
       name: rows[0]?.name ?? null,
@@ -145,5 +146,13 @@ export function presentUsage({ days, from, to, requests }: OwnUsage): Schemas['M
       daily: rows.map(({ date, requests: count }) => ({ date, requests: count })),
       total: rows.reduce((sum, row) => sum + row.requests, 0),
     })),
+  };
+}
+
+export function presentAccountUsage({ accountId, series, ...span }: AccountUsage): Schemas['UsageSeries'] {
+  return {
+    account_id: accountId,
+    ...span,
+    series: series.map(({ storageBytes, ...day }) => ({ ...day, storage_bytes: storageBytes })),
   };
 }

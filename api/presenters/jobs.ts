@@ -2,6 +2,7 @@ import type { ResultParts } from '../../activities/jobs/describeResults.ts';
 import type { JobKind } from '../../core/jobs/kinds.ts';
 import type { components } from '../../schema/contract.ts';
 import type { JobRecord } from '../../store/pg/jobs.ts';
+import { presentLinkResult } from './fileLinks.ts';
 import { presentReview } from './review.ts';
 import { presentRestored } from './snapshots.ts';
 import { presentSource, presentSpec, presentUpload } from './sources.ts';
@@ -10,7 +11,7 @@ import { presentOutput, presentRecompute } from './transforms.ts';
 type Schemas = components['schemas'];
 
 /** What jobs made, as the caller may see it. */
-export interface ShownParts extends Pick<ResultParts, 'sources' | 'hiddenSources' | 'governed'> {
+export interface ShownParts extends Pick<ResultParts, 'sources' | 'fileLinks' | 'hiddenSources' | 'governed'> {
   tables: Map<string, Schemas['TableSummary']>;
   transforms: Map<string, Schemas['Transform']>;
 }
@@ -56,7 +57,11 @@ const presentResult: { [Kind in Schemas['Job']['kind']]: (job: Done<Kind>, parts
   // It was made before the workbook had policies; now its cells are hidden from somebody.
   review: (job, { governed }) => (governed.has(job.workbookId ?? '') ? null : presentReview(job)),
   restore: ({ result }) => presentRestored(result),
-  file_link: presentAsKept,
+  file_link({ result }, { fileLinks, tables }): Schemas['FileLinkResult'] | null {
+    const link = fileLinks.get(result.linkId);
+    const names = result.tableIds.flatMap((id) => tables.get(id)?.name ?? []);
+    return link ? presentLinkResult(link, result, names) : null;
+  },
   delete_account: presentAsKept,
 };
 

@@ -1,16 +1,29 @@
 import { monthOf } from './month.ts';
 import type { AccountKind, Plan } from './priceList.ts';
 
-export type Source = 'included' | 'purchased';
+/** `overage`: work beyond the credits there were, which pay-as-you-go allows. It is issued when it is reserved, and never available. */
+export type Source = 'included' | 'purchased' | 'overage';
 
-/** The buckets of a lot. All credits come out of `issued`, so the buckets of a lot always sum to zero. */
-export type Bucket = 'issued' | 'available' | 'reserved' | 'spent' | 'expired';
+/**
+ * The buckets of a lot. All credits come out of `issued`, so the buckets of a lot always sum to zero. `settled`: overage that is
+ * paid for or stands in the account's arrears, and the bought credits that paid for it.
+ */
+export type Bucket = 'issued' | 'available' | 'reserved' | 'spent' | 'settled' | 'expired';
 
 /** Credits of the same source that expire at the end of the same month. */
 export interface Lot {
-  source: Source;
+  source: Exclude<Source, 'overage'>;
   ends: number;
   available: number;
+}
+
+/** What ran over in a month. */
+export interface OverageLot {
+  ends: number;
+  reserved: number;
+  /** Owed. */
+  spent: number;
+  settled: number;
 }
 
 /** The part of an account's books that the next movement depends on. */
@@ -19,7 +32,10 @@ export interface Books {
   /** Null, as is `kind`: the account does not exist. */
   plan: Plan | null;
   kind: AccountKind | null;
+  /** The most that may be owed for overage. */
+  ceiling: number;
   lots: Lot[];
+  overage: OverageLot[];
 }
 
 /** Credits that go from one bucket of a lot to another. */
@@ -34,7 +50,7 @@ export interface Shift {
 /** A booked change. The key is unique within an account, so nothing is booked twice. */
 export interface Movement {
   key: string;
-  kind: 'grant' | 'purchase' | 'reserve' | 'settle' | 'release' | 'expire';
+  kind: 'grant' | 'purchase' | 'reserve' | 'settle' | 'release' | 'expire' | 'cover' | 'bill';
   /** The job or payment. */
   ref: string | null;
   workbookId: string | null;

@@ -10,7 +10,7 @@ export interface PlannedMonth {
 }
 
 /** Brings the books to the current month: expired lots are emptied, and what the account gets is granted. */
-export function planMonth({ accountId, plan, kind, lots }: Books, at: Date): PlannedMonth {
+export function planMonth({ accountId, plan, kind, lots }: Omit<Books, 'overage' | 'ceiling'>, at: Date): PlannedMonth {
   const month = monthOfBooks(lots, at);
   if (lots.some(({ source, ends }) => source === 'included' && ends === month)) return { month, movements: [], lots };
   if (plan === null || kind === null || !(plan in plans)) throw new Error(`no account ${accountId} with a plan of the price list`);

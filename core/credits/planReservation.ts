@@ -1,4 +1,14 @@
-import { type Books, checkAmount, type HeldCredits, type Lot, type Movement, reserveKey, type Shift } from './books.ts';
+import {
+  type Books,
+  checkAmount,
+  type HeldCredits,
+  type Lot,
+  type Movement,
+  monthOfBooks,
+  type OverageLot,
+  reserveKey,
+  type Shift,
+} from './books.ts';
 import { planMonth } from './planMonth.ts';
 
 export interface Reservation {
@@ -14,7 +24,16 @@ export interface PlannedReservation {
   outcome: 'reserved' | 'no_credits' | 'released';
   /** May be non-empty for `no_credits` too: bringing the books to the current month is booked anyway. */
   movements: Movement[];
+  /** Credits that are left after it; negative in overage. */
+  remaining: number;
 }
+
+/** What is left in a month, given as 202611; negative in overage. */
+export function countRemaining({ lots, overage }: Pick<Books, 'lots' | 'overage'>, month: number): number {
+  return lots.reduce((sum, { ends, available }) => sum + (ends < month ? 0 : available), 0) - sumOwed(overage);
+}
+
+const sumOwed = (overage: OverageLot[]) => overage.reduce((sum, { reserved, spent }) => sum + reserved + spent, 0);
 
 /**
  * Reserves credits for a job; `held` is its existing reservation. Repeating it changes nothing, even with another amount: a job
@@ -22,22 +41,29 @@ export interface PlannedReservation {
  */
 export function planReservation(books: Books, held: HeldCredits | null, wanted: Reservation, at: Date): PlannedReservation {
   checkAmount(wanted.amount);
-  if (held) return { outcome: held.closed === 'release' ? 'released' : 'reserved', movements: [] };
+  if (held) {
+    const remaining = countRemaining(books, monthOfBooks(books.lots, at));
+    return { outcome: held.closed === 'release' ? 'released' : 'reserved', movements: [], remaining };
+  }
   const { month, movements, lots } = planMonth(books, at);
+  const remaining = countRemaining({ lots, overage: books.overage }, month);
   const usable = lots.filter(({ ends }) => ends >= month);
-  const missing = wanted.amount - usable.reduce((sum, { available }) => sum + available, 0);
-  if (missing > 0 && !wanted.unlimited) return { outcome: 'no_credits', movements };
+  const missing = Math.max(0, wanted.amount - usable.reduce((sum, { available }) => sum + available, 0));
+  if (!wanted.unlimited && missing > 0 && sumOwed(books.overage) + missing > books.ceiling)
+    return { outcome: 'no_credits', movements, remaining };
   const { jobId, workbookId } = wanted;
   const granted: Movement[] = [];
-  if (missing > 0) {
+  const overrun: Shift[] = [];
+  if (missing > 0 && wanted.unlimited) {
     const shift: Shift = { source: 'included', ends: month, from: 'issued', to: 'available', amount: missing };
     granted.push({ key: `grant:${jobId}`, kind: 'grant', ref: jobId, workbookId, shifts: [shift] });
     usable.push({ source: 'included', ends: month, available: missing });
-  }
-  const shifts = takeCredits(mergeLots(usable), wanted.amount);
+  } else if (missing > 0) overrun.push({ source: 'overage', ends: month, from: 'issued', to: 'reserved', amount: missing });
+  const shifts = [...takeCredits(mergeLots(usable), wanted.amount), ...overrun];
   return {
     outcome: 'reserved',
     movements: [...movements, ...granted, { key: reserveKey(jobId), kind: 'reserve', ref: jobId, workbookId, shifts }],
+    remaining: remaining - wanted.amount,
   };
 }
 
@@ -51,7 +77,7 @@ function mergeLots(lots: Lot[]): Lot[] {
   return [...merged.values()];
 }
 
-/** Takes included credits before purchased ones, and earlier expiry first. There must be enough. */
+/** Takes included credits before purchased ones, and earlier expiry first. No more than there is. */
 function takeCredits(lots: Lot[], amount: number): Shift[] {
   let missing = amount;
   const shifts: Shift[] = [];

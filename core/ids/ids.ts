@@ -26,6 +26,7 @@ export const idPrefixes = [
   'ver',
   'mft',
   'bnd',
+  'chg',
 ] as const;
 export type IdPrefix = (typeof idPrefixes)[number];
 

@@ -1,3 +1,5 @@
+import type { DeleteAccountInput } from './accountJobs.ts';
+import type { FileLinkInput, FileLinkResult } from './linkJobs.ts';
 import type { RestoreInput, RestoreResult } from './restoreJobs.ts';
 import type { ReviewInput, ReviewResult } from './reviewJobs.ts';
 import type { AnalyzeInput, AnalyzeResult, IngestInput, IngestResult, MaterializeInput, MaterializeResult } from './sourceJobs.ts';
@@ -15,14 +17,9 @@ export interface JobTypes {
   recompute: { input: object; result: RecomputeResult };
   restore: { input: RestoreInput; result: RestoreResult };
   review: { input: ReviewInput; result: ReviewResult };
-  // In the contract, but nothing starts them yet.
-  file_link: Planned;
-  delete_account: Planned;
-}
-
-interface Planned {
-  input: object;
-  result: object;
+  file_link: { input: FileLinkInput; result: FileLinkResult };
+  /** Of the owner's default account, which outlives the one that is deleted. */
+  delete_account: { input: DeleteAccountInput; result: object };
 }
 
 export type JobKind = keyof JobTypes;

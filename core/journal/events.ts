@@ -35,5 +35,21 @@ export interface EventData {
 
 export type EventType = keyof EventData;
 
+/** What webhooks can subscribe to. */
+export const eventKinds = [
+  'artifact.updated',
+  'artifact.deleted',
+  'artifact.stale',
+  'snapshot.committed',
+  'source.analyzed',
+  'source.materialized',
+  'conflict.created',
+  'version.branched',
+  'version.merged',
+  'job.completed',
+] as const satisfies readonly EventType[];
+
+export type EventKind = (typeof eventKinds)[number];
+
 /** An event before its commit, which assigns the id. */
 export type EventNote = { [Type in EventType]: { type: Type; data: EventData[Type] } }[EventType];

@@ -15,6 +15,16 @@ export function accountCreated(accountId: string): Notes {
   return audited('account.created', accountId, { kind: 'developer' });
 }
 
+/** Its deletion has begun: from now on nobody can use it. Noted under another account, which stays. */
+export function accountClosed(account: { id: string; name: string }): Notes {
+  return audited('account.closed', account.id, { name: account.name });
+}
+
+/** Nothing is left of it. */
+export function accountDeleted(accountId: string, creditsForfeited: number): Notes {
+  return audited('account.deleted', accountId, { credits_forfeited: creditsForfeited });
+}
+
 export interface NotedCredential {
   id: string;
   kind: 'access_token' | 'account_key';
@@ -28,4 +38,8 @@ export function credentialMinted(credential: NotedCredential & { scopes: string[
 /** `because`: the revoked credential by which this one was minted. */
 export function credentialRevoked({ id, kind }: NotedCredential, because: string | null): Notes {
   return audited(kind === 'access_token' ? 'token.revoked' : 'key.revoked', id, because === null ? undefined : { because });
+}
+
+export function driveAuthorized(userId: string, provider: string): Notes {
+  return { audit: [{ action: 'drive.authorized', target: userId, detail: { provider } }] };
 }

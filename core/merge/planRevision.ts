@@ -12,7 +12,7 @@ export interface RevisedRow {
   rowId: number;
   base: Cells | null;
   current: Cells | null;
-  /** In the new file, where rows have new ids. */
+  /** In the new file, where its id may be another. */
   next: { rowId: number; cells: Cells } | null;
 }
 

@@ -8,6 +8,8 @@ export type Value = number | string | null;
 
 export interface RegionColumn {
   name: string;
+  /** Its header is blank. */
+  isNameless?: boolean;
   /** The type that the table gives it; null where tables with several types share a column of the sheet. */
   type: string | null;
   /** By row. */
@@ -30,6 +32,8 @@ export interface Region {
   isRaw: boolean;
   /** Null where no table has a cell. */
   locate(row: number, column: number): Place | null;
+  /** The sheet has a cell there that stands for no value, such as `(NA)` or `-`. */
+  isSign?(row: number, column: number): boolean;
   /** The formula a cell was read with, as written in the sheet, with the row and column it stood in. */
   formulaAt?(row: number, column: number): { formula: string; row: number; column: number; isEdited: boolean } | null;
 }
@@ -85,7 +89,7 @@ function summarizeColumn({ values }: RegionColumn): ColumnSummary {
 export interface Reviewed {
   region: Region;
   summaries: ColumnSummary[];
-  /** What each row is called: the texts before its first number. */
+  /** What each row is called: the texts before the first column of numbers, or else the first text. */
   labels: string[];
   /** One of these texts says that the row is a total. */
   isTotal: boolean[];
@@ -94,17 +98,22 @@ export interface Reviewed {
 export function prepareRegion(region: Region): Reviewed {
   const summaries = region.columns.map(summarizeColumn);
   const firstNumbers = summaries.findIndex(({ kind }) => kind === 'number');
-  const before = region.columns.slice(0, firstNumbers < 0 ? 1 : Math.max(1, firstNumbers));
-  const texts = Array.from({ length: region.rowCount }, (_, row) =>
-    before.flatMap(({ values }) => {
-      const value = values[row];
-      return typeof value === 'string' && value !== '' ? [value] : [];
-    }),
-  );
+  const before = region.columns.slice(0, Math.max(1, firstNumbers));
+  const texts = Array.from({ length: region.rowCount }, (_, row) => {
+    const own = listTexts(before, row);
+    return own.length > 0 ? own : listTexts(region.columns, row).slice(0, 1);
+  });
   return {
     region,
     summaries,
     labels: texts.map((own) => own.join(' ')),
     isTotal: texts.map((own) => own.some((text) => isTotalLabel(text) || isWholeLabel(text))),
   };
+}
+
+function listTexts(columns: RegionColumn[], row: number): string[] {
+  return columns.flatMap(({ values }) => {
+    const value = values[row];
+    return typeof value === 'string' && value !== '' ? [value] : [];
+  });
 }

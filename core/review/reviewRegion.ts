@@ -45,7 +45,7 @@ export function reviewRegion(region: Region): Finding[] {
   return rules
     .filter(({ isForRaw }) => isForRaw || !region.isRaw)
     .flatMap(({ name, find }) =>
-      find(reviewed)
+      sortFindings(find(reviewed))
         .slice(0, mostOfARule)
         .map((draft) => toFinding(region, name, draft)),
     );
@@ -54,6 +54,6 @@ export function reviewRegion(region: Region): Finding[] {
 const order: Record<Severity, number> = { error: 0, warning: 1, info: 2 };
 
 /** Worst first. */
-export function sortFindings(findings: Finding[]): Finding[] {
+export function sortFindings<Sorted extends { severity: Severity }>(findings: Sorted[]): Sorted[] {
   return findings.toSorted((a, b) => order[a.severity] - order[b.severity]);
 }

@@ -1,16 +1,24 @@
 /** Numbers that one slip of the finger makes of each other. */
 
+import { countDecimals } from './statistics.ts';
+
 /** Fewer digits are one slip away from too many numbers. */
 const leastDigits = 3;
 const decimalsKept = 6;
 
 /**
  * Whether the digits of one number become those of the other by one digit more, one less, one other, two neighbours swapped, or
- * a point that moved.
+ * a point that moved. What is meant may have been rounded to the digits that are stated.
  */
 export function isSlip(stated: number, meant: number): boolean {
-  if (!Number.isFinite(meant) || stated === meant || Math.sign(stated) !== Math.sign(meant)) return false;
+  if (!Number.isFinite(meant) || Math.sign(stated) !== Math.sign(meant)) return false;
+  const rounded = Number(meant.toFixed(Math.min(decimalsKept, countDecimals(stated))));
+  return isOneSlip(stated, meant) || (rounded !== meant && isOneSlip(stated, rounded));
+}
+
+function isOneSlip(stated: number, meant: number): boolean {
   const [a, b] = [writeDigits(stated), writeDigits(meant)];
+  if (stated === meant) return false;
   if (Math.max(a.length, b.length) < leastDigits || Math.abs(a.length - b.length) > 1) return false;
   if (a === b) return true;
   let start = 0;

@@ -15,6 +15,8 @@ export interface FailedSum {
   computed: number;
   /** It lies between its parts, as an average does. */
   isBetween: boolean;
+  /** By so little that it comes from numbers that were rounded before they were added. */
+  isSlight: boolean;
 }
 
 export interface SumRelation {
@@ -38,6 +40,11 @@ const reach = { named: 400, unnamed: 60 };
  */
 const chanceDigits = { named: 4, unnamed: 7 };
 
+/** Errors of rounding are spread evenly; in a sum of many, five standard deviations come once in a million. */
+const rareRounding = 5;
+/** A difference of less than one in ten thousand is slight. */
+const slightShare = 1e-4;
+
 /** What is known of lines and positions by their names. */
 export interface Names {
   /** The name of the line says "total". */
@@ -47,14 +54,17 @@ export interface Names {
 }
 
 export function findSums(lines: Lines, names: Names): SumRelation[] {
-  const steps = findSteps(lines);
+  const decimals = lines.map((line) => line.map((value) => (value === null ? 0 : countDecimals(value))));
+  const block = { lines, decimals, names };
   const found = new Map<number, SumRelation>();
   // Totals above their parts from the bottom up, totals below them from the top down: what has a total counts once, by its total.
   for (const direction of [1, -1] as const) {
     const covered = new Map<number, Set<number>>();
     const order = direction === 1 ? lines.map((_, k) => lines.length - 1 - k) : lines.map((_, k) => k);
     for (const line of order) {
-      const relation = findSum(lines, steps, line, direction, names, covered);
+      let relation = findSum(block, line, direction, covered);
+      // Some totals count what has a total twice.
+      if (!relation && covered.size > 0) relation = findSum(block, line, direction, new Map());
       if (!relation) continue;
       covered.set(line, new Set(relation.parts));
       const other = found.get(line);
@@ -83,14 +93,14 @@ export function findSlippedTotals(lines: Lines, names: Names, known: SumRelation
     if (!names.isTotal(total) || related.has(total)) return;
     for (const [at, stated] of own.entries()) {
       if (stated === null || names.isRate(total, at)) continue;
-      const found = findSlip(lines, total, at, -1) ?? findSlip(lines, total, at, 1);
+      const found = findSlip(lines, names, total, at, -1) ?? findSlip(lines, names, total, at, 1);
       if (found) slipped.push(found);
     }
   });
   return slipped;
 }
 
-function findSlip(lines: Lines, total: number, at: number, direction: 1 | -1): SlippedTotal | null {
+function findSlip(lines: Lines, names: Names, total: number, at: number, direction: 1 | -1): SlippedTotal | null {
   const stated = lines[total]?.[at] as number;
   const parts: number[] = [];
   let sum = 0;
@@ -101,25 +111,31 @@ function findSlip(lines: Lines, total: number, at: number, direction: 1 | -1): S
     sum += value;
     const computed = Number(sum.toPrecision(12));
     if (parts.length < 2 || !isSlip(stated, computed)) continue;
-    const digits = magnitude(stated) + countDecimals(stated) + 1;
-    const chance = (parts.length * slipsOfADigit * digits) / 10 ** digits;
-    return { total, parts, fail: { at, stated, computed, isBetween: false }, chance };
+    const digits = magnitude(stated / (findRoundUnit(stated, computed) || 1)) + countDecimals(stated) + 1;
+    // Up to the next total or the edge there is one sum to be made; of fewer lines there are many.
+    const next = line + direction;
+    const tries = lines[next] === undefined || names.isTotal(next) ? 1 : parts.length;
+    const chance = (tries * slipsOfADigit * digits) / 10 ** digits;
+    return { total, parts, fail: describeFail(at, stated, computed, false), chance };
   }
   return null;
 }
 
-function weigh({ digits, fails }: SumRelation): number {
-  return digits - 2 * fails.length;
+function describeFail(at: number, stated: number, computed: number, isBetween: boolean): FailedSum {
+  const difference = Math.abs(stated - computed);
+  const isSlight = difference < Math.abs(stated) * slightShare || difference <= findRoundUnit(stated, computed);
+  return { at, stated, computed, isBetween, isSlight };
 }
 
-/** The last written digit of each position, as a power of ten; 0 for numbers that are computed in full. */
-function findSteps(lines: Lines): number[] {
-  const width = lines[0]?.length ?? 0;
-  return Array.from({ length: width }, (_, at) => {
-    let decimals = 0;
-    for (const line of lines) decimals = Math.max(decimals, countDecimals(line[at] ?? 0));
-    return decimals >= 4 ? 0 : 10 ** -decimals;
-  });
+/** The largest power of ten that all numbers are multiples of, if they were rounded to tens at least; else 0. */
+function findRoundUnit(first: number, ...others: number[]): number {
+  let unit = 1;
+  while (unit < Math.abs(first) && [first, ...others].every((each) => each % (unit * 10) === 0)) unit *= 10;
+  return unit > 1 ? unit : 0;
+}
+
+function weigh({ digits, fails }: SumRelation): number {
+  return digits - 2 * fails.filter(({ isSlight }) => !isSlight).length;
 }
 
 /** Parts are rounded one by one, so the usual error of a sum grows as the root of their number. */
@@ -128,27 +144,29 @@ function isSame(stated: number, computed: number, parts: number, step: number): 
   return Math.abs(stated - computed) <= tolerance;
 }
 
-/** How far a sum can be off when each number was rounded to the digits it is written with. Long fractions are not rounded. */
-function roundingOf(value: number): number {
-  const decimals = countDecimals(value);
-  return decimals >= 6 ? 0 : 0.5 * 10 ** -decimals;
+function roundingOf(decimals: number): number {
+  return 0.5 * 10 ** -decimals;
 }
 
-function findSum(
-  lines: Lines,
-  steps: number[],
-  total: number,
-  direction: 1 | -1,
-  names: Names,
-  covered: Map<number, Set<number>>,
-): SumRelation | null {
+interface Block {
+  lines: Lines;
+  /** How many decimal digits each number is written with. */
+  decimals: number[][];
+  names: Names;
+}
+
+/** `covered`: by line, the lines that it is the total of, which are left out where it is counted. */
+function findSum(block: Block, total: number, direction: 1 | -1, covered: Map<number, Set<number>>): SumRelation | null {
+  const { lines, names } = block;
   const isNamed = names.isTotal(total);
   const own = lines[total] as (number | null)[];
   const stated = own.flatMap((value, at) => (value === null ? [] : [at]));
   if (stated.length === 0 || stated.every((at) => own[at] === 0)) return null;
   const sums = own.map(() => 0);
   const missing = own.map(() => 0);
-  const rounding = own.map((value) => (value === null ? 0 : roundingOf(value)));
+  const decimals = [...(block.decimals[total] as number[])];
+  const rounding = decimals.map(roundingOf);
+  const spread = rounding.map((each) => each ** 2);
   const least = own.map(() => Number.POSITIVE_INFINITY);
   const largest = own.map(() => Number.NEGATIVE_INFINITY);
   const skipped = new Set<number>();
@@ -165,13 +183,16 @@ function findSum(
       if (value === null || value === undefined) missing[at] = (missing[at] as number) + 1;
       else {
         sums[at] = (sums[at] as number) + value;
-        rounding[at] = (rounding[at] as number) + roundingOf(value);
+        const written = block.decimals[line]?.[at] as number;
+        decimals[at] = Math.max(decimals[at] as number, written);
+        rounding[at] = (rounding[at] as number) + roundingOf(written);
+        spread[at] = (spread[at] as number) + roundingOf(written) ** 2;
         least[at] = Math.min(least[at] as number, value);
         largest[at] = Math.max(largest[at] as number, value);
       }
     }
     if (parts.length < 2) continue;
-    const relation = compare({ total, own, stated, parts, steps, names }, { sums, missing, rounding, least, largest });
+    const relation = compare({ lines, names, total, stated, parts }, { sums, missing, decimals, rounding, spread, least, largest });
     const tries = Math.log10(2 * parts.length);
     const needed = (isNamed ? chanceDigits.named : chanceDigits.unnamed) + tries;
     if (!isMostlyTrue(relation, isNamed) || relation.digits < needed) continue;
@@ -182,7 +203,7 @@ function findSum(
 
 /** One place of two may be wrong if the name says that it is a total, or if one digit makes it right. */
 function isMostlyTrue({ holds, fails: all }: SumRelation, isNamed: boolean): boolean {
-  const fails = all.filter(({ isBetween }) => !isBetween);
+  const fails = all.filter(({ isBetween, isSlight }) => !isBetween && !isSlight);
   const [only] = fails;
   if (holds.length > fails.length) return true;
   return fails.length === 1 && only !== undefined && holds.length === 1 && (isNamed || isSlip(only.stated, only.computed));
@@ -192,41 +213,56 @@ function isMostlyTrue({ holds, fails: all }: SumRelation, isNamed: boolean): boo
 interface Tally {
   sums: number[];
   missing: number[];
+  /** The most decimal digits that a number is written with. */
+  decimals: number[];
+  /** How far the sum is off at most when each number was rounded to its own digits, and the sum of the squares. */
   rounding: number[];
+  spread: number[];
   least: number[];
   largest: number[];
 }
 
 interface Comparison {
+  lines: Lines;
+  names: Names;
   total: number;
-  own: (number | null)[];
+  /** Positions where the total is stated. */
   stated: number[];
   parts: number[];
-  steps: number[];
-  names: Names;
 }
 
-function compare({ total, own, stated, parts, steps, names }: Comparison, { sums, missing, rounding, least, largest }: Tally): SumRelation {
+function compare({ lines, names, total, stated, parts }: Comparison, tally: Tally): SumRelation {
+  const { sums, missing, decimals, rounding, spread, least, largest } = tally;
   const relation: SumRelation = { total, parts, holds: [], fails: [], digits: 0 };
   const others: FailedSum[] = [];
+  const seen = new Set<string>();
   for (const at of stated) {
-    const [value, computed, step] = [own[at] as number, sums[at] as number, steps[at] as number];
+    const [value, computed, step] = [lines[total]?.[at] as number, sums[at] as number, 10 ** -(decimals[at] as number)];
     const present = parts.length - (missing[at] as number);
     if (present === 0) continue;
     if (isSame(value, computed, present, step)) {
+      // A sum of one number besides blanks tells nothing, nor do zeros.
+      if (present === 1 || value === 0) continue;
       relation.holds.push(at);
-      // A sum of one number besides blanks tells nothing.
-      if (present > 1) relation.digits += Math.max(0, magnitude(value) - magnitude(Math.max(step, Math.abs(value) * 1e-6)));
+      // The same numbers again, as in a series that does not move, tell nothing new.
+      const first = parts.slice(0, 2).map((part) => lines[part]?.[at] ?? 0);
+      const numbers = [value, ...first].join(' ');
+      const written = Math.max(step, findRoundUnit(value, ...first), Math.abs(value) * 1e-6);
+      if (!seen.has(numbers)) relation.digits += Math.max(0, magnitude(value) - magnitude(written));
+      seen.add(numbers);
       continue;
     }
-    const isRounded = Math.abs(value - computed) <= (rounding[at] as number) + 1e-9;
+    const mostRounding = Math.min(rounding[at] as number, rareRounding * Math.sqrt((spread[at] as number) / 3));
+    const isRounded = Math.abs(value - computed) <= mostRounding + 1e-9;
+    // Nothing is added up where all is zero.
+    if (least[at] === 0 && largest[at] === 0) continue;
     const isBetween = value >= (least[at] as number) && value <= (largest[at] as number);
     // Shares add up to a whole, other rates to nothing.
-    if (isRounded || (names.isRate(total, at) && Math.abs(computed - 100) > 0.5)) continue;
-    others.push({ at, stated: value, computed, isBetween });
+    if (isRounded || (names.isRate(total, at) && Math.abs(computed - 100) > 0.5 && !isSlip(value, computed))) continue;
+    others.push(describeFail(at, value, computed, isBetween));
   }
-  // Blanks count as nothing where sums beside them hold with as many.
+  // Blanks count as nothing where sums beside them hold with as many, and where one digit makes the sum right.
   const mostMissing = Math.max(0, ...relation.holds.map((at) => missing[at] as number));
-  relation.fails = others.filter(({ at }) => (missing[at] as number) <= mostMissing);
+  relation.fails = others.filter(({ at, stated, computed }) => (missing[at] as number) <= mostMissing || isSlip(stated, computed));
   return relation;
 }

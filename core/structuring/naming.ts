@@ -72,6 +72,12 @@ export function namingOf(spec: { naming?: NamingLanguage } | null | undefined): 
   return namings[spec?.naming ?? 'ja'];
 }
 
+/** Whether a column got its name because its header is blank. */
+export function isMadeUpName(name: string): boolean {
+  const position = Number(/\d+$/.exec(name)?.[0]);
+  return Object.values(namings).some(({ nameless }) => nameless.column(position) === name);
+}
+
 /** `texts` are those of the file: its name, sheets and cells. */
 export function chooseLanguage(choice: NamingChoice, ...texts: Iterable<string>[]): NamingLanguage {
   if (choice !== 'auto') return choice;

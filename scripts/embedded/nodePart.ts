@@ -8,9 +8,12 @@ import type { Output } from './report.ts';
 import type { RunningProcess } from './runningProcess.ts';
 
 interface NodePartOptions {
-  /** A program that uses runService, which answers over IPC. */
-  name: 'api' | 'worker';
+  name: string;
+  /** One that uses runService, which answers over IPC. */
+  program: 'api' | 'worker';
   env: Record<string, string>;
+  /** How long it takes at most to stop by itself. */
+  stopWithinMs: number;
   report: Output;
   registry: ProcessRegistry;
   signal: AbortSignal;
@@ -19,8 +22,16 @@ interface NodePartOptions {
 const readyTimeoutMs = 120_000;
 
 /** Starts one of our own processes and waits until it says that it is ready. */
-export async function startNodePart({ name, env, report, registry, signal }: NodePartOptions): Promise<RunningProcess> {
-  const child = spawn(process.execPath, [...nodeFlags, ...heapFlags[name], await prepareProgram(name)], {
+export async function startNodePart({
+  name,
+  program,
+  env,
+  stopWithinMs,
+  report,
+  registry,
+  signal,
+}: NodePartOptions): Promise<RunningProcess> {
+  const child = spawn(process.execPath, [...nodeFlags, ...heapFlags[program], await prepareProgram(program)], {
     cwd: projectDir,
     env,
     detached: true,
@@ -46,7 +57,7 @@ export async function startNodePart({ name, env, report, registry, signal }: Nod
     ended,
     readTail: () => [],
     async stop() {
-      if (pid) await stopProcess(pid, stamp, stopSteps.node);
+      if (pid) await stopProcess(pid, stamp, [{ signal: 'SIGTERM', waitMs: stopWithinMs + 1_000 }]);
       await ended;
     },
     kill: () => sendSignal(-pid, 'SIGKILL'),

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import type { VariableName } from '../../store/variables.ts';
 
 /**
@@ -54,5 +54,18 @@ function tryListen(host: string, port: number): Promise<string | null> {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => done(error.code ?? error.message));
     server.listen({ host, port, exclusive: true }, () => server.close(() => done(null)));
+  });
+}
+
+/** Whether anyone listens on the port of this machine. */
+export function canConnect(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    const finish = (ok: boolean) => {
+      socket.destroy();
+      done(ok);
+    };
+    socket.once('connect', () => finish(true));
+    socket.once('error', () => finish(false));
   });
 }

@@ -9,8 +9,6 @@ export interface StopStep {
 
 /** How the parts are stopped. Each has a bound; after the last step comes SIGKILL. */
 export const stopSteps = {
-  /** runService gives itself 10 s. */
-  node: [{ signal: 'SIGTERM', waitMs: 11_000 }],
   /** The supervisor is gone, so they stop by themselves. */
   nodeAlone: [{ signal: null, waitMs: 5_000 }],
   temporal: [{ signal: 'SIGTERM', waitMs: 8_000 }],

@@ -9,6 +9,8 @@ export interface Runtime {
   pid: number;
   stamp: string;
   apiUrl: string;
+  /** Of the API processes behind a balancer. */
+  behindUrls: string[];
   databaseUrl: string;
   temporalAddress: string;
   temporalUiUrl: string | null;

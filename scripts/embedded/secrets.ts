@@ -9,6 +9,8 @@ interface Secrets {
   /** Passwords of the embedded PostgreSQL: its superuser, and the role the service uses. */
   postgresAdmin: string;
   postgresService: string;
+  /** Of the storage that `npm run cluster` starts. */
+  s3: string;
 }
 
 export function ensureSecrets(dataDir: string): Secrets {
@@ -19,6 +21,7 @@ export function ensureSecrets(dataDir: string): Secrets {
     service: kept.service ?? newSecret(),
     postgresAdmin: kept.postgresAdmin ?? newSecret(),
     postgresService: kept.postgresService ?? newSecret(),
+    s3: kept.s3 ?? newSecret(),
   };
   if (Object.keys(secrets).some((key) => kept[key as keyof Secrets] === undefined)) writeSecretFile(path, secrets);
   return secrets;
@@ -27,6 +30,11 @@ export function ensureSecrets(dataDir: string): Secrets {
 /** Null when the data dir has none yet; nothing is made. */
 export function readServiceSecret(dataDir: string): string | null {
   return readSecrets(join(dataDir, 'secrets.json')).service ?? null;
+}
+
+/** For data that was made with this secret. */
+export function keepServiceSecret(dataDir: string, service: string): void {
+  writeSecretFile(join(dataDir, 'secrets.json'), { ...ensureSecrets(dataDir), service });
 }
 
 /** Readable by its owner alone, and never seen half-written. */

@@ -1,10 +1,9 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { inheritEnvWithout } from '../../store/childEnv.ts';
-import { findFreePort } from './ports.ts';
+import { canConnect, findFreePort } from './ports.ts';
 import { stopSteps } from './processes.ts';
 import type { ProcessRegistry } from './processRegistry.ts';
 import type { Report } from './report.ts';
@@ -126,7 +125,7 @@ async function waitUntilReady(
 
 async function tryNamespace(address: string, namespace: string): Promise<string | null> {
   // The client waits a second before it dials again, so look first whether anyone listens.
-  if (!(await canConnect(address))) return 'nobody listens';
+  if (!(await canConnect(Number(new URL(`tcp://${address}`).port)))) return 'nobody listens';
   let connection: Connection | null = null;
   try {
     connection = await Connection.connect({ address, connectTimeout: 1000 });
@@ -138,17 +137,4 @@ async function tryNamespace(address: string, namespace: string): Promise<string 
   } finally {
     await connection?.close().catch(() => {});
   }
-}
-
-function canConnect(address: string): Promise<boolean> {
-  const { hostname, port } = new URL(`tcp://${address}`);
-  return new Promise((done) => {
-    const socket = connect({ host: hostname, port: Number(port) });
-    const finish = (ok: boolean) => {
-      socket.destroy();
-      done(ok);
-    };
-    socket.once('connect', () => finish(true));
-    socket.once('error', () => finish(false));
-  });
 }

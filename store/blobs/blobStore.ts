@@ -20,6 +20,8 @@ export interface BlobStore {
   removeOld(key: string, olderThan: Date): Promise<boolean>;
   /** Everything below a prefix ('' for all). Files whose names are no valid keys are not ours and are left out. */
   list(prefix: string): AsyncIterable<{ key: string; size: number; modifiedAt: Date }>;
+  /** Removes everything below a prefix; calls `onRemoved` after each blob. */
+  removeAll(prefix: string, onRemoved: () => void): Promise<void>;
   /** Removes drafts of writers that died; returns how many. */
   sweepDrafts(olderThan: Date): Promise<number>;
   close(): Promise<void>;

@@ -73,6 +73,15 @@ class FolderStore implements BlobStore {
     }
   }
 
+  async removeAll(prefix: string, onRemoved: () => void): Promise<void> {
+    for await (const key of this.walk(checkPrefix(prefix))) {
+      await this.remove(key);
+      onRemoved();
+    }
+    // The folders, and files that are not ours to keep.
+    if (prefix !== '') await rm(join(this.root, prefix), { recursive: true, force: true });
+  }
+
   async sweepDrafts(olderThan: Date): Promise<number> {
     return removeOldFiles(this.drafts, olderThan);
   }

@@ -57,3 +57,7 @@ export function resultsPrefix(workbook: { accountId: string; id: string }): stri
 export function anchorsPrefix(accountId: string, scope: string): string {
   return `${accountId}/${scope}/anchors`;
 }
+
+export function isAnchor(key: string): boolean {
+  return key.split('/').at(-2) === 'anchors';
+}

@@ -1,5 +1,5 @@
 import { S3Client, S3ServiceException } from '@aws-sdk/client-s3';
-import { DomainError } from '../../core/errors.ts';
+import { PartAwayError } from '../../core/errors.ts';
 import type { BlobConfig } from '../config.ts';
 
 export type S3Config = Extract<BlobConfig, { kind: 's3' }>;
@@ -69,7 +69,7 @@ function isAway(error: unknown): boolean {
 /** The error to throw from the store, with the SDK's error as its cause. */
 export function explainError(error: unknown, doing: string): Error {
   if (isAway(error)) {
-    return new DomainError('unavailable', 'The file store cannot be reached at the moment.', 'Try again in a few seconds.', {
+    return new PartAwayError('The file store cannot be reached at the moment.', 'Try again in a few seconds.', {
       headers: { 'Retry-After': '5' },
       cause: error,
     });

@@ -112,6 +112,13 @@ class S3Store implements BlobStore {
     }
   }
 
+  async removeAll(prefix: string, onRemoved: () => void): Promise<void> {
+    for await (const { key } of this.list(prefix)) {
+      await this.remove(key);
+      onRemoved();
+    }
+  }
+
   async sweepDrafts(olderThan: Date): Promise<number> {
     return (await this.cache.sweepDrafts(olderThan)) + (await this.abortUploads(olderThan));
   }

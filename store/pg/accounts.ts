@@ -1,4 +1,5 @@
 import { and, asc, eq, isNull, sql } from 'drizzle-orm';
+import type pg from 'pg';
 import { accounts } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Database, Orm } from './database.ts';
@@ -17,6 +18,15 @@ export async function listOwnedAccounts(orm: Orm, userId: string): Promise<Accou
     .orderBy(sql`${accounts.kind} <> 'default'`, asc(accounts.id));
 }
 
+/** Of all accounts, by id. */
+export async function listAccountIds(pool: pg.Pool, after: string, limit: number): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>('SELECT id FROM accounts WHERE id > $1 AND deleted_at IS NULL ORDER BY id LIMIT $2', [
+    after,
+    limit,
+  ]);
+  return rows.map(({ id }) => id);
+}
+
 export async function findAccount(orm: Orm, accountId: string): Promise<AccountRecord | null> {
   const [row] = await orm
     .select()
@@ -30,14 +40,14 @@ export async function insertAccount(tx: Tx, account: typeof accounts.$inferInser
   return row as AccountRecord;
 }
 
-const accountOf = (what: 'jobs' | 'tables'): Lookup<{ accountId: string }> => ({
+const accountOf = (what: 'jobs' | 'tables' | 'webhooks'): Lookup<{ accountId: string }> => ({
   name: `account_of_${what}`,
   text: `SELECT k.n, x.account_id AS "accountId"
          FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(id, nothing, n) JOIN ${what} x ON x.id = k.id`,
 });
-const lookups = { jobs: accountOf('jobs'), tables: accountOf('tables') };
+const lookups = { jobs: accountOf('jobs'), tables: accountOf('tables'), webhooks: accountOf('webhooks') };
 
-/** The account of a job or table, for work that knows only its id. */
-export async function findAccountOf(db: Database, what: 'jobs' | 'tables', id: string): Promise<string | null> {
+/** The account of a job, table or webhook, for work that knows only its id. */
+export async function findAccountOf(db: Database, what: keyof typeof lookups, id: string): Promise<string | null> {
   return (await db.lookUp(lookups[what], id))?.accountId ?? null;
 }

@@ -55,7 +55,7 @@ export interface UnanchoredChain {
 
 /**
  * Chains that have grown since they were anchored or are known to be broken, in order of scopes. Includes anchored chains
- * whose head is gone, with the account `none`; leaves out deleted workbooks, whose anchors are deleted with them.
+ * whose head is gone, with the account `none`; leaves out deleted workbooks and accounts, whose anchors are deleted with them.
  */
 export async function listUnanchoredChains(pool: pg.Pool, after: string, limit: number): Promise<UnanchoredChain[]> {
   const { rows } = await pool.query<UnanchoredChain>(
@@ -64,6 +64,7 @@ export async function listUnanchoredChains(pool: pg.Pool, after: string, limit: 
         FROM heads h LEFT JOIN audit_anchors a ON a.scope = h.scope
         WHERE h.scope > $1 AND (h.audit_seq <> coalesce(a.seq, 0) OR a.broken_at IS NOT NULL)
           AND NOT EXISTS (SELECT 1 FROM workbooks w WHERE w.id = h.scope AND w.deleted_at IS NOT NULL)
+          AND NOT EXISTS (SELECT 1 FROM accounts o WHERE o.id = h.account_id AND o.deleted_at IS NOT NULL)
         ORDER BY h.scope LIMIT $2)
        UNION ALL
        (SELECT a.scope, 'none', true FROM audit_anchors a
@@ -76,7 +77,10 @@ export async function listUnanchoredChains(pool: pg.Pool, after: string, limit: 
   return rows;
 }
 
-/** Records how far a chain is anchored. A broken chain stays marked until a check of the whole chain succeeds. */
+/**
+ * Records how far a chain is anchored. A broken chain stays marked until a check of the whole chain succeeds. Of a chain of which
+ * nothing is left, neither head nor record, nothing is recorded.
+ */
 export async function recordAnchor(
   pool: pg.Pool,
   scope: string,
@@ -84,6 +88,7 @@ export async function recordAnchor(
 ): Promise<void> {
   await pool.query(
     `INSERT INTO audit_anchors AS a (scope, seq, broken_at) SELECT $1::text, $2::bigint, CASE WHEN $3 = 'broken' THEN now() END
+     WHERE EXISTS (SELECT 1 FROM heads WHERE scope = $1) OR EXISTS (SELECT 1 FROM audit_anchors WHERE scope = $1)
      ON CONFLICT (scope) DO UPDATE SET
        seq = excluded.seq,
        broken_at = CASE $3 WHEN 'broken' THEN coalesce(a.broken_at, now()) WHEN 'whole' THEN NULL ELSE a.broken_at END

@@ -33,6 +33,8 @@ export interface Tx {
   /** Starts the journal of a new workbook or account. */
   openHead(scope: string, accountId: string): Promise<void>;
   note(scope: string, notes: Notes): void;
+  /** Runs when everything is on disk, if this process lives so long; never when the change fails. */
+  afterCommit(work: () => void): void;
 }
 
 /** A change that is one statement, with its journal notes. */
@@ -138,6 +140,7 @@ async function commitSteps<T, R>(committer: Committer, actor: Actor, change: Ste
   let broken: Error | undefined;
   try {
     const journal = new Map<string, Notes[]>();
+    const afterwards: (() => void)[] = [];
     let orm: Orm | undefined;
     const tx: Tx = {
       get orm() {
@@ -157,6 +160,9 @@ async function commitSteps<T, R>(committer: Committer, actor: Actor, change: Ste
       note(scope, notes) {
         journal.set(scope, [...(journal.get(scope) ?? []), notes]);
       },
+      afterCommit(work) {
+        afterwards.push(work);
+      },
     };
     const numbers = new Map<string, JournalNumbers>();
     const write = async (scope: string) => {
@@ -173,9 +179,11 @@ async function commitSteps<T, R>(committer: Committer, actor: Actor, change: Ste
       for (const scope of scopes()) await write(scope);
       const answer = await finish(result, numbers, tx);
       await client.query(commitAndFlush);
+      for (const work of afterwards) work();
       return answer;
     }
     await inOrder(sendTogether(client, () => [...scopes().map(write), client.query(commitAndFlush)]));
+    for (const work of afterwards) work();
     return { result, numbers };
   } catch (error) {
     try {

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm';
+import { and, asc, desc, eq, getTableColumns, lt, or } from 'drizzle-orm';
 import type { OverriddenCell } from '../../core/overrides/override.ts';
 import { conflicts, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
@@ -43,6 +43,18 @@ export async function listConflicts(
 export async function findConflict(orm: Orm, workbookId: string, id: string): Promise<ListedConflict | null> {
   const [row] = await selectConflicts(orm).where(and(eq(conflicts.workbookId, workbookId), eq(conflicts.id, id)));
   return row ?? null;
+}
+
+/** Ids of the conflicts that versions of tables opened. */
+export async function listConflictsOf(orm: Orm, versions: { tableId: string; editVersion: number }[]): Promise<string[]> {
+  if (versions.length === 0) return [];
+  const isOf = versions.map(({ tableId, editVersion }) => and(eq(conflicts.tableId, tableId), eq(conflicts.editVersion, editVersion)));
+  const rows = await orm
+    .select({ id: conflicts.id })
+    .from(conflicts)
+    .where(and(eq(conflicts.kind, 'overwrite'), or(...isOf)))
+    .orderBy(asc(conflicts.id));
+  return rows.map(({ id }) => id);
 }
 
 /** Returns false if it was closed already. */

@@ -1,9 +1,14 @@
+import { sql } from 'drizzle-orm';
 import type pg from 'pg';
-import { type Books, closeKey, type HeldCredits, type Movement, reserveKey } from '../../core/credits/books.ts';
+import { countCeiling } from '../../core/billing/overage.ts';
+import { type Books, closeKey, type HeldCredits, type Movement, type OverageLot, reserveKey } from '../../core/credits/books.ts';
 import { monthOf } from '../../core/credits/month.ts';
+import type { RemainingCredits } from '../../core/credits/planForfeit.ts';
 import { listGrantingPlans } from '../../core/credits/priceList.ts';
 import { creditEntries, creditMovements } from '../../schema/index.ts';
+import type { AccountRecord } from './accounts.ts';
 import type { Tx } from './commit.ts';
+import type { Orm } from './database.ts';
 import { sendTogether } from './sendTogether.ts';
 
 /** SQL: the balance of a bucket of the lot `lot`, as of the last entry that meets a condition. */
@@ -15,6 +20,12 @@ const balanceOf = (account: string, bucket: string, condition = 'true', order = 
 const lotsOf = (account: string, condition = 'true') =>
   `(SELECT DISTINCT e.source, e.ends FROM credit_entries e WHERE e.account_id = ${account} AND e.bucket = 'issued' AND ${condition}) AS lot`;
 
+/** SQL: what an account ran over in each month, as `OverageLot`s. */
+const selectOverage = (account: string) =>
+  `(SELECT coalesce(json_agg(json_build_object('ends', lot.ends, 'reserved', ${balanceOf(account, 'reserved')},
+             'spent', ${balanceOf(account, 'spent')}, 'settled', ${balanceOf(account, 'settled')})), '[]')
+    FROM ${lotsOf(account, "e.source = 'overage'")})`;
+
 const lockAccounts = (accountIds: string[]) => ({
   name: 'lock_credits',
   text: `SELECT pg_advisory_xact_lock(hashtextextended('credits ' || id, 0)) FROM unnest($1::text[]) AS id`,
@@ -23,13 +34,16 @@ const lockAccounts = (accountIds: string[]) => ({
 
 const selectBooks = (accountIds: string[]) => ({
   name: 'credit_books',
-  text: `SELECT k.id AS "accountId", a.plan, a.kind, coalesce((
+  text: `SELECT k.id AS "accountId", a.plan, a.kind, a.plan_status AS "planStatus", coalesce((
            SELECT json_agg(json_build_object('source', lot.source, 'ends', lot.ends, 'available', ${balanceOf('k.id', 'available')})
                            ORDER BY lot.source, lot.ends)
-           FROM ${lotsOf('k.id')}), '[]') AS lots
+           FROM ${lotsOf('k.id', "e.source <> 'overage'")}), '[]') AS lots,
+           ${selectOverage('k.id')} AS overage
          FROM unnest($1::text[]) AS k(id) LEFT JOIN accounts a ON a.id = k.id`,
   values: [accountIds],
 });
+
+type FoundBooks = Omit<Books, 'ceiling'> & { planStatus: AccountRecord['planStatus'] };
 
 /**
  * Reads the books of accounts and locks them until the transaction ends. Locks in order of ids, so that two transactions
@@ -38,9 +52,9 @@ const selectBooks = (accountIds: string[]) => ({
 export async function lockBooks(tx: Tx, accountIds: string[]): Promise<Books[]> {
   const sorted = [...accountIds].sort();
   const [, { rows }] = await Promise.all(
-    sendTogether(tx.client, () => [tx.client.query(lockAccounts(sorted)), tx.client.query<Books>(selectBooks(sorted))] as const),
+    sendTogether(tx.client, () => [tx.client.query(lockAccounts(sorted)), tx.client.query<FoundBooks>(selectBooks(sorted))] as const),
   );
-  return rows;
+  return rows.map(({ planStatus, ...books }) => ({ ...books, ceiling: countCeiling({ plan: books.plan, planStatus }) }));
 }
 
 /** The same for one account, with the credits that a job holds; `held` is null if the job has reserved none. */
@@ -60,10 +74,47 @@ export async function lockJobBooks(tx: Tx, accountId: string, jobId: string): Pr
   return { books: books as Books, held: rows[0] ?? null };
 }
 
+/** What an account ran over in each month. */
+export async function findOverage(orm: Orm, accountId: string): Promise<OverageLot[]> {
+  const { rows } = await orm.execute<{ lots: OverageLot[] }>(
+    sql`SELECT ${sql.raw(selectOverage('k.id'))} AS lots FROM (SELECT ${accountId}::text AS id) k`,
+  );
+  return rows[0]?.lots ?? [];
+}
+
+/** What was granted for a month. Call it after locking the books. */
+export async function countGranted(tx: Tx, accountId: string, month: number): Promise<number> {
+  const { rows } = await tx.client.query<{ granted: number }>(
+    `SELECT coalesce(-sum(amount), 0)::int AS granted FROM credit_entries
+     WHERE account_id = $1 AND bucket = 'issued' AND source = 'included' AND ends = $2`,
+    [accountId, month],
+  );
+  return rows[0]?.granted ?? 0;
+}
+
 /** Whether the books have a movement with this key. Call it after locking the books. */
 export async function hasMovement(tx: Tx, accountId: string, key: string): Promise<boolean> {
   const { rowCount } = await tx.client.query('SELECT 1 FROM credit_movements WHERE account_id = $1 AND key = $2', [accountId, key]);
   return rowCount !== 0;
+}
+
+/** What is neither spent nor expired, in every lot. Call it after locking the books. */
+export async function listRemainingCredits(tx: Tx, accountId: string): Promise<RemainingCredits[]> {
+  const { rows } = await tx.client.query<RemainingCredits>(
+    `SELECT DISTINCT ON (bucket, source, ends) source, ends, bucket, balance AS amount FROM credit_entries
+     WHERE account_id = $1 AND bucket IN ('available', 'reserved') ORDER BY bucket, source, ends, seq DESC`,
+    [accountId],
+  );
+  return rows;
+}
+
+/** What a movement has let expire. */
+export async function sumExpired(tx: Tx, accountId: string, key: string): Promise<number> {
+  const { rows } = await tx.client.query<{ amount: number }>(
+    "SELECT coalesce(sum(amount), 0)::int AS amount FROM credit_entries WHERE account_id = $1 AND key = $2 AND bucket = 'expired'",
+    [accountId, key],
+  );
+  return rows[0]?.amount ?? 0;
 }
 
 export interface AccountMovements {
@@ -116,5 +167,12 @@ export async function listAccountsWithoutGrant(pool: pg.Pool, after: string, lim
 export const selectLotBalances = (account: string, at: string) =>
   `(SELECT coalesce(json_agg(json_build_object('source', lot.source, 'available', ${balanceOf(account, 'available')},
              'reserved', ${balanceOf(account, 'reserved')}, 'spent', ${balanceOf(account, 'spent')},
+             'settled', CASE WHEN lot.source = 'overage' THEN ${balanceOf(account, 'settled')} ELSE 0 END,
              'spentBefore', ${balanceOf(account, 'spent', `e.at < date_trunc('month', ${at}, 'UTC')`, 'e.at DESC, e.seq DESC')})), '[]')
     FROM ${lotsOf(account, `e.ends >= to_char(${at} AT TIME ZONE 'UTC', 'YYYYMM')::integer`)})`;
+
+/** SQL: the credits an account has left in a month, given as 202611; negative in overage. */
+export const selectRemaining = (account: string, month: string) =>
+  `(SELECT coalesce(sum(CASE lot.source WHEN 'overage' THEN - ${balanceOf(account, 'reserved')} - ${balanceOf(account, 'spent')}
+                       ELSE ${balanceOf(account, 'available')} END), 0)
+    FROM ${lotsOf(account, `(e.ends >= ${month} OR e.source = 'overage')`)})`;

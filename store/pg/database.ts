@@ -1,6 +1,6 @@
 import { drizzle, type NodePgDatabase } from 'drizzle-orm/node-postgres';
 import type pg from 'pg';
-import { DomainError } from '../../core/errors.ts';
+import { DomainError, PartAwayError } from '../../core/errors.ts';
 import { AccountPool } from './accountPool.ts';
 import { allAccounts, currentAccounts } from './accountScope.ts';
 import { type LookUp, makeLookUp } from './lookups.ts';
@@ -28,14 +28,21 @@ export function bindOrm(client: pg.Pool | pg.PoolClient): Orm {
   return drizzle(client);
 }
 
-export function openDatabase(url: string, options: { poolSize: number; onError: (error: Error) => void }): Database {
-  const pool = openPool(url, { max: options.poolSize }, options.onError);
+interface DatabaseOptions {
+  poolSize: number;
+  onError: (error: Error) => void;
+  /** Sees every new connection first. */
+  onConnect?: (client: pg.PoolClient) => void;
+}
+
+export function openDatabase(url: string, options: DatabaseOptions): Database {
+  const pool = openPool(url, { max: options.poolSize }, options);
   // Two pools: on shared connections, `svc.accounts` would have to be set twice in each request.
-  const [lookUpPool, keyed] = [openPool(url, byKey(4), options.onError), openPool(url, byKey(8), options.onError)];
+  const [lookUpPool, keyed] = [openPool(url, byKey(4), options), openPool(url, byKey(8), options)];
   const batched = openPool(
     url,
     { max: 8, options: `-c lock_timeout=${timeouts.lock} -c transaction_timeout=${timeouts.transaction}` },
-    options.onError,
+    options,
   );
   return {
     pool,
@@ -56,7 +63,7 @@ export const timeouts = { lock: '3s', transaction: '10s' };
 /** Generic plans: planning again for each number of keys would take longer than the statement itself. */
 const byKey = (max: number) => ({ max, options: '-c plan_cache_mode=force_generic_plan' });
 
-function openPool(url: string, settings: { max: number; options?: string }, onError: (error: Error) => void): AccountPool {
+function openPool(url: string, settings: { max: number; options?: string }, { onError, onConnect }: DatabaseOptions): AccountPool {
   const pool = new AccountPool({
     connectionString: url,
     ...settings,
@@ -69,7 +76,10 @@ function openPool(url: string, settings: { max: number; options?: string }, onEr
   // Without a listener, an idle connection that breaks would end the process. The pool opens another.
   pool.on('error', onError);
   // The same for connections in use; their statement fails as well, which is reported there.
-  pool.on('connect', (client) => client.on('error', onError));
+  pool.on('connect', (client) => {
+    client.on('error', onError);
+    onConnect?.(client);
+  });
   return pool;
 }
 
@@ -92,18 +102,18 @@ const gaveUpWaiting = new Set(['55P03', '25P04', '57014', '40P01']);
 
 /** Turns lost connections and lock timeouts into 503; returns other errors unchanged. */
 export function explainDatabaseError(error: unknown): unknown {
+  // Its words are chosen already, and its cause may be another connection than that to the database.
+  if (error instanceof DomainError) return error;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     const code = (cause as { code?: string }).code ?? '';
     if (
       lostConnection.has(code) ||
       /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(cause.message)
     ) {
-      return new DomainError(
-        'unavailable',
-        'The database cannot be reached just now.',
-        'Try again in a few seconds, with the same Idempotency-Key.',
-        { cause: error, headers: { 'Retry-After': '2' } },
-      );
+      return new PartAwayError('The database cannot be reached just now.', 'Try again in a few seconds, with the same Idempotency-Key.', {
+        cause: error,
+        headers: { 'Retry-After': '2' },
+      });
     }
     if (gaveUpWaiting.has(code)) {
       return new DomainError(

@@ -12,6 +12,21 @@ export async function countJobs(pool: pg.Pool): Promise<JobCount[]> {
   return rows;
 }
 
+export interface WaitingEvents {
+  /** Not published yet. */
+  events: number;
+  /** Of published events, to webhooks; those that are tried again later included. */
+  deliveries: number;
+}
+
+export async function countWaitingEvents(pool: pg.Pool): Promise<WaitingEvents> {
+  const { rows } = await pool.query<WaitingEvents>(
+    `SELECT (SELECT count(*) FROM outbox WHERE position IS NULL)::int AS events,
+            (SELECT count(*) FROM deliveries WHERE status = 'pending')::int AS deliveries`,
+  );
+  return rows[0] as WaitingEvents;
+}
+
 export interface StoredBytes {
   /** Files as they were sent. */
   sources: number;

@@ -1,6 +1,9 @@
 import type pg from 'pg';
 import { repeatInBatches } from './repeatInBatches.ts';
 
+/** Statements may be those of one connection. */
+type Queryable = Pick<pg.Client, 'query'>;
+
 const batchRows = 1000;
 
 /** How long a version stays readable after the next one was made. */
@@ -36,6 +39,8 @@ const referencedKeys = `
   SELECT unnest(ARRAY[l.provenance_key, l.kept_key]) FROM tables t JOIN landings l ON l.table_id = t.id WHERE t.workbook_id = $1
   UNION
   SELECT blob_key FROM sources WHERE workbook_id = $1
+  UNION
+  SELECT v.blob_key FROM file_links l JOIN file_link_versions v ON v.link_id = l.id WHERE l.workbook_id = $1
   UNION
   SELECT input->'revise'->>'blobKey' FROM jobs WHERE workbook_id = $1 AND finished_at IS NULL
   UNION
@@ -102,7 +107,7 @@ export interface WorkbookKey {
 }
 
 /** All workbooks in order of ids, including deleted ones, which have blobs until they are purged. */
-export async function listWorkbookKeys(pool: pg.Pool, after: string, limit: number): Promise<WorkbookKey[]> {
+export async function listWorkbookKeys(pool: Queryable, after: string, limit: number): Promise<WorkbookKey[]> {
   const { rows } = await pool.query<WorkbookKey>(`SELECT id, account_id AS "accountId" FROM workbooks WHERE id > $1 ORDER BY id LIMIT $2`, [
     after,
     limit,
@@ -110,8 +115,8 @@ export async function listWorkbookKeys(pool: pg.Pool, after: string, limit: numb
   return rows;
 }
 
-export async function listReferencedKeys(pool: pg.Pool, workbookId: string): Promise<Set<string>> {
-  const { rows } = await pool.query<{ key: string }>(referencedKeys, [workbookId]);
+export async function listReferencedKeys(pool: Queryable, workbookId: string): Promise<Set<string>> {
+  const { rows } = await pool.query<{ key: string }>(`SELECT key FROM (${referencedKeys}) AS referred WHERE key IS NOT NULL`, [workbookId]);
   return new Set(rows.map((row) => row.key));
 }
 

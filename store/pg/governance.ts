@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, ne, sql } from 'drizzle-orm';
+import { and, asc, eq, gt, inArray, ne, sql } from 'drizzle-orm';
 import { union } from 'drizzle-orm/pg-core';
 import type pg from 'pg';
 import type { PolicyRule } from '../../core/policy/decideEffect.ts';
@@ -58,12 +58,19 @@ export async function listHiddenSources(pool: pg.Pool, sourceIds: string[]): Pro
   return new Set(rows.map(({ id }) => id));
 }
 
+const nextVersion = sql`greatest(${workbooks.policyVersion} + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)`;
+
 /** Makes a change of tags or policies take effect for all requests that begin after it. */
 export async function raisePolicyVersion(tx: Tx, workbookId: string): Promise<void> {
+  await tx.orm.update(workbooks).set({ policyVersion: nextVersion }).where(eq(workbooks.id, workbookId));
+}
+
+/** Makes a change of somebody's roles take effect like one of policies, wherever it matters. */
+export async function raisePolicyVersions(tx: Tx, workspaceId: string): Promise<void> {
   await tx.orm
     .update(workbooks)
-    .set({ policyVersion: sql`greatest(${workbooks.policyVersion} + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)` })
-    .where(eq(workbooks.id, workbookId));
+    .set({ policyVersion: nextVersion })
+    .where(and(eq(workbooks.workspaceId, workspaceId), gt(workbooks.policyVersion, 0)));
 }
 
 export async function listPolicies(orm: Orm, workbookId: string, after: [string, string] | null, limit: number): Promise<PolicyRecord[]> {

@@ -1,5 +1,5 @@
 import { and, eq, gt, isNotNull, sql } from 'drizzle-orm';
-import { idempotency } from '../../schema/index.ts';
+import { idempotency, workbooks } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
 import type { Orm } from './database.ts';
 
@@ -28,8 +28,13 @@ export async function claimKey(tx: Tx, key: AnswerKey): Promise<boolean> {
   return rows[0]?.mine ?? false;
 }
 
+/** What decides whether the answer may be shown again. */
+const policyVersionOf = (workbookId: string | null) =>
+  sql<number | null>`(SELECT ${workbooks.policyVersion} FROM ${workbooks} WHERE ${workbooks.id} = ${workbookId})`;
+
 /** Overwrites an expired answer that was not deleted yet. */
-export async function saveAnswer(tx: Tx, answer: typeof idempotency.$inferInsert): Promise<void> {
+export async function saveAnswer(tx: Tx, given: typeof idempotency.$inferInsert, workbookId: string | null): Promise<void> {
+  const answer = { ...given, policyVersion: policyVersionOf(workbookId) };
   const { scope: _scope, keyHash: _keyHash, ...fields } = answer;
   await tx.orm
     .insert(idempotency)
@@ -38,10 +43,15 @@ export async function saveAnswer(tx: Tx, answer: typeof idempotency.$inferInsert
 }
 
 /** Stores the final answer of a request that waited for a job. Returns false if that was done already. */
-export async function answerJob(orm: Orm, key: AnswerKey, answer: Pick<StoredAnswer, 'status' | 'headers' | 'body'>): Promise<boolean> {
+export async function answerJob(
+  orm: Orm,
+  key: AnswerKey,
+  answer: Pick<StoredAnswer, 'status' | 'headers' | 'body'>,
+  workbookId: string | null,
+): Promise<boolean> {
   const rows = await orm
     .update(idempotency)
-    .set({ ...answer, jobId: null })
+    .set({ ...answer, jobId: null, policyVersion: policyVersionOf(workbookId) })
     .where(and(matches(key), isNotNull(idempotency.jobId)))
     .returning({ scope: idempotency.scope });
   return rows.length > 0;

@@ -1,4 +1,5 @@
 import { and, desc, eq, inArray, isNull, lt, or, sql } from 'drizzle-orm';
+import type pg from 'pg';
 import type { Reach } from '../../core/access/reach.ts';
 import type { JobKind, JobTypes } from '../../core/jobs/kinds.ts';
 import { accounts, jobs, members, workbooks } from '../../schema/index.ts';
@@ -15,6 +16,9 @@ export type JobRecord<Kind extends JobKind = JobKind> = {
     result: JobTypes[Each]['result'] | null;
   };
 }[Kind];
+
+/** Gives new bytes to a source. */
+export type IngestJob = JobRecord<'ingest' | 'file_link'>;
 
 export type VisibleJob = JobRecord & { workspaceId: string | null; policyVersion: number };
 
@@ -39,7 +43,7 @@ export async function listVisibleJobs(orm: Orm, filter: JobFilter): Promise<Visi
   const rows = await orm
     .select({ job: jobs, workspaceId: workbooks.workspaceId, policyVersion: workbooks.policyVersion })
     .from(jobs)
-    .innerJoin(accounts, eq(accounts.id, jobs.accountId))
+    .innerJoin(accounts, and(eq(accounts.id, jobs.accountId), isNull(accounts.deletedAt)))
     .leftJoin(workbooks, eq(workbooks.id, jobs.workbookId))
     .leftJoin(members, and(eq(members.workspaceId, workbooks.workspaceId), eq(members.userId, filter.userId)))
     .where(
@@ -153,8 +157,27 @@ export async function listLongRunningJobs(orm: Orm): Promise<JobRecord[]> {
   return rows as JobRecord[];
 }
 
+/** Jobs of an account that have not ended. */
+export async function listUnfinishedJobs(orm: Orm, accountId: string): Promise<JobRecord[]> {
+  const rows = await orm
+    .select()
+    .from(jobs)
+    .where(and(eq(jobs.accountId, accountId), isNull(jobs.finishedAt)))
+    .orderBy(jobs.createdAt);
+  return rows as JobRecord[];
+}
+
+/** Accounts that were deleted in the time for which jobs are kept. */
+export async function listDeletedAccounts(pool: pg.Pool): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    "SELECT input->>'accountId' AS id FROM jobs WHERE kind = 'delete_account' AND status = 'succeeded' ORDER BY id",
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Not `update`: a job can be ended while a draft of it is being written. */
 export async function lockJob(tx: Tx, id: string): Promise<JobRecord | null> {
-  const [job] = await tx.orm.select().from(jobs).where(eq(jobs.id, id)).for('update');
+  const [job] = await tx.orm.select().from(jobs).where(eq(jobs.id, id)).for('no key update');
   return (job as JobRecord | undefined) ?? null;
 }
 
@@ -173,4 +196,14 @@ export async function finishJob(
     .update(jobs)
     .set({ ...end, finishedAt: tx.at, ...(end.status === 'succeeded' ? { done: whole, total: whole } : {}) })
     .where(eq(jobs.id, id));
+}
+
+/** `xmin`, the transaction that wrote the row, is another after every change. */
+export async function readJobVersions(pool: pg.Pool, ids: string[]): Promise<Map<string, string>> {
+  const { rows } = await pool.query<{ id: string; version: string }>({
+    name: 'job_versions',
+    text: 'SELECT id, xmin::text AS version FROM jobs WHERE id = ANY($1)',
+    values: [ids],
+  });
+  return new Map(rows.map(({ id, version }) => [id, version]));
 }

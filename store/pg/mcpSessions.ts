@@ -16,7 +16,8 @@ export async function insertMcpSession(
     `WITH surplus AS (
        DELETE FROM mcp_sessions WHERE id_hash IN (
          SELECT id_hash FROM mcp_sessions WHERE credential_id = $3 ORDER BY used_at DESC, id_hash OFFSET $4))
-     INSERT INTO mcp_sessions (id_hash, account_id, credential_id) VALUES ($1, $2, $3)`,
+     INSERT INTO mcp_sessions (id_hash, account_id, credential_id)
+     SELECT $1, id, $3 FROM (SELECT id FROM accounts WHERE id = $2 AND deleted_at IS NULL FOR KEY SHARE) AS live`,
     [session.idHash, session.accountId, session.credentialId, most - 1],
   );
 }

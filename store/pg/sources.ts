@@ -134,6 +134,36 @@ export async function insertLandings(tx: Tx, rows: (typeof landings.$inferInsert
   if (rows.length > 0) await tx.orm.insert(landings).values(rows);
 }
 
+/** What a revision of the source made of a table counts for the next one, too. */
+export async function moveLanding(
+  tx: Tx,
+  { tableId, sourceId, revision }: Pick<LandingRecord, 'tableId' | 'sourceId' | 'revision'>,
+  fields: Partial<LandingRecord>,
+): Promise<void> {
+  await tx.orm
+    .update(landings)
+    .set(fields)
+    .where(
+      and(eq(landings.tableId, tableId), eq(landings.sourceId, sourceId), eq(landings.revision, revision), ne(landings.role, 'appended')),
+    );
+}
+
+/**
+ * A version with the content of an older one came from the file that the older one came from. No revision of the source counts it
+ * as its own.
+ */
+export async function restoreLandings(tx: Tx, tableId: string, oldVersion: number, newVersion: number): Promise<void> {
+  const newest = `SELECT max(edit_version) FROM landings WHERE table_id = $1 AND role <> 'appended' AND edit_version`;
+  await tx.client.query(
+    `INSERT INTO landings (table_id, built_name, edit_version, source_id, revision, role, position, sheet, region_id, range, min_row, max_row,
+       row_base, provenance_key, kept_key, kept_formulas)
+     SELECT table_id, built_name, $3, source_id, 0, role, position, sheet, region_id, range, min_row, max_row,
+       row_base, provenance_key, kept_key, kept_formulas
+     FROM landings WHERE table_id = $1 AND role <> 'appended' AND edit_version = (${newest} <= $2) AND edit_version <> (${newest} < $3)`,
+    [tableId, oldVersion, newVersion],
+  );
+}
+
 /** That a table was structured from the raw table of its sheet, and by which columns. */
 export async function putStructured(tx: Tx, edge: Pick<typeof tableInputs.$inferInsert, 'tableId' | 'inputId' | 'flows'>): Promise<void> {
   await tx.orm

@@ -1,6 +1,6 @@
 import type { TagEdge } from '../../core/policy/tagFlows.ts';
 import type { Tx } from './commit.ts';
-import { VersionMoved } from './tables.ts';
+import { VersionMoved } from './tableEdits.ts';
 
 /**
  * Keeps tags as they are until the transaction ends, so that a column that comes to be misses none. The first lock of a

@@ -78,8 +78,9 @@ export interface SessionUser {
 const sessionUser: Lookup<SessionUser> = {
   name: 'session_user',
   text: `SELECT k.n, u.id AS "userId", u.email, u.name AS "userName", a.id AS "accountId", a.name AS "accountName",
-                ARRAY(SELECT o.id FROM accounts o WHERE o.owner_id = u.id
-                      UNION SELECT w.account_id FROM members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = u.id ORDER BY 1) AS "accountIds",
+                ARRAY(SELECT o.id FROM accounts o WHERE o.owner_id = u.id AND o.deleted_at IS NULL
+                      UNION SELECT w.account_id FROM members m JOIN workspaces w ON w.id = m.workspace_id
+                        JOIN accounts o ON o.id = w.account_id AND o.deleted_at IS NULL WHERE m.user_id = u.id ORDER BY 1) AS "accountIds",
                 s.jti IS NOT NULL AS known, s.revoked_at IS NOT NULL AS revoked, s.expires_at AS "expiresAt"
          FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(jti, user_id, n) JOIN users u ON u.id = k.user_id
          JOIN accounts a ON a.owner_id = u.id AND a.kind = 'default'

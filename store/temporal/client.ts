@@ -4,7 +4,8 @@ import proto from '@temporalio/proto';
 import type pino from 'pino';
 import { DomainError } from '../../core/errors.ts';
 import type { TemporalConfig } from '../config.ts';
-import { dataConverter } from './payloads.ts';
+import type { Tracing } from '../tracing/tracing.ts';
+import { makeDataConverter } from './payloads.ts';
 import { registerAttributes, waitForAttributes } from './registerAttributes.ts';
 
 export interface Temporal {
@@ -44,9 +45,10 @@ export function temporalAway(cause: unknown): DomainError {
   });
 }
 
-export async function connectTemporal(config: TemporalConfig, log: pino.Logger): Promise<Temporal> {
+export async function connectTemporal(config: TemporalConfig, log: pino.Logger, tracing: Tracing | null): Promise<Temporal> {
   const connection = await Connection.connect({ ...connectionOptions(config), connectTimeout: '5s' });
-  const client = new Client({ connection, namespace: config.namespace, dataConverter });
+  const interceptors = tracing ? { workflow: [tracing.clientInterceptor] } : {};
+  const client = new Client({ connection, namespace: config.namespace, dataConverter: makeDataConverter(config), interceptors });
   try {
     if ((await registerAttributes(connection, config.namespace, log)) === 'registered') await waitForAttributes(client);
   } catch (error) {

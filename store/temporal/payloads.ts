@@ -1,4 +1,7 @@
+import { join } from 'node:path';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
+import { projectDir, type TemporalConfig } from '../config.ts';
+import { sealPayloads } from './sealPayloads.ts';
 
 const mostBytes = 64 * 1024;
 
@@ -14,5 +17,11 @@ const refuseLarge: PayloadCodec = {
   decode: async (payloads: Payload[]) => payloads,
 };
 
+/** In the sources, because it is loaded by its path. */
+export const failureConverterPath = join(projectDir, 'store/temporal/sealedFailures.cjs');
+
 /** For clients and workers alike. */
-export const dataConverter: DataConverter = { payloadCodecs: [refuseLarge] };
+export function makeDataConverter({ keys }: Pick<TemporalConfig, 'keys'>): DataConverter {
+  if (keys.length === 0) return { payloadCodecs: [refuseLarge] };
+  return { payloadCodecs: [refuseLarge, sealPayloads(keys)], failureConverterPath };
+}

@@ -53,6 +53,38 @@ const schedules = {
     catchup: '1 day',
     purpose: 'gives accounts the credits of a new month and lets those of the month before expire',
   },
+  'settle-periods': {
+    workflow: 'settlePeriods',
+    every: '1 day',
+    offset: '15 minutes',
+    catchup: '1 day',
+    purpose: 'closes billing periods that are over: charges overage and renewals, ends cancelled subscriptions',
+  },
+  'recharge-credits': {
+    workflow: 'rechargeCredits',
+    every: '10 minutes',
+    catchup: '10 minutes',
+    purpose: 'buys credits for accounts that have too few and want that, and charges what is left unpaid',
+  },
+  'follow-files': {
+    workflow: 'followFiles',
+    every: '5 minutes',
+    catchup: '1 hour',
+    purpose: 'looks for changes of drive files that are followed',
+  },
+  'sample-usage': {
+    workflow: 'sampleUsage',
+    every: '1 hour',
+    catchup: '1 hour',
+    purpose: 'writes down what every account stores; the last sample of a day stays',
+  },
+  'roll-up-usage': {
+    workflow: 'rollUpUsage',
+    every: '1 day',
+    offset: '30 minutes',
+    catchup: '1 day',
+    purpose: 'puts the counts of days that are over into one row each, missed days included',
+  },
   'anchor-audit': {
     workflow: 'anchorAudit',
     every: '1 hour',

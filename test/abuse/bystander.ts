@@ -7,7 +7,7 @@ export interface Bystander {
   ask: Record<Habit, () => Promise<number>>;
 }
 
-export const habits = ['read', 'query', 'write', 'upload'] as const;
+export const habits = ['read', 'query', 'write', 'upload', 'export'] as const;
 export type Habit = (typeof habits)[number];
 
 export interface Latencies {
@@ -19,7 +19,7 @@ export interface Latencies {
   failures: string[];
 }
 
-/** Makes a small table and gives four small things to do with it. Each returns the status. */
+/** Makes a small table and gives small things to do with it. Each returns the status. */
 export async function makeBystander(person: Person): Promise<Bystander> {
   const tables = `/api/v1/workbooks/${person.workbookId}/tables`;
   const columns = [
@@ -41,6 +41,8 @@ export async function makeBystander(person: Person): Promise<Bystander> {
       const { body, headers } = fileForm(`stock${uploads}.csv`, Buffer.from(`region,amount\nNorth,${uploads}\nSouth,2\n`));
       return (await person.send('POST', `/api/v1/workbooks/${person.workbookId}/sources`, body, headers)).status;
     },
+    export: async () =>
+      (await person.send('POST', `/api/v1/workbooks/${person.workbookId}/export`, { tables: ['ledger'], format: 'xlsx' })).status,
   };
   await ask.write();
   return { person, ask };

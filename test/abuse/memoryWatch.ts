@@ -8,7 +8,7 @@ export type Peaks = Map<string, number>;
 export function watchMemory(product: Product, intervalMs = 200): { stop(): Peaks } {
   const peaks: Peaks = new Map();
   const look = () => {
-    for (const [name, bytes] of measure(product)) if (bytes > (peaks.get(name) ?? 0)) peaks.set(name, bytes);
+    for (const [name, bytes] of measureMemory(product)) if (bytes > (peaks.get(name) ?? 0)) peaks.set(name, bytes);
   };
   look();
   const timer = setInterval(look, intervalMs);
@@ -21,7 +21,8 @@ export function watchMemory(product: Product, intervalMs = 200): { stop(): Peaks
   };
 }
 
-function measure(product: Product): Map<string, number> {
+/** The memory of each part now. */
+export function measureMemory(product: Product): Map<string, number> {
   const parts = new Map([...readProcesses(product)].map(([name, { pid }]) => [pid, name]));
   const sums = new Map<string, number>();
   for (const pid of snapshotTree(product).keys()) {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type Server, type ServerRe
 import type { Socket } from 'node:net';
 
 /** What happens to the next requests: they pass, or one of these. */
-export type Trouble = 'none' | 'refuse' | 'stall' | 'break' | 'corrupt';
+export type Trouble = 'none' | 'refuse' | 'slow' | 'stall' | 'break' | 'corrupt';
 
 /** Stands between a store and its server, counts, and makes trouble. */
 export class TroubleProxy {
@@ -54,11 +54,19 @@ export class TroubleProxy {
     const trouble = this.troubles > 0 ? this.trouble : 'none';
     this.troubles -= 1;
     if (trouble === 'stall') return;
+    if (trouble === 'slow') {
+      setTimeout(() => this.forward('none', incoming, outgoing), 1_500);
+      return;
+    }
     if (trouble === 'refuse') {
       incoming.resume();
       outgoing.writeHead(503).end();
       return;
     }
+    this.forward(trouble, incoming, outgoing);
+  }
+
+  private forward(trouble: Trouble, incoming: IncomingMessage, outgoing: ServerResponse): void {
     const forwarded = request({
       port: this.targetPort,
       host: '127.0.0.1',

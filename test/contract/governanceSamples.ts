@@ -1,8 +1,9 @@
+import type { OperationId } from '../../api/http/contract.ts';
 import { ok } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
 import type { MakeSample } from './sample.ts';
 import { makeSampleTable, type SampleTable } from './tableSamples.ts';
-import type { ImplementedOperation, World } from './world.ts';
+import type { World } from './world.ts';
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 const column = encodeURIComponent('数');
@@ -64,4 +65,4 @@ export const governanceSamples = {
   setPolicy: async (world) => ({ path: `${await makeRules(world, 0)}/pii`, body: { role: '経理', effect: 'deny', actor: '佐藤' } }),
   deletePolicy: async (world) => ({ path: `${await makeRules(world, 1)}/pii` }),
   previewAccess: async (world) => ({ path: `${(await makeTaggedTable(world)).table}/access?role=viewer&role=x` }),
-} satisfies Partial<Record<ImplementedOperation, MakeSample>>;
+} satisfies Partial<Record<OperationId, MakeSample>>;

@@ -1,8 +1,8 @@
+import type { OperationId } from '../../api/http/contract.ts';
 import type { ProblemCode } from '../../core/errors.ts';
 import type { Case } from './genericCases.ts';
 import type { Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
-import type { ImplementedOperation } from './world.ts';
 
 const sendWith =
   (change: (headers: Record<string, string>) => Record<string, string | undefined>): Case =>
@@ -14,14 +14,21 @@ const sendWith =
 const withoutSession = sendWith((headers) => ({ ...headers, 'Mcp-Session-Id': undefined }));
 const withUnknownSession = sendWith((headers) => ({ ...headers, 'Mcp-Session-Id': 'nobodys' }));
 const withLongVersion = sendWith((headers) => ({ ...headers, 'MCP-Protocol-Version': 'x'.repeat(50) }));
+const fromElsewhere = sendWith((headers) => ({ ...headers, Origin: 'https://elsewhere.example' }));
 
-export const mcpCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
-  postMcp: { 'malformed-request': withoutSession, 'not-found': withUnknownSession },
+export const mcpCases: Partial<Record<OperationId, Partial<Record<ProblemCode, Case>>>> = {
+  postMcp: { 'malformed-request': withoutSession, 'outside-reach': fromElsewhere, 'not-found': withUnknownSession },
   openMcpStream: {
     'malformed-request': withoutSession,
+    'outside-reach': fromElsewhere,
     'not-found': withUnknownSession,
     'method-not-allowed': sendWith((headers) => ({ ...headers, Accept: 'application/json' })),
     'validation-failed': withLongVersion,
   },
-  closeMcpSession: { 'malformed-request': withoutSession, 'not-found': withUnknownSession, 'validation-failed': withLongVersion },
+  closeMcpSession: {
+    'malformed-request': withoutSession,
+    'outside-reach': fromElsewhere,
+    'not-found': withUnknownSession,
+    'validation-failed': withLongVersion,
+  },
 };

@@ -1,5 +1,6 @@
+import type { OperationId } from '../../api/http/contract.ts';
 import type { MakeSample } from './sample.ts';
-import type { ImplementedOperation, World } from './world.ts';
+import type { World } from './world.ts';
 
 const accept = 'application/json, text/event-stream';
 const version = '2025-11-25';
@@ -37,4 +38,4 @@ export const mcpSamples = {
     return { path: '/mcp', headers: { Accept: 'text/event-stream', ...session, 'Last-Event-ID': await callByStream(world, session) } };
   },
   closeMcpSession: async (world) => ({ path: '/mcp', headers: await beginSession(world) }),
-} satisfies Partial<Record<ImplementedOperation, MakeSample>>;
+} satisfies Partial<Record<OperationId, MakeSample>>;

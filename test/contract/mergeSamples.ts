@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
+import type { OperationId } from '../../api/http/contract.ts';
 import { editRows } from '../setup/tables.ts';
 import { makeForm, type SentForm } from './forms.ts';
 import type { MakeSample } from './sample.ts';
 import { makeSampleTable, type SampleTable } from './tableSamples.ts';
-import type { ImplementedOperation, World } from './world.ts';
+import type { World } from './world.ts';
 
 /** Exports a table as csv and records the branch. */
 async function branchOff({ api, owner }: World, { workbook, name }: SampleTable): Promise<string> {
@@ -56,4 +57,4 @@ export const mergeSamples = {
   async resolveConflict(world) {
     return { path: (await makeConflict(world)).path, body: { action: 'revert', actor: '佐藤' } };
   },
-} satisfies Partial<Record<ImplementedOperation, MakeSample>>;
+} satisfies Partial<Record<OperationId, MakeSample>>;

@@ -4,11 +4,11 @@ import { startApi } from '../../api/server.ts';
 import { findFreePort } from '../../scripts/embedded/ports.ts';
 import { connectTo, type TestApi, type TestServer, testConfig } from '../setup/api.ts';
 import { makeSample, sendSample } from './samples.ts';
-import { listImplemented, makeJob, makeWorld, startWorkingApi, type World } from './world.ts';
+import { makeJob, makeWorld, startWorkingApi, type World } from './world.ts';
 
 /** The two problems that any operation can have: something is away, or something is wrong with us. */
 
-const operations = listImplemented(await loadContract());
+const operations = (await loadContract()).operations;
 
 let api: TestApi;
 let world: World;

@@ -1,3 +1,4 @@
+import type { TestServer } from '../setup/api.ts';
 import type { SentForm } from './forms.ts';
 import type { World } from './world.ts';
 
@@ -10,6 +11,8 @@ export interface Sample {
   /** Sent instead of the owner's session; null: none. */
   token?: string | null;
   headers?: Record<string, string>;
+  /** Sent there, where the world's own server is not set up for it. */
+  at?: Pick<TestServer, 'fetch'>;
 }
 
 export type MakeSample = (world: World) => Promise<Sample> | Sample;

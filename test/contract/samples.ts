@@ -1,8 +1,11 @@
-import type { Operation } from '../../api/http/contract.ts';
+import type { Operation, OperationId } from '../../api/http/contract.ts';
 import { makeId } from '../../store/services.ts';
-import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
+import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
+import { billingSamples } from './billingSamples.ts';
+import { driveSamples } from './driveSamples.ts';
 import { makeForm } from './forms.ts';
 import { governanceSamples } from './governanceSamples.ts';
+import { linkSamples } from './linkSamples.ts';
 import { mcpSamples } from './mcpSamples.ts';
 import { mergeSamples } from './mergeSamples.ts';
 import type { MakeSample, Sample } from './sample.ts';
@@ -10,7 +13,8 @@ import { sheetSamples } from './sheetSamples.ts';
 import { sourceSamples } from './sourceSamples.ts';
 import { tableSamples } from './tableSamples.ts';
 import { transformSamples } from './transformSamples.ts';
-import { type ImplementedOperation, type JobSeed, makeJob, type World } from './world.ts';
+import { webhookSamples } from './webhookSamples.ts';
+import { type JobSeed, makeJob, type World } from './world.ts';
 
 const ws = (id: string) => `/api/control/workspaces/${id}`;
 const wb = (id: string) => `/api/v1/workbooks/${id}`;
@@ -19,14 +23,18 @@ const runningJob = (world: World, seed: Partial<JobSeed> = {}) =>
 const endedJob = (world: World) => runningJob(world, { status: 'failed', finishedAt: new Date() });
 
 /** One for each operation that is built. Those that consume something make it first. */
-export const samples: Record<ImplementedOperation, MakeSample> = {
+export const samples: Record<OperationId, MakeSample> = {
   ...tableSamples,
   ...mergeSamples,
   ...mcpSamples,
   ...sheetSamples,
   ...governanceSamples,
   ...sourceSamples,
+  ...linkSamples,
+  ...driveSamples,
   ...transformSamples,
+  ...webhookSamples,
+  ...billingSamples,
   signUp: () => ({
     path: '/api/auth/signup',
     body: { email: `${makeId('usr')}@example.com`, password: 'long enough to pass' },
@@ -39,6 +47,7 @@ export const samples: Record<ImplementedOperation, MakeSample> = {
   },
 
   getMe: () => ({ path: '/api/v1/me' }),
+  getAccountUsage: () => ({ path: '/api/control/account/usage/series' }),
   getMyUsage: () => ({ path: '/api/v1/me/usage' }),
   listMyWorkspaces: () => ({ path: '/api/v1/me/workspaces' }),
   listMyWorkbooks: () => ({ path: '/api/v1/me/workbooks' }),
@@ -49,6 +58,10 @@ export const samples: Record<ImplementedOperation, MakeSample> = {
   getAccount: () => ({ path: '/api/control/account' }),
   listAccounts: () => ({ path: '/api/control/accounts' }),
   createAccount: () => ({ path: '/api/control/accounts', body: { name: 'Sample' } }),
+  async deleteAccount({ owner }) {
+    const name = 'To go';
+    return { path: '/api/control/account/delete', body: { account_id: await makeAccount(owner.client, name), confirm: name } };
+  },
   listKeys: () => ({ path: '/api/control/account/keys' }),
   createKey: () => ({ path: '/api/control/account/keys', body: { scopes: ['workbooks:read'] } }),
   revokeKey: async ({ owner }) => ({ path: `/api/control/account/keys/${(await mintKey(owner.client)).id}` }),
@@ -97,13 +110,13 @@ export const samples: Record<ImplementedOperation, MakeSample> = {
 
 /** The sample of the operation, for this world. */
 export async function makeSample(world: World, operation: Operation): Promise<Sample> {
-  return samples[operation.id as ImplementedOperation](world);
+  return samples[operation.id as OperationId](world);
 }
 
 export function sendSample(world: World, operation: Operation, sample: Sample): Promise<Response> {
   const token = sample.token === undefined && operation.accepts.length > 0 ? world.owner.session : sample.token;
   const body = sample.form ? makeForm(sample.form) : typeof sample.body === 'string' ? sample.body : JSON.stringify(sample.body);
-  return world.api.fetch(sample.path, {
+  return (sample.at ?? world.api).fetch(sample.path, {
     method: operation.method.toUpperCase(),
     headers: { ...(typeof body === 'string' ? { 'Content-Type': 'application/json' } : {}), ...sample.headers },
     ...(body === undefined ? {} : { body }),

@@ -1,7 +1,8 @@
+import type { OperationId } from '../../api/http/contract.ts';
 import { makeChart } from '../setup/charts.ts';
 import type { MakeSample } from './sample.ts';
 import { makeSampleTable } from './tableSamples.ts';
-import type { ImplementedOperation, World } from './world.ts';
+import type { World } from './world.ts';
 
 /** A sheet over a table of its own, which is not stored yet. */
 async function planSampleSheet(world: World) {
@@ -38,4 +39,4 @@ export const sheetSamples = {
   listCharts: ({ workbook }) => ({ path: `/api/v1/workbooks/${workbook}/charts` }),
   renderChart: async (world) => ({ path: `${await makeSampleChart(world)}/svg` }),
   renderChartPng: async (world) => ({ path: `${await makeSampleChart(world)}/png` }),
-} satisfies Partial<Record<ImplementedOperation, MakeSample>>;
+} satisfies Partial<Record<OperationId, MakeSample>>;

@@ -1,21 +1,24 @@
 import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
 import { slotAddress } from '../../activities/uploads/signSlot.ts';
+import type { OperationId } from '../../api/http/contract.ts';
 import type { ProblemCode } from '../../core/errors.ts';
 import { commit } from '../../store/pg/commit.ts';
 import { makeId } from '../../store/services.ts';
 import { readCredits } from '../credits/readCredits.ts';
-import { ok } from '../setup/api.ts';
+import { ok, type Person } from '../setup/api.ts';
 import { makeWorkbook, mintToken } from '../setup/credentials.ts';
+import { serveFile } from '../setup/fileServer.ts';
 import { setPolicy, tagColumn } from '../setup/governance.ts';
 import { makeBook } from '../xlsx/makeWorkbook.ts';
 import type { Case } from './genericCases.ts';
+import { makeSampleLink } from './linkSamples.ts';
 import { makeAnalyzedSource, makeSampleFile, makeSampleSource, makeSlot, sourceSamples } from './sourceSamples.ts';
 import { body, changed, governed } from './tableCases.ts';
 import { makeSampleTable } from './tableSamples.ts';
-import { type ImplementedOperation, makeJob, type World } from './world.ts';
+import { makeJob, type World } from './world.ts';
 
 /** Somebody's work on the source goes on and on. */
-async function occupy({ api, accountId, owner, workbook }: World, path: string): Promise<void> {
+export async function occupy({ api, accountId, owner, workbook }: World, path: string): Promise<void> {
   const name = decodeURIComponent(/sources\/([^/?]+)/.exec(path)?.[1] ?? '');
   const job = await makeJob(api, { accountId, userId: owner.userId, workbookId: workbook, kind: 'analyze' });
   await api.sql.query('UPDATE sources SET job_id = $1 WHERE workbook_id = $2 AND name = $3', [job, workbook, name]);
@@ -43,13 +46,19 @@ const makeBomb = () =>
 const makeOddlyPacked = () =>
   makeBook({ sheets: [cell()], change: (part) => (part.name.includes('sheet1') ? { ...part, method: 99 } : part) });
 
-/** Somebody who has structured a file and spent all that was left. */
-async function makePoorOwner({ api }: World): Promise<{ session: string; source: string }> {
+/** Somebody who has structured a file, tracks another, and spent all that was left. */
+export async function makePoorOwner({ api }: World): Promise<{ session: string; source: string; link: string }> {
   const person = await api.signUp('Poor');
-  const { account_id: accountId } = ok(await person.client.GET('/api/v1/me'));
   const workbook = await makeWorkbook(person.client, 'Spent');
   const { path } = await makeSampleSource({ api, owner: person, workbook }, {});
-  const { services } = api;
+  const link = await makeSampleLink({ api, owner: person, workbook });
+  await spendCredits(api, person);
+  return { session: person.session, source: path, link: link.path };
+}
+
+/** All that somebody has left. */
+export async function spendCredits({ services }: World['api'], person: Person): Promise<void> {
+  const { account_id: accountId } = ok(await person.client.GET('/api/v1/me'));
   const { remaining } = await readCredits(services.db.pool, accountId);
   const actor = { name: 'test', userId: null, credential: 'none', requestId: 'req_test' };
   await commit(
@@ -58,7 +67,6 @@ async function makePoorOwner({ api }: World): Promise<{ session: string; source:
     (tx) => reserveCredits(tx, { accountId, workbookId: null, jobId: makeId('job'), amount: remaining }),
     async () => null,
   );
-  return { session: person.session, source: path };
 }
 
 /** The spec of a source whose raw table has a tag, in a workbook with a policy. */
@@ -74,12 +82,20 @@ const tagged = (tail: string): Case =>
     return { ...sample, path: `${path}${tail}` };
   });
 
-export const sourceCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
+export const sourceCases: Partial<Record<OperationId, Partial<Record<ProblemCode, Case>>>> = {
   uploadSource: {
     'in-use': changed(async (_, world) => {
       const file = makeSampleFile();
       await occupy(world, (await makeSampleSource(world, { mode: 'staged' }, file)).path);
       return { form: { fields: {}, files: [file] } };
+    }),
+  },
+  ingestUrl: {
+    'url-refused': body({ url: 'http://10.0.0.1/a.csv' }),
+    'in-use': changed(async (_, world) => {
+      const { name, content } = makeSampleFile();
+      await occupy(world, (await makeSampleSource(world, { mode: 'staged' }, { name, content })).path);
+      return { body: { url: await serveFile(name, content) } };
     }),
   },
   analyzeSource: {

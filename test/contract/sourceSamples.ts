@@ -1,9 +1,11 @@
+import type { OperationId } from '../../api/http/contract.ts';
 import type { components } from '../../schema/contract.ts';
 import { makeId } from '../../store/services.ts';
 import { ok } from '../setup/api.ts';
+import { serveFile } from '../setup/fileServer.ts';
 import { makeForm } from './forms.ts';
 import type { MakeSample } from './sample.ts';
-import type { ImplementedOperation, World } from './world.ts';
+import type { World } from './world.ts';
 
 type Schemas = components['schemas'];
 type Upload = Schemas['Upload'];
@@ -66,6 +68,13 @@ export const sourceSamples = {
     path: `/api/v1/workbooks/${workbook}/sources`,
     form: { fields: { structuring: 'skip' }, files: [makeSampleFile()] },
   }),
+  ingestUrl: async ({ workbook }) => {
+    const { name, content } = makeSampleFile();
+    return {
+      path: `/api/v1/workbooks/${workbook}/sources/from-url`,
+      body: { url: await serveFile(name, content), structuring: 'skip' },
+    };
+  },
   getSource: onSource(''),
   downloadSource: onSource('/download'),
   previewSource: onSource('/preview?range=A1:B3'),
@@ -95,4 +104,4 @@ export const sourceSamples = {
     const { tables } = await makeSampleSource(world, { structuring: 'skip' });
     return { path: `/api/v1/workbooks/${world.workbook}/tables/${encodeURIComponent(tables[0] ?? '')}/rows/1/lineage` };
   },
-} satisfies Partial<Record<ImplementedOperation, MakeSample>>;
+} satisfies Partial<Record<OperationId, MakeSample>>;

@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
+import type { OperationId } from '../../api/http/contract.ts';
 import { scopes } from '../../core/access/scopes.ts';
 import type { ProblemCode } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
 import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
+import { accountCases } from './accountCases.ts';
+import { billingCases } from './billingCases.ts';
+import { driveCases } from './driveCases.ts';
 import type { Case } from './genericCases.ts';
 import { governedCases } from './governedCases.ts';
+import { linkCases } from './linkCases.ts';
 import { mcpCases } from './mcpCases.ts';
 import type { Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
 import { sourceCases } from './sourceCases.ts';
 import { tableCases } from './tableCases.ts';
 import { transformCases, viewCases } from './transformCases.ts';
-import { allScopesBut, type ImplementedOperation, makeJob, unknownId, type World } from './world.ts';
+import { webhookCases } from './webhookCases.ts';
+import { allScopesBut, makeJob, unknownId, type World } from './world.ts';
 
 const send =
   (make: (world: World) => Promise<Partial<Sample>> | Partial<Sample>): Case =>
@@ -23,18 +29,23 @@ const send =
 const unknownAccount = unknownId('acc');
 
 /** Cases of one operation: where the generic one does not fit, or there is none. */
-export const specialCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
+export const specialCases: Partial<Record<OperationId, Partial<Record<ProblemCode, Case>>>> = {
   ...tableCases,
   ...sourceCases,
+  ...linkCases,
+  ...driveCases,
   ...transformCases,
   ...mcpCases,
   ...governedCases,
+  ...webhookCases,
+  ...accountCases,
+  ...billingCases,
   reviewWorkbook: { ...sourceCases.reviewWorkbook, ...governedCases.reviewWorkbook },
   deleteTable: { ...tableCases.deleteTable, ...transformCases.deleteTable },
   ...Object.fromEntries(
     Object.entries(viewCases).map(([operation, broken]) => [
       operation,
-      { ...tableCases[operation as ImplementedOperation], 'query-failed': broken },
+      { ...tableCases[operation as OperationId], 'query-failed': broken },
     ]),
   ),
   signUp: {

@@ -1,3 +1,4 @@
+import type { OperationId } from '../../api/http/contract.ts';
 import type { ProblemCode } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
@@ -9,7 +10,7 @@ import type { MakeSample, Sample } from './sample.ts';
 import { makeSample, sendSample } from './samples.ts';
 import { sheetSamples } from './sheetSamples.ts';
 import { makeLabel, makeSampleTable, type SampleTable } from './tableSamples.ts';
-import type { ImplementedOperation, World } from './world.ts';
+import type { World } from './world.ts';
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 
@@ -82,7 +83,7 @@ const alterCases = (addressOf: (made: SampleTable) => string) => ({
   'in-use': archived,
 });
 
-export const tableCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
+export const tableCases: Partial<Record<OperationId, Partial<Record<ProblemCode, Case>>>> = {
   createTable: { 'name-taken': withTable(({ name }) => ({ body: { name: name.toUpperCase(), columns: [{ name: 'a' }] } })) },
   unarchiveArtifact: {
     'name-taken': changed(async (sample, { owner, workbook }) => {

@@ -1,8 +1,9 @@
+import type { OperationId } from '../../api/http/contract.ts';
 import { makeId } from '../../store/services.ts';
 import { ok } from '../setup/api.ts';
 import { editRows, makeTable } from '../setup/tables.ts';
 import type { MakeSample } from './sample.ts';
-import type { ImplementedOperation, World } from './world.ts';
+import type { World } from './world.ts';
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 
@@ -121,4 +122,4 @@ export const tableSamples = {
   createVersion: ({ workbook }) => ({ path: `/api/v1/workbooks/${workbook}/versions`, body: { label: makeId('ver') } }),
   getVersion: async (world) => ({ path: `/api/v1/workbooks/${world.workbook}/versions/${await makeLabel(world)}` }),
   revertVersion: async (world) => ({ path: `/api/v1/workbooks/${world.workbook}/versions/${await makeLabel(world)}/revert` }),
-} satisfies Partial<Record<ImplementedOperation, MakeSample>>;
+} satisfies Partial<Record<OperationId, MakeSample>>;

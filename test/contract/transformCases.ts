@@ -1,10 +1,11 @@
 import { expect } from 'vitest';
+import type { OperationId } from '../../api/http/contract.ts';
 import type { ProblemCode } from '../../core/errors.ts';
 import { ok } from '../setup/api.ts';
 import type { Case } from './genericCases.ts';
 import { body, changed } from './tableCases.ts';
 import { makeSampleTransform, planSampleTransform, type SampleTransform } from './transformSamples.ts';
-import type { ImplementedOperation, World } from './world.ts';
+import type { World } from './world.ts';
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 const endless = 'SELECT count(*) AS n FROM {{ detail }}, range(100000) a, range(100000) b, range(1000) c';
@@ -44,7 +45,7 @@ const brokenView = (read: (table: string, name: string, world: World) => ViewRea
   });
 
 /** Beside the other cases of these operations. */
-export const viewCases: Partial<Record<ImplementedOperation, Case>> = {
+export const viewCases: Partial<Record<OperationId, Case>> = {
   profileTable: brokenView((table) => ({ path: `${table}/profile` })),
   readTableData: brokenView((table) => ({ path: `${table}/data` })),
   readRow: brokenView((table) => ({ path: `${table}/rows/1` })),
@@ -62,7 +63,7 @@ export const viewCases: Partial<Record<ImplementedOperation, Case>> = {
   })),
 };
 
-export const transformCases: Partial<Record<ImplementedOperation, Partial<Record<ProblemCode, Case>>>> = {
+export const transformCases: Partial<Record<OperationId, Partial<Record<ProblemCode, Case>>>> = {
   createTransform: {
     ...createCases,
     'name-taken': changed((sample) => {

@@ -1,7 +1,8 @@
+import type { OperationId } from '../../api/http/contract.ts';
 import { ok } from '../setup/api.ts';
 import type { MakeSample } from './sample.ts';
 import { makeSampleTable, type SampleTable } from './tableSamples.ts';
-import type { ImplementedOperation, World } from './world.ts';
+import type { World } from './world.ts';
 
 const base = '/api/v1/workbooks/{workbook_id}/transforms' as const;
 
@@ -50,4 +51,4 @@ export const transformSamples = {
     return { path: `${workbook}/review`, body: { target: name, save: true } };
   },
   runTransform: async (world) => ({ path: `${(await makeSampleTransform(world)).transform}/run`, body: {} }),
-} satisfies Partial<Record<ImplementedOperation, MakeSample>>;
+} satisfies Partial<Record<OperationId, MakeSample>>;

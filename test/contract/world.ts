@@ -1,6 +1,4 @@
 import { startWorker } from '../../activities/worker.ts';
-import { type PendingOperation, pendingOperations } from '../../api/handlers/pending.ts';
-import type { Contract, Operation, OperationId } from '../../api/http/contract.ts';
 import { type Scope, scopes } from '../../core/access/scopes.ts';
 import type { IdPrefix } from '../../core/ids/ids.ts';
 import type { JobKind } from '../../core/jobs/kinds.ts';
@@ -10,8 +8,6 @@ import { insertJob } from '../../store/pg/jobs.ts';
 import { makeId } from '../../store/services.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook, makeWorkspace, mintKey } from '../setup/credentials.ts';
-
-export type ImplementedOperation = Exclude<OperationId, PendingOperation>;
 
 /** What the samples of all operations are about: one account, two workspaces, a workbook, and people around it. */
 export interface World {
@@ -71,11 +67,6 @@ export async function makeWorld(api: TestApi): Promise<World> {
     workbook,
     pinnedKey: pinned.text,
   };
-}
-
-export function listImplemented({ operations }: Contract): (Operation & { id: ImplementedOperation })[] {
-  const pending = new Set<string>(pendingOperations);
-  return operations.filter((operation): operation is Operation & { id: ImplementedOperation } => !pending.has(operation.id));
 }
 
 /** An id that looks right and names nothing. */

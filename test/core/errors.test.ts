@@ -50,9 +50,9 @@ describe('problems: the table of problems', () => {
     },
   );
 
-  it('has those and two more, for full accounts and for what a later version will have', () => {
-    expect(Object.keys(problems).sort()).toEqual([...Object.values(decided).flat(), 'quota-exceeded', 'not-yet-available'].sort());
-    expect([problems['quota-exceeded'].status, problems['not-yet-available'].status]).toEqual([403, 501]);
+  it('has those and one more, for full accounts', () => {
+    expect(Object.keys(problems).sort()).toEqual([...Object.values(decided).flat(), 'quota-exceeded'].sort());
+    expect(problems['quota-exceeded'].status).toBe(403);
   });
 });
 

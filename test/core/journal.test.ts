@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import type { EventData, EventType } from '../../core/journal/events.ts';
+import type { EventData, EventKind, EventType } from '../../core/journal/events.ts';
 import { loggedKinds, opKinds, undoableKinds } from '../../core/journal/opKinds.ts';
 import { snapshotRestored } from '../../core/journal/snapshotNotes.ts';
 import { tableEdited } from '../../core/journal/tableNotes.ts';
@@ -16,6 +16,7 @@ describe('the kinds of the journal', () => {
   it('events have the types of the contract, no more and no fewer', () => {
     expectTypeOf<EventType>().toEqualTypeOf<components['schemas']['ServiceEvent']['type']>();
     expectTypeOf<Exclude<EventType, 'webhook.test'>>().toEqualTypeOf<components['schemas']['EventKind']>();
+    expectTypeOf<EventKind>().toEqualTypeOf<components['schemas']['EventKind']>();
   });
 
   it('events that are emitted have the data of the contract', () => {

@@ -6,11 +6,12 @@ import { releaseCredits } from '../../activities/credits/releaseCredits.ts';
 import { reserveCredits } from '../../activities/credits/reserveCredits.ts';
 import { settleCredits } from '../../activities/credits/settleCredits.ts';
 import { expireThings } from '../../activities/maintenance/expireThings.ts';
-import { type Actor, commit, type Tx } from '../../store/pg/commit.ts';
+import type { Tx } from '../../store/pg/commit.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { makeJob } from '../contract/world.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeWorkbook } from '../setup/credentials.ts';
+import { writeAt } from '../setup/writeAt.ts';
 import { ModelAccount } from './model.ts';
 import { openAccount } from './openAccount.ts';
 import { readCredits } from './readCredits.ts';
@@ -26,14 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-const actor: Actor = { name: 'test', userId: null, credential: 'none', requestId: 'req_test' };
-const write = <T>(change: (tx: Tx) => Promise<T>, at?: Date): Promise<T> =>
-  commit(
-    services,
-    actor,
-    (tx) => change(at ? { ...tx, at } : tx),
-    async (result) => result,
-  );
+const write = <T>(change: (tx: Tx) => Promise<T>, at?: Date): Promise<T> => writeAt(services, change, at);
 const reserve = (accountId: string, jobId: string, amount: number, at?: Date) =>
   write((tx) => reserveCredits(tx, { accountId, workbookId: null, jobId, amount }), at);
 const settle = (accountId: string, jobId: string, at?: Date) => write((tx) => settleCredits(tx, jobId, accountId), at);

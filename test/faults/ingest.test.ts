@@ -7,6 +7,8 @@ import { type ApiProcess, startApiProcess } from '../setup/apiProcess.ts';
 import { environmentOf, startWorkerProcess, type WorkerProcess } from '../setup/workerProcess.ts';
 import { makeDerivedChain } from './derivedChain.ts';
 import { makeEditedSource } from './editedSource.ts';
+import { makeHeldDeletion } from './heldDeletion.ts';
+import { makeHeldReview } from './heldReview.ts';
 
 /** Worker and API are killed at every stage of an ingest: it is finished all the same, and once. */
 
@@ -93,8 +95,10 @@ async function expectOnce(workbookId: string, jobId: string, rows = 4): Promise<
 }
 
 describe('a worker that is killed', () => {
-  it('while files are read, structured and promoted leaves each of them to the next', async () => {
+  it('while files are read, structured and promoted, tables reviewed and an account deleted, leaves each of them to the next', async () => {
     const credits = await world.readCredits();
+    const review = await makeHeldReview(world);
+    const deletion = await makeHeldDeletion(world);
     const [reading, structuring, promoting] = [await begin(), await begin(), await begin()];
     const holds = [await holdDraft(world.api.sql, reading.jobId, 'raw'), await holdDraft(world.api.sql, structuring.jobId, 'tables')];
     const early = await holdDraft(world.api.sql, promoting.jobId, 'tables');
@@ -105,16 +109,20 @@ describe('a worker that is killed', () => {
     await waitForStage(promoting.jobId, 'promote');
     await waitForStage(structuring.jobId, 'structure');
     await waitForStage(reading.jobId, 'read');
+    await review.reached();
+    await deletion.reached();
     await killWorker();
-    for (const hold of holds) await hold.letGo();
+    for (const hold of [...holds, review, deletion]) await hold.letGo();
     await startWorker();
     for (const { workbookId, jobId } of [reading, structuring, promoting]) await expectOnce(workbookId, jobId);
+    await review.expectOnce();
+    await deletion.expectOnce();
     expect(await world.readCredits()).toMatchObject({ used: credits.used + 3, remaining: credits.remaining - 3 });
   });
 
-  it('twice, at any moment, over larger files, revised ones and derived tables, loses nothing and does nothing twice', async () => {
+  it('twice, at any moment, over larger files, revised and pushed ones and derived tables, loses nothing and does nothing twice', async () => {
     const chain = await makeDerivedChain(world);
-    const [held, free] = [await makeEditedSource(world), await makeEditedSource(world)];
+    const [held, free] = [await makeEditedSource(world, true), await makeEditedSource(world)];
     const credits = await world.readCredits();
     // One revision is killed while it brings the edits over, the other at any moment.
     await stopWorker();

@@ -28,12 +28,14 @@ export interface ProductOptions {
   port?: number;
   uiPort?: number;
   env?: Record<string, string>;
+  /** As `npm run cluster` does. */
+  isCluster?: boolean;
 }
 
-export async function startProduct({ dataDir, temporalCli, env, ...ports }: ProductOptions): Promise<Product> {
+export async function startProduct({ dataDir, temporalCli, env, isCluster = false, ...ports }: ProductOptions): Promise<Product> {
   const port = ports.port ?? (await findFreePort());
   const uiPort = ports.uiPort ?? (await findFreePort());
-  const child = spawn(process.execPath, [join(projectDir, 'scripts/start.mjs')], {
+  const child = spawn(process.execPath, [join(projectDir, 'scripts/start.mjs'), ...(isCluster ? ['cluster'] : [])], {
     // The channel makes it stop should this test process be killed.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: inheritEnvWithout([...variableNames, 'VITEST', 'NODE_ENV', 'NODE_OPTIONS'], {
@@ -50,7 +52,15 @@ export async function startProduct({ dataDir, temporalCli, env, ...ports }: Prod
       text += chunk;
     });
   const exited = new Promise<number | null>((done) => child.once('close', (code) => done(code)));
-  return { child, dataDir, port, uiPort, apiUrl: `http://127.0.0.1:${port}`, output: () => text, exited };
+  return {
+    child,
+    dataDir: isCluster ? join(dataDir, 'cluster') : dataDir,
+    port,
+    uiPort,
+    apiUrl: `http://127.0.0.1:${port}`,
+    output: () => text,
+    exited,
+  };
 }
 
 export function hasEnded({ child }: Product): boolean {

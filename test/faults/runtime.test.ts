@@ -18,6 +18,9 @@ import {
   waitForReady,
   waitUntil,
 } from './product.ts';
+import { lookInto, workingEnv } from './rounds/installation.ts';
+import { runRounds } from './rounds/rounds.ts';
+import { kills } from './rounds/strikes.ts';
 
 // A start is a few seconds on an idle machine and a minute on a busy one.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
@@ -79,7 +82,7 @@ describe('a running service', () => {
 
   beforeAll(async () => {
     dataDir = await makeFolder();
-    product = await startReady(dataDir);
+    product = await startReady(dataDir, workingEnv);
   });
 
   test('says where everything is and, the first time, how to get in', () => {
@@ -164,6 +167,13 @@ describe('a running service', () => {
     // Each was started once: none died again for lack of another.
     const said = product.output().slice(from);
     expect(said.match(/starting it again/g)).toHaveLength(names.length);
+  });
+
+  // The short form of `npm run faults`.
+  test('loses nothing of what people do meanwhile, and does nothing twice', async () => {
+    const report = await runRounds(await lookInto(product), [kills(5), kills(0)], () => {});
+    expect(report.faults).toEqual([]);
+    for (const count of Object.values(report.done)) expect(count).toBeGreaterThan(0);
   });
 
   test('notices, says and mends a killed reaper', async () => {

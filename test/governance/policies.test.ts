@@ -66,6 +66,23 @@ async function makeBook() {
 const all = { 名前: '佐藤', 給与: 500, 住所: '東京' };
 
 describe('tags and rules', () => {
+  it('a role that is taken away takes with it the stored answers to requests that may be repeated', async () => {
+    const book = await makeBook();
+    await book.tag('給与', 'hr');
+    await book.rule('hr', 'mask');
+    await book.rule('hr', 'allow', 'payroll');
+    await giveRoles(editor, ['payroll']);
+    const write = () =>
+      editor.client.PUT(`${base}/tables/{name}/range`, {
+        params: { ...book.named.params, header: { 'Idempotency-Key': `range of ${book.id}` } },
+        body: { range: 'A2:B2', values: [['鈴木', null]], expected_version: null },
+      });
+    expect(ok(await write()).values).toEqual([['鈴木', 500]]);
+    expect(ok(await write()).values).toEqual([['鈴木', 500]]);
+    await giveRoles(editor, []);
+    expect(JSON.stringify(refused(await write(), 422, 'idempotency-mismatch'))).not.toContain('500');
+  });
+
   it('mask and deny for everybody, admins included, from the next request on', async () => {
     const book = await makeBook();
     expect(await book.tag('給与', 'hr')).toEqual({ name: '社員', column: '給与', tags: ['hr'], reached: [] });

@@ -122,6 +122,35 @@ describe('what is written down', () => {
   });
 });
 
+describe('a repeated request', () => {
+  it('is not answered with cells that were shown before policies or roles changed, and is not carried out again', async () => {
+    const book = await makeBook();
+    const key = `repeat of ${book.id}`;
+    const write = () =>
+      client.PUT(`${base}/tables/{name}/range`, {
+        ...book.named,
+        params: { ...book.named.params, header: { 'Idempotency-Key': key } },
+        body: { range: 'A2:C2', values: [['鈴木', null, null]], expected_version: null },
+      });
+    const first = ok(await write());
+    expect(JSON.stringify(first)).toContain('secret 500');
+    expect(ok(await write())).toEqual(first);
+    await book.hide({ 給与: 'mask' });
+    const problem = refused(await write(), 422, 'idempotency-mismatch');
+    expect(JSON.stringify(problem)).not.toContain('secret');
+    expect(ok(await client.GET(`${base}/tables/{name}`, book.named)).edit_version).toBe(first.edit_version);
+  });
+
+  it('is answered as before where it changed the policies itself', async () => {
+    const book = await makeBook();
+    const header = { 'Idempotency-Key': `policy of ${book.id}` };
+    const set = () =>
+      client.PUT(`${base}/policies/{tag}`, { params: { path: { ...book.path, tag: 'hr' }, header }, body: { effect: 'mask', role: '*' } });
+    const first = ok(await set());
+    expect(ok(await set())).toEqual(first);
+  });
+});
+
 describe('what failed', () => {
   it('is told in no words of the data any more once policies changed', async () => {
     const book = await makeDerived(store);

@@ -44,10 +44,13 @@ async function listAttempts(jobId: string): Promise<number[]> {
   return (events ?? []).flatMap(({ activityTaskStartedEventAttributes: started }) => (started ? [started.attempt ?? 0] : []));
 }
 
+/** So many that the process is still at work when its first progress is seen. */
+const largeRows = 250_000;
+
 /** An honest file whose process is stopped in the middle of its work. */
 async function beginLarge(): Promise<{ workbookId: string; jobId: string; pids: number[] }> {
   const workbookId = await world.newWorkbook();
-  const response = await world.send('large.xlsx', makeLargeFile(100_000), { workbookId, fields: { async: 'true', structuring: 'skip' } });
+  const response = await world.send('large.xlsx', makeLargeFile(largeRows), { workbookId, fields: { async: 'true', structuring: 'skip' } });
   const { job_id: jobId } = (await response.json()) as { job_id: string };
   await expect.poll(async () => (await world.getJob(jobId)).progress?.done ?? 0, { timeout: 60_000, interval: 50 }).toBeGreaterThan(0);
   const pids = listFileProcesses(workerPid());
@@ -93,7 +96,7 @@ describe('the process that works on a file', () => {
     signalAll(pids, 'SIGKILL');
     expect(await waitForEnd(jobId)).toMatchObject({ status: 'succeeded' });
     expect(await listAttempts(jobId)).toContain(2);
-    expect(await world.query('SELECT count(*)::INT AS n FROM large', workbookId)).toEqual([{ n: 100_000 }]);
+    expect(await world.query('SELECT count(*)::INT AS n FROM large', workbookId)).toEqual([{ n: largeRows }]);
   });
 
   it('ends when the job is cancelled', async () => {
@@ -113,6 +116,6 @@ describe('the process that works on a file', () => {
     await expect.poll(() => pids.filter(isAlive), { timeout: 20_000 }).toEqual([]);
     await startWorker();
     expect(await waitForEnd(jobId)).toMatchObject({ status: 'succeeded' });
-    expect(await world.query('SELECT count(*)::INT AS n FROM large', workbookId)).toEqual([{ n: 100_000 }]);
+    expect(await world.query('SELECT count(*)::INT AS n FROM large', workbookId)).toEqual([{ n: largeRows }]);
   });
 });

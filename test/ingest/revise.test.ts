@@ -37,7 +37,7 @@ const columnIds = async (workbookId: string, name: string) =>
   ).rows.map((row) => [row.name, row.column_id]);
 
 describe('reviseSource', () => {
-  it('give its tables the next version; ids of rows are never used again', async () => {
+  it('give its tables the next version; rows that are found again keep their ids', async () => {
     const workbookId = await world.newWorkbook();
     const first = await world.upload('在庫.xlsx', await makeXlsx({ S: bare(3) }), { workbookId });
     const ids = await columnIds(workbookId, '在庫');
@@ -48,7 +48,7 @@ describe('reviseSource', () => {
     expect(answer.artifacts).toMatchObject([{ id: first.artifacts[0]?.id, name: '在庫', row_count: 4 }]);
     expect((await getTable(workbookId, '在庫')).edit_version).toBe(2);
     const now = await world.readRows('在庫', workbookId);
-    expect(now.map(({ __svc_row_id: id }) => id)).toEqual([4, 5, 6, 7]);
+    expect(now.map(({ __svc_row_id: id }) => id)).toEqual([1, 2, 3, 4]);
     expect(now[3]).toMatchObject({ 品番: 'P0004', 数量: 9, 備考: '注 4' });
     expect((await readAt(workbookId, '在庫', 1)).map(({ __svc_row_id: id }) => id)).toEqual([1, 2, 3]);
     expect((await columnIds(workbookId, '在庫')).slice(0, 3)).toEqual(ids);
@@ -66,7 +66,7 @@ describe('reviseSource', () => {
     const diff = ok(
       await client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/diff', { params: { path, query: { from: '1', to: '2' } } }),
     );
-    expect([diff.inserted.length, diff.deleted.length]).toEqual([3, 2]);
+    expect([diff.inserted.length, diff.deleted.length]).toEqual([1, 0]);
     const edit = await editRow(workbookId, '在庫', { __svc_row_id: 3, 数量: 100 }, 2);
     expect(edit).toMatchObject({ edit_version: 3, updated: 1 });
     expect((await editRow(workbookId, '在庫', { 品番: '新' }, 3)).row_ids).toEqual([6]);
@@ -81,10 +81,45 @@ describe('reviseSource', () => {
         params: { path: { workbook_id: workbookId, op_id: edit.op_id } },
       }),
     );
-    expect((await world.readRows('在庫', workbookId))[0]).toMatchObject({ __svc_row_id: 3, 数量: 0 });
+    expect((await world.readRows('在庫', workbookId))[2]).toMatchObject({ __svc_row_id: 3, 数量: 6 });
     const ops = ok(await client.GET('/api/v1/workbooks/{workbook_id}/ops', { params: { path: { workbook_id: workbookId } } })).ops;
     expect(ops.map(({ kind }) => kind)).toContain('source.revise');
     expect((await world.readEvents(workbookId)).filter(({ type }) => type === 'source.materialized')).toHaveLength(2);
+  });
+
+  it('whose rows were inserted, moved, changed and deleted: the same rows have the same ids, and came from where they stand now', async () => {
+    const workbookId = await world.newWorkbook();
+    const header = ['品名', '備考', '数量'];
+    // No column tells the rows apart.
+    const row = (name: string, note: string, n: number) => [name, note, n];
+    const [a, b, c, d] = [row('釘', '箱', 1), row('釘', '袋', 2), row('ねじ', '箱', 3), row('ねじ', '箱', 4)];
+    await world.upload('在庫.xlsx', await makeXlsx({ S: [header, a, b, c, d] }), { workbookId });
+    const kept = ok(
+      await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/snapshots', {
+        params: { path: { workbook_id: workbookId } },
+        body: { summary: '前' },
+      }),
+    );
+    await revise(workbookId, '在庫.xlsx', await makeXlsx({ S: [header, d, row('板', '枚', 9), a, row('ねじ', '箱', 30)] }));
+    const found = await world.readRows('在庫', workbookId);
+    expect(found.map(({ __svc_row_id: id, 品名, 数量 }) => [id, 品名, 数量])).toEqual([
+      [1, '釘', 1],
+      [3, 'ねじ', 30],
+      [4, 'ねじ', 4],
+      [5, '板', 9],
+    ]);
+    const rangesOf = async (id: number) => {
+      const params = { path: { ...at(workbookId, '在庫'), row_id: id } };
+      const lineage = ok(await world.owner.client.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/rows/{row_id}/lineage', { params }));
+      return lineage.cells.map(({ range }) => range);
+    };
+    expect([await rangesOf(1), await rangesOf(4), await rangesOf(5)]).toEqual([['A4:C4'], ['A2:C2'], ['A3:C3']]);
+    ok(
+      await world.owner.client.POST('/api/v1/workbooks/{workbook_id}/snapshots/{snapshot_id}/restore', {
+        params: { path: { workbook_id: workbookId, snapshot_id: kept.id } },
+      }),
+    );
+    expect([await rangesOf(1), await rangesOf(2), await rangesOf(4)]).toEqual([['A2:C2'], ['A3:C3'], ['A5:C5']]);
   });
 
   it('of a statement keep its tables apart', async () => {
@@ -95,7 +130,9 @@ describe('reviseSource', () => {
     expect(await world.query("SELECT 値 FROM 損益計算書_階層2 WHERE 科目 = '製品売上' AND 期間 = '2022年度'", workbookId)).toEqual([
       { 値: 6000 },
     ]);
-    expect((await getTable(workbookId, '損益計算書_科目')).edit_version).toBe(2);
+    expect((await getTable(workbookId, '損益計算書_階層2')).edit_version).toBe(2);
+    // The accounts are what they were.
+    expect((await getTable(workbookId, '損益計算書_科目')).edit_version).toBe(1);
   });
 
   it('that are the same change nothing', async () => {

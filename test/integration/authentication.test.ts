@@ -2,12 +2,11 @@ import { createHmac } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { sessionIssuer } from '../../activities/identity/sessionToken.ts';
-import { pendingOperations } from '../../api/handlers/pending.ts';
 import type { Operation } from '../../api/http/contract.ts';
 import { scopes } from '../../core/access/scopes.ts';
 import { makeId } from '../../store/services.ts';
 import { makeSample, sendSample } from '../contract/samples.ts';
-import { allScopesBut, listImplemented, makeWorld, startWorkingApi, type World } from '../contract/world.ts';
+import { allScopesBut, makeWorld, startWorkingApi, type World } from '../contract/world.ts';
 import { ok, refused, type TestApi, type TestServer } from '../setup/api.ts';
 import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken, type Scope } from '../setup/credentials.ts';
 import { findInDatabase } from '../setup/scan.ts';
@@ -127,7 +126,8 @@ describe('rule 2: the control plane takes an account key or the owner’s sessio
 
   it('refuses a personal access token on every operation of it', async () => {
     const token = await mintToken(world.owner.client, { scopes: [...scopes] });
-    const control = listImplemented(api.contract).filter(({ path }) => path.startsWith('/api/control/'));
+    // Pages of payments are opened by their address alone.
+    const control = api.contract.operations.filter(({ path, accepts }) => path.startsWith('/api/control/') && accepts.length > 0);
     expect(control.length).toBeGreaterThan(14);
     for (const operation of control) {
       const answer = await sendSample(world, operation, { ...(await makeSample(world, operation)), token: token.text });
@@ -170,7 +170,7 @@ describe('rule 3: a signed upload address stands for itself', () => {
 });
 
 describe('rule 4: scopes are independent, and write implies read', () => {
-  const scoped = () => listImplemented(api.contract).filter((operation) => operation.scopes.length > 0);
+  const scoped = () => api.contract.operations.filter((operation) => operation.scopes.length > 0);
 
   it('every operation is refused without its scope, with all the others in hand', async () => {
     const token = new Map<string, string>();
@@ -181,16 +181,25 @@ describe('rule 4: scopes are independent, and write implies read', () => {
       expect([operation.id, answer.status, await answer.json()]).toEqual([
         operation.id,
         403,
-        expect.objectContaining({ type: 'urn:svc:problem:missing-scope', missing_scope: needed, detail: expect.stringContaining(needed) }),
+        expect.objectContaining({
+          type: 'urn:svc:problem:missing-scope',
+          missing_scope: needed,
+          detail: expect.stringContaining(operation.scopes.join(', ')),
+        }),
       ]);
     }
     expect(token.size).toBeGreaterThan(8);
-  });
+  }, 240_000);
 
   it('every operation needs no scope but its own', async () => {
     for (const operation of scoped()) {
-      const { text } = await mintKey(world.owner.client, { scopes: operation.scopes });
-      const sample = await makeSample(world, operation);
+      const mint = (account?: string) =>
+        mintKey(world.owner.client, { scopes: operation.scopes, ...(account ? { account_id: account } : {}) });
+      // A webhook that the owner's session made hears of more than a key may.
+      const maker = /webhook|deliver/i.test(operation.id) ? (await mint()).text : null;
+      const sample = await makeSample(maker ? { ...world, owner: { ...world.owner, client: api.as(maker) } } : world, operation);
+      const { account_id: account } = (typeof sample.body === 'object' ? sample.body : {}) as { account_id?: string };
+      const { text } = await mint(account);
       // A key mints nothing beyond itself (rule 9).
       if (operation.id === 'createKey') sample.body = { scopes: operation.scopes };
       if (operation.id === 'createToken') sample.body = { name: 'sample', scopes: operation.scopes };
@@ -200,7 +209,7 @@ describe('rule 4: scopes are independent, and write implies read', () => {
       const answer = await sendSample(world, operation, { ...sample, token: text });
       expect([operation.id, answer.status < 300]).toEqual([operation.id, true]);
     }
-  });
+  }, 240_000);
 
   it.each([
     ['workbooks:write', 'GET', 200],
@@ -242,16 +251,6 @@ describe('rule 4: scopes are independent, and write implies read', () => {
       expect([id, needed(id)]).toEqual([id, ['billing:manage']]);
     for (const id of ['listCloudFiles', 'importCloudFile', 'syncFileLink'])
       expect([id, needed(id)]).toEqual([id, expect.arrayContaining(['cloud-files:read'])]);
-  });
-
-  it('holds for what is still to be built, too', async () => {
-    if (!(pendingOperations as readonly string[]).includes('restoreSnapshot')) return;
-    const path = `/api/v1/workbooks/${world.workbook}/snapshots/${makeId('snp')}/restore`;
-    const strong: Scope[] = allScopesBut('workbooks:delete');
-    const without = await mintToken(world.owner.client, { scopes: strong });
-    expect((await api.fetch(path, { method: 'POST', token: without.text })).status).toBe(403);
-    const having = await mintToken(world.owner.client, { scopes: ['workbooks:delete'] });
-    expect((await api.fetch(path, { method: 'POST', token: having.text })).status).toBe(501);
   });
 
   it('gives cloud-files:read to a log-in, and to a token only when asked', async () => {

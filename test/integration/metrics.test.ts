@@ -42,6 +42,9 @@ describe('getMetrics', () => {
     expect(metrics.get('svc_jobs{kind="analyze",status="running"}')).toBe(1);
     expect(metrics.get('svc_queue_length{queue="jobs"}')).toBe(2);
     for (const queue of ['workflow_tasks', 'activity_tasks', 'queries']) expect(metrics.get(`svc_queue_length{queue="${queue}"}`)).toBe(0);
+    // No worker publishes them here.
+    expect(metrics.get('svc_queue_length{queue="events"}')).toBeGreaterThan(0);
+    expect(metrics.get('svc_queue_length{queue="deliveries"}')).toBe(0);
     const processes = ['busy', 'idle'].map((state) => metrics.get(`svc_query_processes{state="${state}"}`) ?? 0);
     expect(Math.max(...processes)).toBeGreaterThan(0);
     expect(metrics.get('svc_stored_bytes{what="tables"}')).toBeGreaterThan(2000);

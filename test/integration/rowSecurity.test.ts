@@ -167,11 +167,11 @@ describe('row security: a request with a statement that has forgotten its WHERE'
     const { services } = api.running;
     const parts: ApiParts = {
       services,
+      stopping: new AbortController().signal,
       contract: api.contract,
       takeRequest: async () => ({}),
       counter: { count() {}, async flush() {}, async stop() {} },
       budgets: { answers: new ByteBudget(services.config.answers, answers), work: new ByteBudget(services.config.work, work) },
-      pending: new Set(),
     };
     const metrics = makeMetrics(services, '0');
     const handlers = makeHandlers(parts, metrics);

@@ -62,6 +62,16 @@ function readEvents(text: string): { id: string | undefined; message: { id?: num
     });
 }
 
+describe('a page in a browser', () => {
+  const answerTo = async (origin: string) =>
+    (await send({ session: await begin(), headers: { Origin: origin }, body: { id: 1, method: 'ping' } })).status;
+
+  it('is let in from the service itself, and from nowhere else', async () => {
+    expect(await answerTo(api.url)).toBe(200);
+    for (const origin of ['https://elsewhere.example', 'null', `${api.url}1`, 'http://localhost']) expect(await answerTo(origin)).toBe(403);
+  });
+});
+
 describe('a session', () => {
   it('belongs to the credential that began it', async () => {
     const session = await begin();

@@ -1,5 +1,4 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { pendingOperations } from '../../api/handlers/pending.ts';
 import { ok } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { useWorkbook } from '../tables/tableDriver.ts';
@@ -163,17 +162,6 @@ describe('the tools', () => {
     expect(await agent.call('get_upload', { upload_id: slot.upload_id })).toMatchObject({ status: 'pending' });
     expect(await agent.refusal('upload_file', { workbook_id })).toContain('/filename');
   });
-
-  const toCome = [
-    ['reviewWorkbook', 'review_workbook', { table: '売上' }],
-    ['ingestUrl', 'upload_file', { url: 'http://127.0.0.1:1/x.csv' }],
-  ] as const;
-  it.each(toCome.filter(([operation]) => (pendingOperations as readonly string[]).includes(operation)))(
-    'stand for %s, and say so where it is not built yet',
-    async (_operation, tool, given) => {
-      expect(await agent.refusal(tool, { workbook_id, ...given })).toContain('501 not-yet-available');
-    },
-  );
 
   it('make, draw and delete charts', async () => {
     const config = { mark: 'bar', encoding: { x: { field: '部門', type: 'nominal' }, y: { aggregate: 'count' } } };

@@ -1,7 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { pendingOperations } from '../../api/handlers/pending.ts';
-import type { Operation } from '../../api/http/contract.ts';
 import { ok, type Person, startTestApi, type TestApi } from '../setup/api.ts';
 import { findChromium, openBrowser } from '../setup/browser.ts';
 
@@ -100,17 +98,6 @@ describe.skipIf(chromium === null)('in a browser', () => {
     await page.close();
   });
 
-  it('operations that are not built yet are marked', async () => {
-    const { page } = await openTab('/docs#/Webhooks');
-    await page.locator('.opblock').first().waitFor();
-    const isOfTag = ({ backend }: Operation) => backend.tags?.includes('Webhooks');
-    const operations = api.contract.operations.filter(isOfTag);
-    const pending = operations.filter(({ id }) => new Set<string>(pendingOperations).has(id));
-    expect(await page.locator('.opblock').count()).toBe(operations.length);
-    expect(await page.locator('.opblock', { hasText: '(not built yet)' }).count()).toBe(pending.length);
-    await page.close();
-  });
-
   it('the page at / says what this is and leads on', async () => {
     const { page, complaints } = await openTab('/');
     expect(await page.locator('h1').textContent()).toBe('Workbook Data Service');
@@ -124,6 +111,66 @@ describe.skipIf(chromium === null)('in a browser', () => {
     expect(page.url()).toBe(`${api.url}/guide/api`);
     expect(complaints).toEqual([]);
     await page.close();
+  });
+
+  describe('the payment pages', () => {
+    const base = '/api/control/account/billing' as const;
+    const readBilling = async ({ client }: Person) => ok(await client.GET(base));
+    /** Opens a page of the service at the address where this test runs it. */
+    const openPayment = (url: string) => openTab(new URL(url).pathname);
+    const press = async (page: Page, label: string, title: string) => {
+      await page.locator('button', { hasText: label }).click();
+      await page.locator('h1', { hasText: title }).waitFor();
+    };
+
+    it('sell a subscription, which the portal cancels', async () => {
+      const buyer = await api.signUp();
+      const body = { plan: 'solo', interval: 'annual', success_url: `${api.url}/guide`, cancel_url: `${api.url}/docs` } as const;
+      const { page, complaints } = await openPayment(ok(await buyer.client.POST(`${base}/checkout`, { body })).checkout_url);
+      expect(await page.locator('body').textContent()).toContain('¥29,800');
+      await page.locator('button', { hasText: 'Pay' }).click();
+      await page.waitForURL(`${api.url}/guide`);
+      expect(await readBilling(buyer)).toMatchObject({ plan: 'solo', plan_status: 'active', credits: { remaining: 3000 } });
+      const portal = await openPayment(
+        ok(await buyer.client.POST(`${base}/portal`, { body: { return_url: `${api.url}/guide` } })).portal_url,
+      );
+      await portal.page.locator('button', { hasText: 'Cancel the subscription' }).click();
+      await portal.page.locator('dl', { hasText: 'canceled' }).waitFor();
+      expect(await readBilling(buyer)).toMatchObject({ plan: 'solo', plan_status: 'canceled' });
+      await portal.page.locator('button', { hasText: 'Back' }).click();
+      await portal.page.waitForURL(`${api.url}/guide`);
+      expect([complaints, portal.complaints]).toEqual([[], []]);
+      await Promise.all([page.close(), portal.page.close()]);
+    });
+
+    it('save a card, and change nothing where that is cancelled', async () => {
+      const buyer = await api.signUp();
+      const enable = async () => ok(await buyer.client.POST(`${base}/payg`, { body: {} })).checkout_url;
+      const left = await openPayment(await enable());
+      await press(left.page, 'Cancel', 'Nothing was changed');
+      expect(await readBilling(buyer)).toMatchObject({ plan: 'free', card: null });
+      for (const [label, last4] of [
+        ['Save a card that is declined', '0002'],
+        ['Save the card', '0000'],
+      ] as const) {
+        const { page, complaints } = await openPayment(await enable());
+        await press(page, label, 'Done');
+        expect(await readBilling(buyer)).toMatchObject({ plan: 'payg', card: { last4 }, auto_topup: { enabled: true } });
+        expect(complaints).toEqual([]);
+        await page.close();
+      }
+      await left.page.close();
+    });
+
+    it('sell a pack', async () => {
+      const buyer = await api.signUp();
+      const { checkout_url } = ok(await buyer.client.POST(`${base}/topup`, { body: { pack: 'small' } }));
+      const { page, complaints } = await openPayment(checkout_url as string);
+      await press(page, 'Pay', 'Done');
+      expect((await readBilling(buyer)).credits).toMatchObject({ purchased: 1000, remaining: 1200 });
+      expect(complaints).toEqual([]);
+      await page.close();
+    });
   });
 
   it('a problem is a page that a person can read', async () => {

@@ -2,8 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { pendingOperations } from '../../api/handlers/pending.ts';
-import { markUnbuilt } from '../../api/http/unbuilt.ts';
 import { projectDir } from '../../store/config.ts';
 import { startTestApi, type TestApi } from '../setup/api.ts';
 
@@ -24,7 +22,6 @@ interface Operation {
   description: string;
   security: Record<string, unknown>[];
   parameters?: (Parameter | { $ref: string })[];
-  'x-not-built'?: boolean;
 }
 
 interface Document {
@@ -54,17 +51,8 @@ describe('the contract that is served', () => {
     expect(parse(yaml)).toEqual(json);
   });
 
-  it('is the file, but for the marks of what is not built yet', async () => {
-    const file = await readFile(join(projectDir, 'openapi.yaml'), 'utf8');
-    expect(markUnbuilt(file, new Set(pendingOperations)) === yaml).toBe(true);
-    expect(markUnbuilt(file, new Set()) === file).toBe(true);
-  });
-
-  it('marks exactly the operations that answer 501, for people and for programs', () => {
-    const marked = listOperations(json).filter((operation) => operation['x-not-built'] === true);
-    expect(marked.map(({ operationId }) => operationId).sort()).toEqual([...pendingOperations].sort());
-    const told = listOperations(json).filter(({ summary }) => summary.endsWith(' (not built yet)'));
-    expect(told).toEqual(marked);
+  it('is the file', async () => {
+    expect((await readFile(join(projectDir, 'openapi.yaml'), 'utf8')) === yaml).toBe(true);
   });
 
   it('has the version of the service', async () => {

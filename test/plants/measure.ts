@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nameCell, parseRange } from '../../core/a1/address.ts';
 import type { Grid, Range } from '../../core/grid/grid.ts';
+import type { Finding } from '../../core/review/finding.ts';
 import { readWorkbook } from '../../store/xlsx/index.ts';
 import { type LabelledTable, openRandom, type Plant, pick, plantDuplicate, plantShift, plantTotal } from './plant.ts';
-import { reviewGrids, type Seen } from './reviewGrids.ts';
+import { reviewGrids } from './reviewGrids.ts';
 
 const plants = { total: plantTotal, shift: plantShift, duplicate: plantDuplicate };
 const kinds = Object.keys(plants) as Plant['kind'][];
@@ -84,7 +85,7 @@ export async function measurePlants(shared: string, samples: Sample[], count: nu
 }
 
 /** What was told before the error was planted does not tell of it. */
-function keyOf({ rule, message }: Seen): string {
+function keyOf({ rule, message }: Finding): string {
   return `${rule} ${message}`;
 }
 

@@ -1,17 +1,18 @@
 import type { Grid } from '../../core/grid/grid.ts';
 import type { Finding } from '../../core/review/finding.ts';
-import { placeTables } from '../../core/review/placeTables.ts';
+import { type PlacedTable, placeTables } from '../../core/review/placeTables.ts';
 import type { Value } from '../../core/review/region.ts';
 import { reviewRegion } from '../../core/review/reviewRegion.ts';
 import { analyze, build } from '../../core/structuring/index.ts';
 import { namingOf } from '../../core/structuring/naming.ts';
 
-export interface Seen extends Finding {
-  sheet: string;
+/** Structures sheets as an upload does, and reviews the tables that come out, as the service does with the stored ones. */
+export function reviewGrids(grids: Grid[], file: string): Finding[] {
+  return placeGrids(grids, file).flatMap(({ name, tables }) => reviewRegion(placeTables(name, tables)));
 }
 
-/** Structures sheets as an upload does, and reviews the tables that come out, as the service does with the stored ones. */
-export function reviewGrids(grids: Grid[], file: string): Seen[] {
+/** The tables of each region of the sheets. */
+export function placeGrids(grids: Grid[], file: string): { name: string; tables: PlacedTable[] }[] {
   const spec = analyze(grids, file);
   const naming = namingOf(spec);
   const { tables } = build(grids, spec, file);
@@ -21,7 +22,7 @@ export function reviewGrids(grids: Grid[], file: string): Seen[] {
     const key = `${table.sheet} ${table.regionId}`;
     regions.set(key, [...(regions.get(key) ?? []), table]);
   }
-  return [...regions.values()].flatMap((own) => {
+  return [...regions.values()].map((own) => {
     const [{ sheet, name }] = own as [(typeof own)[0]];
     const grid = grids.find((each) => each.sheet === sheet) as Grid;
     const placed = own.map((table) => ({
@@ -39,6 +40,6 @@ export function reviewGrids(grids: Grid[], file: string): Seen[] {
         });
       }),
     }));
-    return reviewRegion(placeTables(name, placed)).map((finding) => ({ ...finding, sheet }));
+    return { name, tables: placed };
   });
 }

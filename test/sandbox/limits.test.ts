@@ -206,7 +206,7 @@ describe('the pool of query processes', () => {
     const waiting = world.rows(small, 'SELECT 1 AS a');
     await expect.poll(() => small.state.queued).toBe(2);
     left.abort();
-    expect((await leaving).code).toBe('query-failed');
+    expect((await leaving).code).toBe('unavailable');
     expect(small.state.queued).toBe(1);
     const surplus = refusal(world.run(small, 'SELECT 1 AS a'));
     const other = world.rows(small, 'SELECT 2 AS a', { userId: 'usr_2' });

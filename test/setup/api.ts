@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import createClient, { type Client } from 'openapi-fetch';
 import type pg from 'pg';
 import { expect, inject } from 'vitest';
-import { pendingOperations } from '../../api/handlers/pending.ts';
 import { type Contract, loadContract } from '../../api/http/contract.ts';
 import { type RunningApi, startApi } from '../../api/server.ts';
 import type { paths } from '../../schema/contract.ts';
@@ -11,6 +10,7 @@ import { loadServiceConfig, type ServiceConfig } from '../../store/config.ts';
 import type { Services } from '../../store/services.ts';
 import { findContractBreaches } from './contractCheck.ts';
 import { createDatabase, type TestDatabase } from './database.ts';
+import { driveEnv } from './driveServers.ts';
 import { forEverybody, openSql } from './everybody.ts';
 
 export type ApiClient = Client<paths>;
@@ -82,6 +82,9 @@ export function testConfig(databaseUrl: string, env: Record<string, string> = {}
     TEMPORAL_TASK_QUEUE: `test-${randomBytes(4).toString('hex')}`,
     SVC_SECRET: 'a secret that only the tests know, long enough',
     SVC_LOG_LEVEL: 'silent',
+    // Where servers of tests answer.
+    SVC_OUTBOUND_ALLOW: '127.0.0.1',
+    ...driveEnv,
     ...env,
   });
   return { ...config, port: 0 };
@@ -93,8 +96,8 @@ export async function startTestApi(env: Record<string, string> = {}): Promise<Te
   const running = await startApi(config);
   const url = `http://127.0.0.1:${running.port}`;
   // As the server loads it, so that both share it.
-  const checked = await loadContract(new Set(pendingOperations));
-  const sql = openSql(database.url, 4);
+  const checked = await loadContract();
+  const sql = openSql(database.url, 6);
   const clients = connectTo(url, checked);
   const others = new Set<() => Promise<void>>();
   let people = 0;

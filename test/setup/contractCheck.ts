@@ -1,5 +1,4 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { pendingOperations } from '../../api/handlers/pending.ts';
 import type { Contract } from '../../api/http/contract.ts';
 
 interface Declared {
@@ -39,8 +38,6 @@ function validatorOf(schema: object): ValidateFunction {
   return validate;
 }
 
-const pending = new Set<string>(pendingOperations);
-
 /** Says what of an answer does not fit the contract: undeclared status, problem, media type, body or missing header. */
 export async function findContractBreaches(
   contract: Contract,
@@ -53,9 +50,7 @@ export async function findContractBreaches(
     | undefined;
   if (!operation?.operationId) return [];
   const where = `${operation.operationId} ${response.status}`;
-  // Said once for the whole contract, in its description.
-  if (response.status === 501 && pending.has(operation.operationId)) return checkProblem(where, contract, operation, response);
-  // So is this: the address has a literal path, which lacks the method, and a templated one, which has it.
+  // Said once for the whole contract, in its description: the address has a literal path, which lacks the method, and a templated one, which has it.
   if (response.status === 405) return [];
   const declared = operation.responses[String(response.status)];
   if (!declared) return [`${where}: the status is not declared`];
@@ -87,7 +82,6 @@ async function checkProblem(where: string, contract: Contract, operation: Called
   const slug = problem.type?.replace('urn:svc:problem:', '') ?? '';
   const info = contract.quick.document.info as unknown as Info;
   const common = info[(operation.security ?? []).length > 0 ? 'x-common-problems' : 'x-common-problems-public'] ?? [];
-  const later = pending.has(operation.operationId) ? ['not-yet-available'] : [];
   return [
     ...(problem.status === response.status ? [] : [`${where}: the document says ${problem.status}`]),
     ...(problem.detail && problem.suggested_fix ? [] : [`${where}: detail or suggested_fix is missing`]),
@@ -95,6 +89,6 @@ async function checkProblem(where: string, contract: Contract, operation: Called
       .filter((text) => /[.?!…]\.$/.test(text ?? ''))
       .map((text) => `${where}: two marks at the end of "${text}"`),
     ...(problem.instance === response.headers.get('x-request-id') ? [] : [`${where}: instance is not the request id`]),
-    ...([...common, ...(operation['x-problems'] ?? []), ...later].includes(slug) ? [] : [`${where}: the problem ${slug} is not declared`]),
+    ...([...common, ...(operation['x-problems'] ?? [])].includes(slug) ? [] : [`${where}: the problem ${slug} is not declared`]),
   ];
 }

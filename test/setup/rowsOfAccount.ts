@@ -1,7 +1,8 @@
+import { randomInt } from 'node:crypto';
 import type pg from 'pg';
 
 /** Tables that belong to no account: people, their sessions, and counters of a minute. */
-export const nobodysTables = new Set(['users', 'user_identities', 'sessions', 'rate_windows', 'login_attempts']);
+export const nobodysTables = new Set(['users', 'user_identities', 'sessions', 'rate_windows', 'login_attempts', 'usage_rollups']);
 
 /** The books are kept by functions of their own. */
 const credits = ['credit_movements', 'credit_entries'];
@@ -40,7 +41,7 @@ export async function listPlaces(sql: pg.Pool, tables: Iterable<string>): Promis
   return places;
 }
 
-/** At least one row of the account in every table, made up from the columns that each must have. */
+/** At least one row of the account in every table, made up from the columns that each must have. The account itself may be there. */
 export async function fillTables(sql: pg.Pool, accountId: string): Promise<void> {
   const catalog = await listCatalog(sql);
   let left = [...catalog.keys()].filter((table) => !credits.includes(table));
@@ -51,7 +52,8 @@ export async function fillTables(sql: pg.Pool, accountId: string): Promise<void>
       const values = columns.map((column) => inventValue(table, column, accountId));
       try {
         await sql.query(
-          `INSERT INTO ${table} (${columns.map(({ name }) => name).join(', ')}) VALUES (${values.map((_, i) => `$${i + 1}`).join(', ')})`,
+          `INSERT INTO ${table} (${columns.map(({ name }) => name).join(', ')}) VALUES (${values.map((_, i) => `$${i + 1}`).join(', ')})
+           ON CONFLICT DO NOTHING`,
           values,
         );
       } catch (error) {
@@ -71,7 +73,7 @@ export async function fillTables(sql: pg.Pool, accountId: string): Promise<void>
   );
 }
 
-const references: Record<string, string> = { owner_id: 'users', input_id: 'tables' };
+const references: Record<string, string> = { owner_id: 'users', input_id: 'tables', link_id: 'file_links' };
 
 function inventValue(table: string, { name, type }: Column, accountId: string): unknown {
   const idOf = (other: string) => (other === 'accounts' ? accountId : `${other}_of_${accountId}`);
@@ -86,5 +88,7 @@ function inventValue(table: string, { name, type }: Column, accountId: string): 
   if (type === 'ARRAY') return [];
   if (type.startsWith('json')) return {};
   if (type.startsWith('timestamp')) return new Date();
+  // One of many, because some tables have one row for each.
+  if (type === 'date') return new Date(Date.UTC(2000, 0, randomInt(20_000))).toISOString().slice(0, 10);
   throw new Error(`a value for ${table}.${name} of the type ${type} is to be invented here`);
 }

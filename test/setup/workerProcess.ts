@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { formatAllowedTarget } from '../../core/outbound/allowedTarget.ts';
 import { nodeFlags } from '../../scripts/embedded/nodePart.ts';
 import { prepareProgram } from '../../store/builds/programs.mjs';
 import { inheritEnvWithout } from '../../store/childEnv.ts';
@@ -22,6 +23,7 @@ export function environmentOf(config: ServiceConfig): Record<string, string> {
     SVC_LOG_LEVEL: 'silent',
     SVC_RATE_LIMITS: 'off',
     SVC_CREDITS: config.credits,
+    SVC_OUTBOUND_ALLOW: config.outbound.allowed.map(formatAllowedTarget).join(','),
     TEMPORAL_ADDRESS: config.temporal.address,
     TEMPORAL_TASK_QUEUE: config.temporal.taskQueue,
   };

@@ -81,6 +81,10 @@ const anyCells = fc.record(
   Object.fromEntries(Object.entries(byType).map(([type, value]) => [type, fc.option(value as fc.Arbitrary<unknown>, { freq: 4 })])),
 );
 
+/** exceljs reads files in pieces of 16 K, and breaks a character of two units that a piece ends in. */
+const withoutPairs = (cells: Record<string, unknown>) =>
+  JSON.parse(JSON.stringify(cells).replace(/[\ud800-\udfff]/g, '字')) as Record<string, unknown>;
+
 describe('any export that nobody edited', () => {
   it.each(['xlsx', 'csv', 'xlsx by exceljs'])('changes nothing when it comes back as %s', async (way) => {
     const table = await world.makeTable(
@@ -88,7 +92,8 @@ describe('any export that nobody edited', () => {
       Object.keys(byType).map((type) => ({ name: type, type })),
     );
     const seed = Date.now();
-    ok(await table.upsert(fc.sample(anyCells, { numRuns: 400, seed })));
+    const cells = fc.sample(way.includes('exceljs') ? anyCells.map(withoutPairs) : anyCells, { numRuns: 400, seed });
+    ok(await table.upsert(cells));
     const format = way.slice(0, way === 'csv' ? 3 : 4);
     const exported = await branchOff([table.path.name], format);
     const file = way.includes('exceljs') ? await editBook(exported, () => {}) : exported;

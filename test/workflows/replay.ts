@@ -32,6 +32,13 @@ export function readHistory(name: string, alter: (text: string) => string = (tex
 }
 
 /** Runs today's workflow code over the kept history: fails when running workflows would notice the difference. */
-export async function replayHistory(name: string, alter: (text: string) => string = (text) => text): Promise<void> {
-  await Worker.runReplayHistory({ workflowBundle: { codePath: await prepareWorkflowBundle() } }, readHistory(name, alter));
+export async function replayHistory(
+  name: string,
+  alter: (text: string) => string = (text) => text,
+  options: { traced?: boolean; sealed?: boolean } = {},
+): Promise<void> {
+  const codePath = await prepareWorkflowBundle(options);
+  // Spans are sent to the process that asks for them.
+  const sinks = { exporter: { export: { fn() {}, callDuringReplay: false } } };
+  await Worker.runReplayHistory({ workflowBundle: { codePath }, sinks }, readHistory(name, alter));
 }

@@ -2,6 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { components } from '../../schema/contract.ts';
 import { makeForm } from '../contract/forms.ts';
+import { holdTables } from '../ingest/hold.ts';
+import { connect } from '../mcp/client.ts';
 import { type ApiClient, ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { setPolicy } from '../setup/governance.ts';
@@ -20,6 +22,7 @@ const store = await useStoreWithWorker({
   SVC_MODEL_NAME: 'weigher',
   SVC_MODEL_KEY: 'key-of-the-model',
   SVC_MODEL_TIME_MS: '3000',
+  SVC_REVIEW_CELLS: '600',
 });
 
 const path = '/api/v1/workbooks/{workbook_id}/review' as const;
@@ -44,6 +47,23 @@ const columns = [
   { name: 'pay', type: 'BIGINT' },
 ];
 
+/** A sheet whose total of 日当 is wrong. */
+async function uploadExpenses(workbookId: string): Promise<void> {
+  const content = [
+    '氏名,交通費,宿泊費,日当',
+    '相川,12400,9800,4000',
+    '井上,8600,7200,2000',
+    '宇田,15300,19600,6000',
+    '合計,36300,36600,12900',
+  ].join('\n');
+  const sent = await store.api.fetch(`/api/v1/workbooks/${workbookId}/sources`, {
+    method: 'POST',
+    token: store.owner.session,
+    body: makeForm({ fields: {}, files: [{ name: '経費.csv', content }] }),
+  });
+  expect(sent.status).toBe(201);
+}
+
 /** A table in which a row stands twice. */
 async function makeStaff() {
   const book = await makeBook(store);
@@ -54,19 +74,7 @@ async function makeStaff() {
 describe('lint', () => {
   it('tells where a total of a sheet is wrong, with the cell and both numbers', async () => {
     const book = await makeBook(store);
-    const content = [
-      '氏名,交通費,宿泊費,日当',
-      '相川,12400,9800,4000',
-      '井上,8600,7200,2000',
-      '宇田,15300,19600,6000',
-      '合計,36300,36600,12900',
-    ].join('\n');
-    const sent = await store.api.fetch(`/api/v1/workbooks/${book.id}/sources`, {
-      method: 'POST',
-      token: store.owner.session,
-      body: makeForm({ fields: {}, files: [{ name: '経費.csv', content }] }),
-    });
-    expect(sent.status).toBe(201);
+    await uploadExpenses(book.id);
     const { findings, coverage, mode, target, judged, report, credits_charged } = await review(book.id);
     expect({ mode, target, judged, report, credits_charged }).toEqual({
       mode: 'lint',
@@ -107,6 +115,71 @@ describe('lint', () => {
       findings: [{ rule: 'duplicate-rows', evidence: [{ row_id: 4, column: 'name' }, { row_id: 4 }, { row_id: 13 }, { row_id: 13 }] }],
     });
     expect(one.coverage.tables).toEqual(['staff']);
+  });
+
+  it('looks at rows that were added, with what the sheet still says', async () => {
+    const book = await makeBook(store);
+    await uploadExpenses(book.id);
+    await book.edit('経費', [{ 氏名: '相川', 交通費: 12_400, 宿泊費: 9_800, 日当: 4_000 }]);
+    const { findings, coverage } = await review(book.id);
+    expect(findings.find(({ rule }) => rule === 'total-mismatch')?.evidence.slice(0, 2)).toEqual([
+      expect.objectContaining({ column: '日当', cell: 'D5', value: 12_900 }),
+      { column: '日当', value: 12_000 },
+    ]);
+    const twice = findings.find(({ rule }) => rule === 'duplicate-rows')?.evidence ?? [];
+    expect(twice.filter(({ column }) => column === '日当')).toEqual([
+      expect.objectContaining({ cell: 'D2', value: 4_000 }),
+      { row_id: 4, column: '日当', value: 4_000 },
+    ]);
+    expect(coverage.rows_checked).toBe(5);
+  });
+
+  it('tells a cell that was cleared from one that is blank in the sheet', async () => {
+    const book = await makeBook(store);
+    await uploadExpenses(book.id);
+    await book.edit('経費', [{ __svc_row_id: 2, 交通費: null }]);
+    const { findings } = await review(book.id);
+    expect(findings.find(({ rule }) => rule === 'suspicious-blanks')?.evidence).toMatchObject([
+      { column: '交通費', cell: 'B3', value: null },
+    ]);
+  });
+
+  it('holds a part of a large table, and says which', async () => {
+    const book = await makeBook(store);
+    await book.table(
+      'long',
+      columns,
+      Array.from({ length: 400 }, (_, k) => ({ name: `Person ${k}`, pay: 1000 + ((k * 377) % 907) })),
+    );
+    const { coverage } = await review(book.id);
+    expect(coverage.rows_checked).toBe(300);
+    expect(coverage.statement).toContain('Only the first 300 of 400 rows of long were looked at.');
+  });
+
+  it('that takes too long is answered with its job', async () => {
+    const book = await makeStaff();
+    const impatient = await store.api.another({ SVC_ANSWER_WAIT_MS: '1', TEMPORAL_TASK_QUEUE: store.api.config.temporal.taskQueue });
+    const hold = await holdTables(store.api.sql, book.id);
+    const { response, data } = await send(book.id, { save: true }, impatient.as(store.owner.session));
+    const jobId = data && 'job_id' in data ? data.job_id : '';
+    expect([response.status, response.headers.get('location'), data]).toEqual([202, `/api/v1/jobs/${jobId}`, { job_id: jobId }]);
+    await hold.letGo();
+    await expect.poll(async () => (await readJob(jobId)).status, { timeout: 60_000 }).toBe('succeeded');
+    expect((await readJob(jobId)).result).toMatchObject({ report: 'workbook_review', findings: [{ rule: 'duplicate-rows' }] });
+    await impatient.stop();
+  });
+
+  it('is a tool of agents', async () => {
+    const book = await makeStaff();
+    const { text } = await mintToken(client, { scopes: ['workbooks:read', 'workbooks:write'] });
+    const agent = await connect(store.api.url, text);
+    const asked = { workbook_id: book.id, table: 'staff', save: true, idempotency_key: 'review-of-staff' };
+    const first = await agent.call<Review>('review_workbook', asked);
+    expect(first).toMatchObject({ target: 'staff', report: 'staff_review', findings: [{ rule: 'duplicate-rows', severity: 'error' }] });
+    // Asked again with the same key, it is not made again.
+    expect(await agent.call('review_workbook', asked)).toEqual(first);
+    expect(await book.read('staff_review')).toHaveLength(1);
+    await agent.client.close();
   });
 
   it('saves a report, which goes stale with its table and is left by a recompute', async () => {

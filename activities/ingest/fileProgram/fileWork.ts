@@ -20,7 +20,9 @@ import { writeRecords } from '../writeRecords.ts';
 import { writeProvenance, writeTables } from '../writeTables.ts';
 import { buildRegions } from './buildRegions.ts';
 import { ReturnedComparison } from './compareReturned.ts';
+import { diffSheets } from './diffSheets.ts';
 import { listUnderstood } from './listUnderstood.ts';
+import { openSheets, readCells } from './readCells.ts';
 import { openRecords, readGrids } from './readInput.ts';
 import { readPreview } from './readPreview.ts';
 import { describeReturned, openReturned, type ReturnedFile } from './readReturned.ts';
@@ -122,6 +124,16 @@ export function handleFiles(tools: FileTools): Handlers {
     },
 
     preview: async ({ input, sheet, range }) => Buffer.from(JSON.stringify(await readPreview(input, sheet, range))),
+
+    async listSheets({ input }) {
+      const file = await openSheets(input);
+      await file.close();
+      return file.sheets;
+    },
+
+    readCells: async ({ input, ...wanted }) => Buffer.from(JSON.stringify(await readCells(input, wanted))),
+
+    diffSheets: async ({ left, right, limit }) => Buffer.from(JSON.stringify(await diffSheets(left, right, limit))),
 
     async openReturned({ input }) {
       returned = await openReturned(input);

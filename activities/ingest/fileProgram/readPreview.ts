@@ -1,14 +1,15 @@
 import { basename, extname } from 'node:path';
 import { formatRange } from '../../../core/a1/address.ts';
-import { nearestName } from '../../../core/cells/nearestName.ts';
-import { answerTooLarge, type DomainError, notFound } from '../../../core/errors.ts';
+import { answerTooLarge } from '../../../core/errors.ts';
 import type { RowBatch } from '../../../core/grid/batch.ts';
 import { formatValue } from '../../../core/grid/format/formatCell.ts';
-import { CellKind, type CellStyle, type Range } from '../../../core/grid/grid.ts';
+import type { CellKind, CellStyle, Range } from '../../../core/grid/grid.ts';
 import { isRecordFormat, type RecordColumn } from '../../../core/records/records.ts';
 import { scanCsv } from '../../../store/csv/index.ts';
 import type { RecordFile } from '../../../store/records/recordFile.ts';
 import { WorkbookFile } from '../../../store/xlsx/index.ts';
+import { noSheet } from './noSheet.ts';
+import { asShown } from './readCells.ts';
 import { openRecords } from './readInput.ts';
 import type { FileInput } from './requests.ts';
 
@@ -89,11 +90,6 @@ function asValue(column: RecordColumn | undefined, text: string | null): Shown {
   return isNumber ? Number(text) : text;
 }
 
-function noSheet(sheet: string, sheets: string[]): DomainError {
-  const near = nearestName(sheet, sheets);
-  return notFound('sheet in the file', near ? `Did you mean ${near}?` : `Its sheets are: ${sheets.slice(0, 20).join(', ')}.`);
-}
-
 async function readCells(
   batches: AsyncIterable<RowBatch>,
   range: Range,
@@ -130,10 +126,4 @@ async function readCells(
 function addBytes(bytes: number, text: string): number {
   if (bytes + text.length > mostBytes) throw answerTooLarge(mostBytes, 'Name a smaller block with `range`, such as A1:F50.');
   return bytes + text.length;
-}
-
-/** Returns a number if nothing is lost by showing it as one. */
-function asShown(kind: CellKind, number: number, shown: string): Shown {
-  if (kind === CellKind.boolean) return number !== 0;
-  return kind === CellKind.number && String(number) === shown ? number : shown;
 }

@@ -46,6 +46,15 @@ export interface Steps {
   listCells: { request: { table: number; row: number; column: number }; reply: string[] };
   /** Cells of a sheet, the first one unless it is named, as they are shown; as JSON. */
   preview: { request: { input: FileInput; sheet: string | null; range: Range }; reply: Buffer };
+  /** The names of its sheets, hidden ones too. */
+  listSheets: { request: { input: FileInput }; reply: string[] };
+  /** Cells of a sheet with content, as they are shown, behind another one; `CellPage` as JSON. */
+  readCells: {
+    request: { input: FileInput; sheet: string | null; after: [row: number, column: number] | null; limit: number };
+    reply: Buffer;
+  };
+  /** Cells that differ between two files, as a list of `SheetDiff` in JSON. */
+  diffSheets: { request: { left: FileInput | null; right: FileInput; limit: number }; reply: Buffer };
   /** Opens a file that comes back, and leaves its sheets in memory. */
   openReturned: { request: { input: FileInput }; reply: { branchId: string | null; sheets: ReturnedSheet[] } };
   /** Compares one of its sheets with the export; each answer has rows that differ, as lines of JSON. */

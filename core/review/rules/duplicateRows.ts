@@ -2,6 +2,9 @@ import type { Draft } from '../finding.ts';
 import type { Reviewed, Value } from '../region.ts';
 import { magnitude } from '../statistics.ts';
 
+/** Two values of a wider table come together again by themselves. */
+const manyCells = 3;
+
 /** Rows that say the same twice. Numbers that count the rows are left out of the comparison. */
 export function findDuplicateRows({ region, labels }: Reviewed): Draft[] {
   const columns = region.columns.flatMap(({ values }, k) => (isCounting(values) ? [] : [k]));
@@ -20,19 +23,18 @@ export function findDuplicateRows({ region, labels }: Reviewed): Draft[] {
   const [first] = columns;
   if (first === undefined) return [];
   const describe = (rows: number[], isSure: boolean): Draft => {
-    const cells = columns.map((k) => region.columns[k]?.values[rows[0] as number] ?? null);
+    const cells = columns.flatMap((k) => region.columns[k]?.values[rows[0] as number] ?? []);
     const label = labels[rows[0] as number] || 'A row';
     return {
-      severity: isSure && isTelling(cells) ? 'error' : 'warning',
-      message: `${label} stands there ${rows.length} times with the same ${cells.filter((value) => value !== null).length} values.`,
+      severity: isSure && isTelling(cells) && (cells.length >= Math.min(manyCells, columns.length) || isCopied(rows)) ? 'error' : 'warning',
+      message: `${label} stands there ${rows.length} times with the same ${cells.length} values.`,
       spots: rows.flatMap((row) => columns.filter((k) => region.columns[k]?.values[row] !== null).map((column) => ({ row, column }))),
       suggestedFix: 'Keep one of the rows if they mean the same thing.',
     };
   };
   if (isRare) return repeated.map((rows) => describe(rows, true));
   const extra = repeated.reduce((sum, rows) => sum + rows.length - 1, 0);
-  // One right below the other is what copying leaves; elsewhere rows are alike because things are.
-  const copied = repeated.filter((rows) => rows.some((row, k) => rows[k + 1] === row + 1));
+  const copied = repeated.filter(isCopied);
   return [
     {
       severity: 'info',
@@ -42,6 +44,11 @@ export function findDuplicateRows({ region, labels }: Reviewed): Draft[] {
     },
     ...(copied.length <= Math.max(1, region.rowCount * 0.01) ? copied.map((rows) => describe(rows, false)) : []),
   ];
+}
+
+/** One right below the other is what copying leaves; elsewhere rows are alike because things are. */
+function isCopied(rows: number[]): boolean {
+  return rows.some((row, k) => rows[k + 1] === row + 1);
 }
 
 /** 1, 2, 3, …: numbers of rows. Years rise by one as well, but say something. */

@@ -1,21 +1,15 @@
+import { type Habits, learnHabits, rateCell, rateUsual } from '../columnHabits.ts';
 import type { Draft } from '../finding.ts';
-import { type ColumnKind, type ColumnSummary, kindOfValue, type Reviewed, readNumber, type Value } from '../region.ts';
-import { deviation, magnitude, median } from '../statistics.ts';
+import type { ColumnSummary, Reviewed } from '../region.ts';
 
-/** What cells of a column usually are, in natural logarithms. */
-interface Habit {
-  kinds: Record<ColumnKind, number>;
-  /** Size of its numbers; null for too few. */
-  size: { centre: number; scale: number } | null;
-}
-
-const leastRows = 6;
-/** Columns that are compared; shifts in wider tables show in these. */
-const mostColumns = 60;
-/** Numbers of one column differ in size by at least this much, in decimal digits. */
-const leastScale = 0.15;
+const leastRows = 3;
+const leastCells = 3;
+/** Wider tables are not looked at. */
+const mostColumns = 200;
 /** How many sheets of a hundred may be told of a shift that is none: as an error, and as a warning. */
 const chances = { error: 0.01, warning: 0.3 };
+/** Where more rows are "shifted", the columns have two layouts, and nothing is wrong with either. */
+const shiftedShare = 0.1;
 
 /** Rows whose cells stand in other columns than those of all other rows. */
 export function findShiftedColumns(reviewed: Reviewed): Draft[] {
@@ -29,11 +23,13 @@ function findOverflow({ region, summaries, labels }: Reviewed): Draft[] {
   const last = region.columns.length - 1;
   const values = region.columns[last]?.values ?? [];
   const row = values.findIndex((value) => value !== null);
-  if (last < 2 || region.rowCount < 3 || summaries[last]?.filled !== 1) return [];
+  if (last < 2 || summaries[last]?.filled !== 1) return [];
+  const isBehind = region.rowCount >= leastRows || region.columns[last]?.isNameless === true;
   const hole = region.columns.findIndex(
-    (column, k) => k > 0 && k < last && column.values[row] === null && isMostlyFilled(summaries[k], region.rowCount),
+    (column, k) =>
+      k > 0 && k < last && column.values[row] === null && !region.isSign?.(row, k) && isMostlyFilled(summaries[k], region.rowCount),
   );
-  if (hole < 0) return [];
+  if (!isBehind || hole < 0) return [];
   return [
     {
       severity: 'warning',
@@ -52,72 +48,57 @@ function isMostlyFilled(summary: ColumnSummary | undefined, rows: number): boole
 }
 
 /** Rows that fit the columns only when their cells are moved to the left or the right. */
-function findUnfitRows({ region, summaries, labels }: Reviewed): Draft[] {
-  const width = Math.min(region.columns.length, mostColumns);
-  if (region.rowCount < leastRows || width < 3) return [];
-  const habits = Array.from({ length: width }, (_, k) => learnHabit(region.columns[k]?.values ?? [], summaries[k]?.read ?? []));
-  const surprise = Math.log(0.1);
+function findUnfitRows({ region, labels }: Reviewed): Draft[] {
+  const width = region.columns.length;
+  if (region.rowCount < leastRows || width < leastCells || width > mostColumns) return [];
+  const habits = learnHabits(region);
   const tries = region.rowCount * width * 2;
   const drafts: Draft[] = [];
   for (let row = 0; row < region.rowCount; row += 1) {
-    const cells = Array.from({ length: width }, (_, k) => region.columns[k]?.values[row] ?? null);
-    if (cells.filter((value) => value !== null).length < 3) continue;
-    if (!cells.some((value, k) => (habits[k] as Habit).kinds[kindOfValue(value)] < surprise)) continue;
-    const before = cells.map((value, k) => rate(habits[k] as Habit, value));
-    const shift = bestShift(habits, cells, before);
+    const filled = region.columns.flatMap(({ values }, k) => (values[row] === null ? [] : [k]));
+    if (filled.length < leastCells) continue;
+    const shift = bestShift(habits, row);
     if (!shift || shift.gain < Math.log(tries / chances.warning)) continue;
+    const moved = filled.filter((column) => column >= shift.from);
     drafts.push({
-      severity: shift.gain < Math.log(tries / chances.error) ? 'warning' : 'error',
+      // One cell alone may be a remark beside its column.
+      severity: shift.gain < Math.log(tries / chances.error) || moved.length < 2 ? 'warning' : 'error',
       message: `The cells of ${labels[row] || 'a row'} stand one column too far to the ${shift.to}, from ${region.columns[shift.from]?.name ?? ''} on.`,
-      spots: cells.flatMap((value, column) => (column >= shift.from && value !== null ? [{ row, column }] : [])),
+      spots: moved.map((column) => ({ row, column })),
       suggestedFix: `Move them one column to the ${shift.to === 'right' ? 'left' : 'right'}.`,
     });
   }
-  // Where many rows are "shifted", the columns have two layouts, and nothing is wrong with either.
-  return drafts.length <= Math.max(1, region.rowCount * 0.1) ? drafts : [];
+  return drafts.length <= Math.max(1, region.rowCount * shiftedShare) ? drafts : [];
 }
 
-/** One cell less than there are counts for each kind, so that a cell does not vouch for itself. */
-function learnHabit(values: Value[], read: (number | null)[]): Habit {
-  const counts: Record<ColumnKind, number> = { number: 0, text: 0, date: 0, empty: 0 };
-  for (const value of values) counts[kindOfValue(value)] += 1;
-  const share = (kind: ColumnKind) => Math.log((Math.max(0, counts[kind] - 1) + 0.5) / (values.length + 1));
-  const sizes = read.flatMap((value) => (value === null || value === 0 ? [] : [magnitude(value)]));
-  const centre = median(sizes);
-  const size = sizes.length < leastRows ? null : { centre, scale: Math.max(leastScale, deviation(sizes, centre)) };
-  return { kinds: { number: share('number'), text: share('text'), date: share('date'), empty: share('empty') }, size };
+interface Shift {
+  from: number;
+  to: 'left' | 'right';
+  /** How much more likely the row is when it is moved back, as a natural logarithm. */
+  gain: number;
 }
 
-/** How well a value fits a column: its kind, and its size with room for wild values. */
-function rate({ kinds, size }: Habit, value: Value): number {
-  const kind = kindOfValue(value);
-  const number = kind === 'number' ? readNumber(value) : null;
-  if (!size || number === null || number === 0) return kinds[kind];
-  return kinds[kind] - Math.log(1 + ((magnitude(number) - size.centre) / size.scale) ** 2) - Math.log(size.scale);
-}
-
-function bestShift(habits: Habit[], cells: Value[], before: number[]): { from: number; to: 'left' | 'right'; gain: number } | null {
-  const last = cells.length - 1;
-  let best: { from: number; to: 'left' | 'right'; gain: number } | null = null;
-  const consider = (from: number, to: 'left' | 'right', gain: number) => {
+function bestShift(habits: Habits, row: number): Shift | null {
+  const last = habits.columns.length - 1;
+  const isBlank = (column: number) => habits.columns[column]?.forms[row] === 'blank';
+  const before = habits.columns.map((_, k) => rateCell(habits, row, k, k));
+  let best: Shift | null = null;
+  const consider = (from: number, to: Shift['to'], gain: number) => {
     if (!best || gain > best.gain) best = { from, to, gain };
   };
   // Moved to the right: the cell at `from` is blank, and what stands behind it belongs one column before.
   let back = 0;
-  for (let from = last; from >= 0; from -= 1) {
-    const habit = habits[from] as Habit;
-    const moved = from < last ? rate(habit, cells[from + 1] ?? null) : (habits[last] as Habit).kinds.empty;
-    back += moved - (before[from] as number);
-    // What the last column really held fell out of sight unless it is blank in all rows.
-    if (cells[from] === null) consider(from, 'right', back - (from < last ? 0 : 1));
+  for (let from = last; from > 0; from -= 1) {
+    back += rateCell(habits, row, from < last ? from + 1 : null, from) - (before[from] as number);
+    if (isBlank(from) && from < last) consider(from, 'right', back);
   }
-  if (cells[last] !== null) return best;
+  if (!isBlank(last)) return best;
   // Moved to the left: the last cell is blank, and what stands at `from` belongs one column behind.
   let ahead = 0;
-  for (let from = last - 1; from >= 0; from -= 1) {
-    ahead += rate(habits[from + 1] as Habit, cells[from] ?? null) - (before[from + 1] as number);
+  for (let from = last - 1; from > 0; from -= 1) {
+    ahead += rateCell(habits, row, from, from + 1) - (before[from + 1] as number);
     // Nothing is known of the cell that was overwritten.
-    consider(from, 'left', ahead - (before[from] as number) + (habits[from] as Habit).kinds[kindOfValue(cells[from] ?? null)]);
+    consider(from, 'left', ahead + rateUsual(habits, from) - (before[from] as number));
   }
   return best;
 }

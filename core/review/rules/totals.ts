@@ -30,7 +30,20 @@ export function findWrongTotals(reviewed: Reviewed): Draft[] {
     },
     toSpot: (line, at) => ({ row: at, column: columns[line] as number }),
   };
-  return [rows, turned].flatMap((block) => checkBlock(reviewed, block));
+  return tellOnce([rows, turned].flatMap((block) => checkBlock(reviewed, block)));
+}
+
+/** One wrong number makes several sums fail. The first of them is told as an error, those with cells of it as warnings. */
+function tellOnce(drafts: Draft[]): Draft[] {
+  const [totals, all] = [new Set<string>(), new Set<string>()];
+  return drafts.map((draft) => {
+    if (draft.severity !== 'error') return draft;
+    const [total, ...parts] = draft.spots.flatMap((spot) => ('row' in spot ? [`${spot.row} ${spot.column}`] : []));
+    const isKnown = all.has(total as string) || parts.some((part) => totals.has(part));
+    totals.add(total as string);
+    for (const cell of [total as string, ...parts]) all.add(cell);
+    return isKnown ? { ...draft, severity: 'warning' } : draft;
+  });
 }
 
 /** Numbers by line, with what lines and places in them are called and where they are. */
@@ -54,7 +67,7 @@ function describeSlips(reviewed: Reviewed, slips: SlippedTotal[], toSpot: ToSpot
     .filter(({ chance }) => chance * slips.length <= unlikelyChance)
     .map(({ total, parts, fail, chance }) => ({
       ...draftTotal(reviewed, toSpot, total, parts, fail, ''),
-      severity: chance * slips.length <= rareChance ? 'error' : 'warning',
+      severity: chance * slips.length <= rareChance && !fail.isSlight ? 'error' : 'warning',
     }));
 }
 
@@ -77,11 +90,9 @@ function isSummable({ summaries, region }: Reviewed, k: number): boolean {
 type ToSpot = (line: number, at: number) => { row: number; column: number };
 
 /** Where a relation fails in one place of many, that place is wrong; where it fails often, it may not be meant. */
-const strayShare = 0.1;
+const strayShare = 0.02;
 /** A total that is off by more than this factor, where nothing else is added up, is another figure: a code, a price. */
 const nearFactor = 2;
-/** What is off by less than one in ten thousand comes from numbers that were rounded before they were added. */
-const slightShare = 1e-4;
 
 function describeAll(reviewed: Reviewed, relations: SumRelation[], toSpot: ToSpot): Draft[] {
   const adding = new Set(relations.flatMap(({ holds, digits }) => (digits > 0 ? holds : [])));
@@ -95,9 +106,7 @@ function describeAll(reviewed: Reviewed, relations: SumRelation[], toSpot: ToSpo
 
 /** Beside sums stand codes, prices, averages and rates, which nobody adds up. */
 function isMeantAsSum({ stated, computed, isBetween }: FailedSum, isAdding: boolean, isAlone: boolean): boolean {
-  if (isSlip(stated, computed)) return isAdding || isAlone;
-  if (isBetween) return false;
-  return isAdding || (isAlone && isNear(stated, computed));
+  return isAdding || isSlip(stated, computed) || (isAlone && !isBetween && isNear(stated, computed));
 }
 
 function isNear(stated: number, computed: number): boolean {
@@ -106,13 +115,16 @@ function isNear(stated: number, computed: number): boolean {
 }
 
 function describe(reviewed: Reviewed, { total, parts, holds, fails }: SumRelation, toSpot: ToSpot): Draft[] {
-  if (fails.length === 0) return [];
-  const isStray = fails.length <= Math.max(1, holds.length * strayShare);
-  const rest = isStray ? '' : `; ${fails.length} of ${fails.length + holds.length} places differ`;
-  return (isStray ? fails : fails.slice(0, 1)).map((fail) => {
-    const isSlight = Math.abs(fail.stated - fail.computed) < Math.abs(fail.stated) * slightShare;
-    return { ...draftTotal(reviewed, toSpot, total, parts, fail, rest), severity: isStray && !isSlight ? 'error' : 'warning' };
-  });
+  const gross = fails.filter(({ isSlight }) => !isSlight);
+  const isStray = gross.length <= Math.max(1, holds.length * strayShare);
+  const rest = isStray ? '' : `; ${gross.length} of ${gross.length + holds.length} places differ`;
+  const slight = fails.filter(({ isSlight }) => isSlight);
+  const slips = gross.filter(({ stated, computed }) => isSlip(stated, computed));
+  const told = isStray ? gross : slips.length > 0 ? slips : gross.slice(0, 1);
+  return [...told, ...slight.slice(0, 1)].map((fail) => ({
+    ...draftTotal(reviewed, toSpot, total, parts, fail, rest),
+    severity: isStray && !fail.isSlight ? 'error' : 'warning',
+  }));
 }
 
 function draftTotal({ region, labels }: Reviewed, toSpot: ToSpot, total: number, parts: number[], fail: FailedSum, rest: string) {

@@ -165,8 +165,9 @@ function turnAway(waiting: Waiting, error: Error): void {
   waiting.refuse(error);
 }
 
+/** Not a refusal of the query: a job whose worker is about to stop runs it again elsewhere. */
 export function givenUp(): DomainError {
-  return new DomainError('query-failed', 'The query was given up before it had ended.', 'Send it again, and wait for the answer.');
+  return new DomainError('unavailable', 'The query was given up before it had ended.', 'Send it again, and wait for the answer.');
 }
 
 function tooMany(): DomainError {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { regionOfTable } from '../../../core/review/placeTables.ts';
+import { placeTables, regionOfTable } from '../../../core/review/placeTables.ts';
 import type { Region, Value } from '../../../core/review/region.ts';
 import { reviewRegion } from '../../../core/review/reviewRegion.ts';
 import { isSlip } from '../../../core/review/slips.ts';
@@ -35,6 +35,13 @@ describe('totals', () => {
     ['south', 2450, 1290, 644],
     ['west', 3107, 2208, 905],
   ];
+  /** The third is the sum of the first two. */
+  const nested: Value[][] = [
+    ['a', 1210, 2013, 1771],
+    ['b', 2450, 1138, 1387],
+    ['a and b', 3660, 3151, 3158],
+    ['c', 2877, 2676, 2776],
+  ];
   const names = ['region', 'q1', 'q2', 'q3'];
   it.each<[string, Value[][], string[] | null]>([
     ['that add up', [...parts, ['Total', 6767, 6848, 2420]], null],
@@ -43,6 +50,19 @@ describe('totals', () => {
     ['without a name', [...parts, ['all of it', 6767, 6848, 2240]], ['q34']],
     ['of which a column is an average', [...parts, ['Total', 6767, 6848, 806]], null],
     ['off by rounding', [...parts, ['Total', 6767, 6849, 2420]], null],
+    ['far too small', [...parts, ['Total', 6767, 684, 2420]], ['q24']],
+    ['that count a part with its own parts', [...nested, ['Total', 10197, 8978, 9092], ['', 1, 1, 1]], null],
+    ['that count a part with its own parts, and are wrong', [...nested, ['Total', 10197, 8987, 9092]], ['q25']],
+    // One relation in three places, none of which is new.
+    [
+      'that are the same by chance',
+      [
+        ['a', 0.1, 0.1, 0.1],
+        ['b', 0.4, 0.4, 0.4],
+        ['c', 0.5, 0.5, 0.7],
+      ],
+      null,
+    ],
   ])('%s', (_, rows, cells) => {
     const [found] = tell(makeRegion([names, ...rows])).filter(({ rule }) => rule === 'total-mismatch');
     if (cells === null) return expect(found).toBeUndefined();
@@ -57,6 +77,39 @@ describe('totals', () => {
       { column: 'q2', value: 6848 },
     ]);
     expect(found?.message).toContain('6,884 is stated, the 3 parts add up to 6,848');
+  });
+
+  it.each<[string, Value[][]]>([
+    [
+      'less than one of ten thousand',
+      [
+        ['a', 910_210, 1_350, 30_871],
+        ['b', 82_450, 1_290, 20_644],
+        ['Total', 992_660, 2_640, 51_512],
+      ],
+    ],
+    [
+      'one of the last digit that is written',
+      [
+        ['a', 1210, 3350, 246_000],
+        ['b', 2450, 1290, 136_000],
+        ['Total', 3660, 4640, 383_000],
+      ],
+    ],
+  ])('only warns where a total is off by %s', (_, rows) => {
+    const found = tell(makeRegion([names, ...rows])).filter(({ rule }) => rule === 'total-mismatch');
+    expect(found).toMatchObject([{ severity: 'warning' }]);
+  });
+
+  it('tells once that a relation fails often', () => {
+    const rows = Array.from({ length: 60 }, (_, k): Value[] => [
+      `item ${k}`,
+      1200 + 37 * k,
+      3301 - 41 * k,
+      4501 - 4 * k + (k % 12 === 5 ? 813 : 0),
+    ]);
+    const found = tell(makeRegion([['item', 'first', 'second', 'total'], ...rows])).filter(({ rule }) => rule === 'total-mismatch');
+    expect(found).toMatchObject([{ severity: 'warning' }]);
   });
 
   it('counts what has a subtotal once', () => {
@@ -89,6 +142,7 @@ describe('totals', () => {
     [7858, 6848, false],
     [-6848, 6848, false],
     [12, 13, false],
+    [1856654, 185654.1, true],
   ])('a slip of the finger makes %d of %d: %s', (stated, meant, expected) => {
     expect(isSlip(stated, meant)).toBe(expected);
   });
@@ -114,6 +168,38 @@ describe('rules', () => {
       'a row that is shifted to the left',
       makeRegion([['no', ...people], ...listPeople(14, (row, k) => (k === 4 ? [...row, null] : [`K${k}x`, ...row]))]),
       { rule: 'shifted-columns', severity: 'error', cells: ['name5', 'pay5'] },
+    ],
+    [
+      'a row of a small table that is shifted',
+      makeRegion([
+        ['date', 'guest', 'goals', 'host', 'saves', 'place'],
+        ['2024-03-10', 'Toronto', 3, 'Rochester', 2, 'Arena'],
+        ['2024-03-11', 'Toronto', 'Rochester', 5, 'Arena', null],
+        ['2024-03-12', 'Rochester', 4, 'Toronto', 1, 'Coliseum'],
+        ['2024-03-13', 'Rochester', 2, 'Toronto', 6, 'Coliseum'],
+      ]),
+      { rule: 'shifted-columns', severity: 'error', cells: ['goals2', 'host2', 'saves2'] },
+    ],
+    [
+      'a shifted row of numbers whose columns differ in size within each row',
+      makeRegion([
+        ['land', 'people', 'homes', 'schools', 'cars', 'bridges', 'roads'],
+        ...Array.from({ length: 9 }, (_, k): Value[] => {
+          const own = [8_000_013, 300_017, 1_003, 90_007, 53, 6_011].map((size) => size * 7 ** (k % 4) + k);
+          return [`land ${k}`, ...(k === 4 ? [own[0] ?? null, ...own.slice(2), null] : own)];
+        }),
+      ]),
+      { rule: 'shifted-columns', severity: 'error', cells: ['homes5', 'schools5', 'cars5', 'bridges5'] },
+    ],
+    [
+      'the one blank cell of a small table',
+      makeRegion([
+        ['item', 'a', 'b', 'c'],
+        ['rent', 310, 355, 340],
+        ['food', 120, 131, null],
+        ['fuel', 190, 170, 144],
+      ]),
+      { rule: 'suspicious-blanks', severity: 'warning', cells: ['c2'] },
     ],
     [
       'a text among numbers',
@@ -200,7 +286,56 @@ describe('rules', () => {
       makeRegion([['item', 'pay'], ...Array.from({ length: 12 }, (_, k): Value[] => [`section ${k % 6}`, 100 + k * k])]),
     ],
     ['nothing', makeRegion([people])],
+    [
+      'cells that say that nothing is known',
+      makeRegion([people, ...listPeople(12, (row, k) => (k === 3 ? [row[0] ?? null, null, row[2] ?? null] : row))], {
+        isSign: (row, column) => row === 3 && column === 1,
+      }),
+    ],
+    [
+      'two blank cells in different rows of a small table',
+      makeRegion([
+        ['item', 'a', 'b'],
+        ['rent', 310, null],
+        ['food', null, 131],
+        ['fuel', 190, 170],
+      ]),
+    ],
   ])('%s has no errors', (_, region) => {
     expect(tell(region).filter(({ severity }) => severity !== 'info')).toEqual([]);
+  });
+});
+
+describe('tables put in their places', () => {
+  /** One row under a header of eight columns: each cell one column further to the right from the fourth on. */
+  const names = ['date', 'number', 'guest', 'goals', 'host', 'saves', 'state', 'place', 'column9'];
+  const row: Value[] = ['2013-01-28', 2013, 'West', null, 7, 'East', 6, 'Final', 'Arena'];
+  const placed = {
+    name: 'games',
+    columns: names.map((name) => ({ name, type: 'VARCHAR' })),
+    rows: [row],
+    rowIds: [1],
+    periodColumn: -1,
+    cells: row.flatMap((value, column) => (value === null ? [] : [{ row: 0, column, sheetRow: 3, sheetColumn: column + 1 }])),
+  };
+
+  it('keep the columns in which nothing stands', () => {
+    const region = placeTables('games', [placed]);
+    expect(region.columns.map(({ name }) => name)).toEqual(names);
+    expect(region.columns.map(({ isNameless }) => isNameless).indexOf(true)).toBe(8);
+    expect(region.locate(0, 3)).toEqual({ table: 'games', rowId: 1, column: 'goals', cell: 'D3' });
+  });
+
+  it('tell of a cell behind the last header', () => {
+    expect(tell(placeTables('games', [placed]))).toContainEqual(
+      expect.objectContaining({ rule: 'shifted-columns', severity: 'warning', cells: ['column91', 'goals1'] }),
+    );
+  });
+
+  it('tell a sign for no value from a blank cell', () => {
+    const cells = [...placed.cells, { row: 0, column: 3, sheetRow: 3, sheetColumn: 4 }];
+    const region = placeTables('games', [{ ...placed, cells }]);
+    expect([region.isSign?.(0, 3), region.isSign?.(0, 4)]).toEqual([true, false]);
+    expect(tell(region).filter(({ rule }) => rule === 'shifted-columns')).toEqual([]);
   });
 });

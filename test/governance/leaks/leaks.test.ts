@@ -1,6 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
 import { loadContract, type Operation, type OperationId } from '../../../api/http/contract.ts';
-import { listImplemented } from '../../contract/world.ts';
 import { connect } from '../../mcp/client.ts';
 import { findNames, findValues, readableText } from './canaries.ts';
 import { askTool } from './tools.ts';
@@ -14,7 +13,7 @@ import { type Caller, openLeakWorld } from './world.ts';
 
 const world = await openLeakWorld();
 afterAll(() => world.stop());
-const operations = listImplemented(await loadContract());
+const operations = (await loadContract()).operations;
 const readers = operations.filter(({ method }) => method === 'get');
 const others = operations.filter(({ method, id }) => method !== 'get' && !silent.has(id));
 
@@ -27,6 +26,7 @@ interface Told {
 
 async function ask({ token }: Caller, asked: Asked): Promise<Told> {
   const { path, method, body, form, accept } = asked;
+  if (asked.id === 'listEvents' && accept === 'text/event-stream') return readStream(token, asked);
   const sent = form ? { body: makeReturned(form) } : body === undefined ? {} : { body: JSON.stringify(body) };
   const answer = await world.server.fetch(path, {
     method,
@@ -37,6 +37,20 @@ async function ask({ token }: Caller, asked: Asked): Promise<Told> {
   const text = await readableText(world.api.services, Buffer.from(await answer.arrayBuffer()));
   const said = `${JSON.stringify([...answer.headers])}\n${text}`;
   return { asked, status: answer.status, values: findValues(said), names: saysName(asked) ? [] : findNames(said) };
+}
+
+/** What the stream of events has for the caller so far; it goes on until it is left. */
+async function readStream(token: string | null, asked: Asked): Promise<Told> {
+  const leave = new AbortController();
+  const headers = { Accept: 'text/event-stream', ...(token === null ? {} : { Authorization: `Bearer ${token}` }) };
+  const answer = await fetch(`${world.url}${asked.path}`, { headers, signal: leave.signal });
+  let text = '';
+  for await (const piece of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece;
+    if (text.includes(': nothing new')) break;
+  }
+  leave.abort();
+  return { asked, status: answer.status, values: findValues(text), names: saysName(asked) ? [] : findNames(text) };
 }
 
 function makeReturned(fields: Record<string, string>): FormData {
@@ -124,13 +138,14 @@ it.each(world.callers.filter(({ token, seesAll }) => token && !seesAll))(
   300_000,
 );
 
-it('writes nothing of it to logs or metrics', async () => {
+it('writes nothing of it to logs, metrics or traces', async () => {
   const metrics = await (await world.server.fetch('/metrics')).text();
-  for (const text of [world.logs(), metrics]) {
+  for (const text of [world.logs(), metrics, world.traces()]) {
     expect(findValues(text)).toEqual([]);
     expect(findNames(text)).toEqual([]);
   }
   expect(world.logs()).toContain('"level"');
+  for (const span of ['readRows', 'RunActivity:landRaw', 'db.query.text']) expect(world.traces()).toContain(span);
 });
 
 it('tells Temporal nothing of it', async () => {

@@ -28,11 +28,17 @@ const pathValues: Record<string, Fill> = {
   source_name: ({ sources }) => sources,
   upload_id: () => [`upl_${'0'.repeat(26)}`],
   job_id: ({ jobs }) => jobs,
+  link_id: ({ links }) => links,
+  n: () => [1, 2],
   row_id: () => [1, 2, 3],
+  webhook_id: ({ webhookId }) => [webhookId],
   result_id: (_, { resultId }) => [resultId ?? `res_${'0'.repeat(26)}`],
   label: ({ label }) => [label],
   page: () => ['api'],
   asset: () => ['swagger-ui.css'],
+  provider: () => ['google_drive', 'onedrive'],
+  // Pages of payments, which show nothing of workbooks.
+  session_id: () => ['cs_nobodys'],
 };
 
 const hiddenNames = [columns.deniedText.name, columns.maskedText.name];
@@ -40,7 +46,9 @@ const hiddenNames = [columns.deniedText.name, columns.maskedText.name];
 /** What is tried for each parameter of a query, one at a time. Nothing: it says where a page begins, or whose list it is. */
 const queryValues: Record<string, (string | number)[]> = {
   ...Object.fromEntries(
-    ['cursor', 'offset', 'before', 'account_id', 'workspace_id', 'provision', 'days', 'wait', 'at'].map((name) => [name, []]),
+    ['cursor', 'offset', 'before', 'folder_id', 'code', 'error', 'account_id', 'workspace_id', 'provision', 'days', 'wait', 'at'].map(
+      (name) => [name, []],
+    ),
   ),
   limit: [2],
   state: ['archived'],
@@ -56,11 +64,14 @@ const queryValues: Record<string, (string | number)[]> = {
   at_version: [1, 2, 3],
   from: [1, 2],
   to: [3],
+  against: [1],
   range: ['A1:Z20', 'C2', 'A1'],
   sheet: ['people'],
   q: ['kanarie', 'deny', 'made', columns.deniedText.name],
   role: ['viewer', 'payroll'],
   user_id: [],
+  events: ['artifact.updated'],
+  workbook_id: [],
 };
 const required: Record<string, string> = { from: '1', range: 'A1:Z20' };
 
@@ -169,6 +180,7 @@ const answering: Partial<Record<OperationId, Ask>> = {
   analyzeSource: bodies('sources/people.xlsx/analyze', undefined),
   putParseSpec: bodies('sources/people.xlsx/parse-spec', { sheets: [] }),
   materializeSource: bodies('sources/people.xlsx/materialize', {}),
+  revertFileLinkVersion: (world) => world.links.map((id) => ({ path: inBook(world, `file-links/${id}/versions/1/revert`) })),
   reviseSource: (world) => [{ path: inBook(world, 'sources/people.xlsx/revise'), form: {} }],
   dropColumn: bodies('artifacts/made/columns/denysalar?expected_version=null', undefined),
   dropTableColumn: bodies('tables/made/columns/denysalar?expected_version=null', undefined),
@@ -178,9 +190,23 @@ const answering: Partial<Record<OperationId, Ask>> = {
 
 /** They answer with what was sent, with ids and names that nobody hides, or with nothing. */
 export const silent = new Set<OperationId>([
-  ...(['signUp', 'logIn', 'logOut', 'createToken', 'revokeToken', 'createAccount', 'createKey', 'revokeKey'] as const),
+  ...(['signUp', 'logIn', 'logOut', 'createToken', 'revokeToken', 'createAccount', 'deleteAccount', 'createKey', 'revokeKey'] as const),
+  ...(['createWebhook', 'deleteWebhook', 'testWebhook', 'redeliverEvent', 'rotateWebhookSecret'] as const),
+  ...(['configureAutoTopup', 'startCheckout', 'enablePayg', 'openBillingPortal', 'reuseCard', 'buyCredits'] as const),
+  ...(['completeCheckout', 'submitPortal', 'receiveBillingCallback'] as const),
   ...(['createWorkspace', 'configureWorkspace', 'deleteWorkspace', 'addWorkspaceUser', 'removeWorkspaceUser', 'setUserRoles'] as const),
-  ...(['createWorkbook', 'updateWorkbook', 'deleteWorkbook', 'cancelJob', 'uploadSource', 'createUpload', 'putUpload'] as const),
+  ...([
+    'createWorkbook',
+    'updateWorkbook',
+    'deleteWorkbook',
+    'cancelJob',
+    'uploadSource',
+    'createUpload',
+    'putUpload',
+    'ingestUrl',
+    'importCloudFile',
+  ] as const),
+  ...(['trackCloudFile', 'trackLocalFile', 'updateFileLink', 'syncFileLink', 'pushFileLinkVersion'] as const),
   ...([
     'describeArtifact',
     'archiveArtifact',

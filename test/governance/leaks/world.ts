@@ -1,12 +1,15 @@
 import ExcelJS from 'exceljs';
 import { loadContract } from '../../../api/http/contract.ts';
 import { scopes } from '../../../core/access/scopes.ts';
+import { nowhere } from '../../contract/webhookSamples.ts';
 import { connectTo, ok, type Person, startTestApi, type TestApi, type TestServer } from '../../setup/api.ts';
 import { type ApiProcess, startApiProcess } from '../../setup/apiProcess.ts';
 import { makeChart } from '../../setup/charts.ts';
 import { makeWorkbook, makeWorkspace, mintKey, mintToken } from '../../setup/credentials.ts';
+import { driveEnv } from '../../setup/driveServers.ts';
 import { setPolicy, tagColumn } from '../../setup/governance.ts';
 import { makeTable } from '../../setup/tables.ts';
+import { startTraceCollector } from '../../setup/traceCollector.ts';
 import { environmentOf, startWorkerProcess, type WorkerProcess } from '../../setup/workerProcess.ts';
 import { columns, deniedNames, maskedNames } from './canaries.ts';
 
@@ -34,33 +37,39 @@ export interface LeakWorld {
   tables: string[];
   sources: string[];
   jobs: string[];
+  links: string[];
   conflicts: string[];
   snapshotId: string;
   label: string;
   branchId: string;
   opIds: number[];
   viewerId: string;
+  /** Of the owner; nobody listens at its address. */
+  webhookId: string;
   logs(): string;
+  /** All that a collector of traces was sent. */
+  traces(): string;
   stop(): Promise<void>;
 }
 
 const all = Object.values(columns);
 const rowAt = (row: number) => Object.fromEntries(all.map(({ name, at }) => [name, at(row)]));
 
-async function makeSheet(): Promise<Buffer> {
+async function makeSheet(rows: number): Promise<Buffer> {
   const book = new ExcelJS.Workbook();
   const sheet = book.addWorksheet('people');
   sheet.addRow(all.map(({ name }) => name));
-  for (let row = 1; row <= 6; row += 1) sheet.addRow(all.map(({ at }) => at(row)));
+  for (let row = 1; row <= rows; row += 1) sheet.addRow(all.map(({ at }) => at(row)));
   return Buffer.from(await book.xlsx.writeBuffer());
 }
 
 export async function openLeakWorld(): Promise<LeakWorld> {
   const api = await startTestApi({ SVC_RATE_LIMITS: 'off' });
-  const env = { ...environmentOf(api.config), SVC_LOG_LEVEL: 'trace' };
+  const collector = await startTraceCollector();
+  const env = { ...environmentOf(api.config), ...driveEnv, ...collector.env, SVC_LOG_LEVEL: 'trace' };
   const [process, worker]: [ApiProcess, WorkerProcess] = await Promise.all([
     startApiProcess(env),
-    startWorkerProcess(api.config, { SVC_LOG_LEVEL: 'trace' }),
+    startWorkerProcess(api.config, { ...collector.env, SVC_LOG_LEVEL: 'trace' }),
   ]);
   const server = connectTo(process.url, await loadContract());
   const people = await makePeople(api);
@@ -73,11 +82,13 @@ export async function openLeakWorld(): Promise<LeakWorld> {
     workspaceId: people.team,
     viewerId: people.viewer.userId,
     logs: () => `${process.output()}\n${worker.output()}`,
+    traces: collector.text,
     async stop() {
       worker.child.kill('SIGTERM');
       await worker.ended;
       await process.stop();
       await api.stop();
+      await collector.stop();
     },
   };
 }
@@ -146,7 +157,11 @@ async function makeEverything(api: TestApi, server: Pick<TestServer, 'fetch'>, p
     return (answer.headers.get('content-type') ?? '').includes('json') ? ((await answer.json()) as Record<string, unknown>) : answer;
   };
 
-  await upload(server, owner, workbookId, 'people.xlsx', await makeSheet());
+  const { id: webhookId } = ok(await client.POST('/api/v1/me/webhooks', { body: { url: nowhere } }));
+  await upload(server, owner, workbookId, 'people.xlsx', await makeSheet(5));
+  const tracked = new FormData();
+  tracked.set('file', new Blob([new Uint8Array(await makeSheet(6))]), 'people.xlsx');
+  const link = (await done('POST', 'file-links/local', tracked)) as unknown as { file_link: { id: string } };
   const wanted = all.map(({ name, at }) => ({ name, type: typeof at(1) === 'number' ? 'BIGINT' : 'VARCHAR' }));
   await makeTable(client, workbookId, 'made', wanted, [1, 2, 3, 4, 5].map(rowAt));
   await done('POST', 'tables/made/rows', { rows: [{ __svc_row_id: 2, ...rowAt(12) }], expected_version: null });
@@ -244,10 +259,12 @@ async function makeEverything(api: TestApi, server: Pick<TestServer, 'fetch'>, p
     tables: [...new Set([...tables.map(({ name }) => name), ...(report ? [report] : [])])],
     sources: sources.map(({ name }) => name),
     jobs: jobs.map(({ job_id }) => job_id),
+    links: [link.file_link.id],
     conflicts: conflicts.map(({ id }) => id),
     opIds: ops.map(({ op_id }) => op_id),
     snapshotId: snapshot.id,
     label: 'first',
+    webhookId,
     branchId,
   };
 }

@@ -1,0 +1,17 @@
+import { autoTopupSet } from '../../core/journal/billingNotes.ts';
+import { putProfile } from '../../store/pg/billing.ts';
+import type { Tx } from '../../store/pg/commit.ts';
+import { lockAccount } from './lockAccount.ts';
+
+export interface AutoTopupWish {
+  enabled: boolean;
+  /** Null: the default. */
+  amount: number | null;
+  threshold: number | null;
+}
+
+export async function configureAutoTopup(tx: Tx, accountId: string, { enabled, amount, threshold }: AutoTopupWish): Promise<void> {
+  await lockAccount(tx, accountId);
+  await putProfile(tx, accountId, { autoTopup: enabled, topupAmount: amount, topupThreshold: threshold });
+  tx.note(accountId, autoTopupSet(accountId, enabled));
+}

@@ -1,0 +1,64 @@
+import type { OwedOverage } from '../../core/billing/overage.ts';
+import { monthAround, type Period } from '../../core/billing/period.ts';
+import type { Interval } from '../../core/credits/priceList.ts';
+import type { Credits } from '../../core/credits/showCredits.ts';
+import type { CardOnFile } from '../../schema/index.ts';
+import { acrossAccounts } from '../../store/pg/accountScope.ts';
+import type { AccountRecord } from '../../store/pg/accounts.ts';
+import { type BillingProfile, findProfile } from '../../store/pg/billing.ts';
+import { findMe } from '../../store/pg/me.ts';
+import type { Services } from '../../store/services.ts';
+import { type AutoTopup, describeTopup } from './orderTopup.ts';
+import { readOverage } from './readOverage.ts';
+
+interface PayingWallet {
+  customerId: string | null;
+  card: CardOnFile | null;
+}
+
+export interface BillingView {
+  account: AccountRecord;
+  credits: Credits;
+  interval: Interval | null;
+  period: Period;
+  card: CardOnFile | null;
+  sharesWith: string | null;
+  autoTopup: AutoTopup;
+  overage: OwedOverage;
+}
+
+/** Whose card pays: the account's own, or that of the one that it shares with. */
+export async function findWallet({ db }: Services, profile: BillingProfile | null): Promise<PayingWallet> {
+  const { sharesWith } = profile ?? {};
+  // A key sees its own account alone, but may use the card.
+  const payer = sharesWith ? await acrossAccounts(() => findProfile(db.orm, sharesWith)) : profile;
+  return { customerId: payer?.customerId ?? null, card: payer?.card ?? null };
+}
+
+export async function readBilling(services: Services, account: AccountRecord): Promise<BillingView> {
+  const [profile, credits] = await Promise.all([findProfile(services.db.orm, account.id), readCredits(services, account)]);
+  return describeBilling(services, { account, profile }, credits);
+}
+
+export async function readCredits(services: Services, { id, ownerId }: AccountRecord): Promise<Credits> {
+  return (await findMe(services.db, ownerId, id)).credits;
+}
+
+export async function describeBilling(
+  services: Services,
+  { account, profile }: { account: AccountRecord; profile: BillingProfile | null },
+  credits: Credits,
+): Promise<BillingView> {
+  const { card } = await findWallet(services, profile);
+  const { periodStart: start, periodEnd: end } = profile ?? {};
+  return {
+    account,
+    credits,
+    interval: profile?.interval ?? null,
+    period: start && end ? { start, end } : monthAround(new Date()),
+    card,
+    sharesWith: profile?.sharesWith ?? null,
+    autoTopup: describeTopup(profile),
+    overage: await readOverage(services.db.orm, account.id),
+  };
+}

@@ -1,0 +1,3 @@
+export interface DeleteAccountInput {
+  accountId: string;
+}

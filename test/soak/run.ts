@@ -1,0 +1,78 @@
+import { habits, summarize } from '../abuse/bystander.ts';
+import { measureMemory } from '../abuse/memoryWatch.ts';
+import { openWorld } from '../abuse/world.ts';
+import { flood } from './flood.ts';
+import { type Asked, gatherPeople, letWork } from './people.ts';
+
+/**
+ * `npm run soak [--minutes=20] [--people=50] [--pause=3000]`: fifty accounts edit, query, upload and export at a steady rate. Fails
+ * where anything but 429 was refused, the memory of a process grew after the first five minutes, requests became slower, or one
+ * account that floods slows down another.
+ */
+const read = (name: string, otherwise: number) =>
+  Number(process.argv.find((word) => word.startsWith(`--${name}=`))?.split('=')[1] ?? otherwise);
+const minutes = read('minutes', 20);
+const many = read('people', 50);
+const pauseMs = read('pause', 3_000);
+const minuteMs = 60_000;
+const faults: string[] = [];
+
+const world = await openWorld();
+try {
+  const people = await gatherPeople(world, many, 1_000);
+  const asked: Asked[] = [];
+  // What is made ready at the first use is not part of the measure.
+  await letWork(people, pauseMs / 4, AbortSignal.timeout(minuteMs / 2), () => {});
+  const memory: { at: number; bytes: Map<string, number> }[] = [];
+  const began = Date.now();
+  const timer = setInterval(() => memory.push({ at: Date.now() - began, bytes: measureMemory(world.product) }), 2_000);
+  await letWork(people, pauseMs, AbortSignal.timeout(minutes * minuteMs), (each) => asked.push(each));
+  clearInterval(timer);
+
+  console.log(`${asked.length} requests of ${many} accounts in ${minutes} minutes, ${(asked.length / minutes / 60).toFixed(1)} a second`);
+  judgeAnswers(asked);
+  judgeTimes(asked);
+  judgeMemory(memory);
+  faults.push(...(await flood(world, people)));
+} finally {
+  await world.close();
+}
+for (const fault of faults) console.log(`FAULT ${fault}`);
+process.exitCode = faults.length === 0 ? 0 : 1;
+
+function judgeAnswers(all: Asked[]): void {
+  const counts = new Map<string, number>();
+  for (const { status } of all) counts.set(String(status), (counts.get(String(status)) ?? 0) + 1);
+  console.log(`answers: ${[...counts].map(([status, times]) => `${status} × ${times}`).join(', ')}`);
+  for (const [status, times] of counts) if (!/^(2..|429)$/.test(status)) faults.push(`${times} requests were answered ${status}`);
+}
+
+function judgeTimes(all: Asked[]): void {
+  console.log('milliseconds at the median     first minute   last minute');
+  for (const habit of habits) {
+    const within = (from: number, to: number) =>
+      summarize(all.filter((each) => each.habit === habit && each.at >= from && each.at < to).map(({ ms }) => ms));
+    const [first, last] = [within(0, minuteMs), within((minutes - 1) * minuteMs, minutes * minuteMs)];
+    const ratio = last.p50 / first.p50;
+    console.log(
+      `  ${habit.padEnd(28)} ${first.p50.toFixed(0).padStart(12)} ${last.p50.toFixed(0).padStart(13)}   ${ratio.toFixed(2)}×   (p95 ${first.p95.toFixed(0)}, ${last.p95.toFixed(0)}; ${first.count}, ${last.count} requests)`,
+    );
+    if (ratio > 1.2) faults.push(`${habit} took ${ratio.toFixed(2)} times as long in the last minute as in the first`);
+  }
+}
+
+/** Level: the last quarter takes no more than the quarter before it and a little. */
+function judgeMemory(memory: { at: number; bytes: Map<string, number> }[]): void {
+  const settledMs = Math.min(5, minutes / 4) * minuteMs;
+  const halfMs = (minutes * minuteMs - settledMs) / 2;
+  console.log(
+    `MiB at the median              minutes ${(settledMs / minuteMs).toFixed(0)} to ${((settledMs + halfMs) / minuteMs).toFixed(1)}   from then on`,
+  );
+  for (const name of memory.at(-1)?.bytes.keys() ?? []) {
+    const within = (from: number, to: number) =>
+      summarize(memory.filter(({ at }) => at >= from && at < to).map(({ bytes }) => (bytes.get(name) ?? 0) / 2 ** 20)).p50;
+    const [before, after] = [within(settledMs, settledMs + halfMs), within(settledMs + halfMs, Number.POSITIVE_INFINITY)];
+    console.log(`  ${name.padEnd(28)} ${before.toFixed(0).padStart(12)} ${after.toFixed(0).padStart(13)}`);
+    if (after > before * 1.1 + 16) faults.push(`the memory of ${name} grew from ${before.toFixed(0)} to ${after.toFixed(0)} MiB`);
+  }
+}
