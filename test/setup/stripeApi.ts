@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type ApiClient, ok, type Person, startTestApi, type TestApi, type TestServer } from './api.ts';
 import { secretKey, signCallback, stripeEnv } from './stripe.ts';
-import type { StripeEvent } from './stripeObjects.ts';
+import type { StripeAccount, StripeEvent, StripeObject } from './stripeObjects.ts';
 import { type StripeServer, startStripeServer } from './stripeServer.ts';
 
 export const billingPath = '/api/control/account/billing' as const;
@@ -9,6 +9,13 @@ export const billingPath = '/api/control/account/billing' as const;
 export interface StripeApi {
   api: TestApi;
   stripe: StripeServer;
+  account: StripeAccount;
+  /** Does something at Stripe, and delivers what it tells of it. */
+  happen(action: () => void): Promise<void>;
+  /** Opens a page and fills it in. Returns its session. */
+  complete(person: Person, order: Parameters<typeof openCheckout>[1], last4?: string): Promise<StripeObject>;
+  /** The payments of a customer that were made. */
+  succeeded(customer: string): StripeObject[];
   stop(): Promise<void>;
 }
 
@@ -16,11 +23,28 @@ export interface StripeApi {
 export async function startStripeApi(): Promise<StripeApi> {
   const stripe = await startStripeServer(secretKey);
   const api = await startTestApi({ SVC_RATE_LIMITS: 'off', ...stripeEnv(stripe.url) });
-  const stop = async () => {
-    await api.stop();
-    stripe.stop();
+  const { account } = stripe;
+  const happen = async (action: () => void) => {
+    const before = account.events.length;
+    action();
+    await deliver(api, account.events.slice(before));
   };
-  return { api, stripe, stop };
+  return {
+    api,
+    stripe,
+    account,
+    happen,
+    async complete(person, order, last4) {
+      const id = await openCheckout(person, order);
+      await happen(() => account.completeSession(id, last4));
+      return account.get(id);
+    },
+    succeeded: (customer) => account.list('payment_intent', (one) => one.customer === customer && one.status === 'succeeded'),
+    async stop() {
+      await api.stop();
+      stripe.stop();
+    },
+  };
 }
 
 /** Sends an event as Stripe does. */
