@@ -9,11 +9,12 @@ import { loadContract } from './http/contract.ts';
 import { closeServer, keepNoConnections, makeHttpServer, usualLimits } from './http/httpServer.ts';
 import { makeMetrics } from './http/metrics.ts';
 import { makeRateLimiter } from './http/rateLimit.ts';
-import { makeRequestCounter } from './http/requestCounts.ts';
+import { makeRequestCounter, type RequestCounter } from './http/requestCounts.ts';
 
 export interface RunningApi {
   port: number;
   services: Services;
+  counter: RequestCounter;
   stop(): Promise<void>;
   stopWithinMs: number;
 }
@@ -44,6 +45,7 @@ export async function serveApi(services: Services): Promise<RunningApi> {
   return {
     port: typeof address === 'object' && address ? address.port : config.port,
     services,
+    counter: parts.counter,
     stopWithinMs: config.stop.delayMs + config.stop.timeMs,
     async stop() {
       // From now on /readyz says no. Until a balancer has heard of it, it sends requests, which are answered.

@@ -1,3 +1,4 @@
+import { benchCounting } from './counting.ts';
 import { benchDerive } from './derive.ts';
 import { benchExport } from './export.ts';
 import { benchFormats } from './formats.ts';
@@ -17,6 +18,7 @@ import { benchWebhooks, webhookEnv } from './webhooks.ts';
 /** `npm run bench [name…]`: each benchmark prints its figures beside a baseline measured in the same run. */
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   me: benchMe,
+  counting: benchCounting,
   derive: benchDerive,
   export: benchExport,
   formats: benchFormats,
