@@ -1,9 +1,13 @@
+import { PartAwayError } from '../core/errors.ts';
+import { explainAway } from '../store/explainAway.ts';
 import type { ActivityContext } from './activityContext.ts';
 
 export interface Walked {
   accounts: number;
   /** Where to continue; null at the end. */
   next: string | null;
+  /** What went wrong with single accounts, which did not keep the others waiting. The workflow fails with them at its end. */
+  failures?: string[];
 }
 
 export interface WalkLimits {
@@ -34,18 +38,28 @@ export async function walkAccounts(
   return walked;
 }
 
-/** The same, one account after another. */
+/** So many accounts do not fail each for a reason of its own. */
+const mostFailures = 20;
+
+/** The same, one account after another. One that fails does not stop those after it. */
 export async function walkEach(
   after: string,
   activity: ActivityContext,
   list: (after: string, limit: number) => Promise<string[]>,
   work: (accountId: string) => Promise<unknown>,
 ): Promise<Walked> {
-  return walkAccounts(after, activity, list, async (ids) => {
+  const failures: string[] = [];
+  const walked = await walkAccounts(after, activity, list, async (ids) => {
     for (const id of ids) {
       activity.heartbeat();
       activity.signal?.throwIfAborted();
-      await work(id);
+      try {
+        await work(id);
+      } catch (error) {
+        failures.push(`${id}: ${error instanceof Error ? error.message : String(error)}`);
+        if (explainAway(error) instanceof PartAwayError || failures.length === mostFailures) throw error;
+      }
     }
   });
+  return { ...walked, failures };
 }

@@ -10,7 +10,5 @@ const { orderTopups: order, startPayments } = proxyActivities<Activities>({
 
 /** Recharges accounts that have too little, and charges whatever is left unpaid. Scheduled; returns how many accounts were low. */
 export async function rechargeCredits(): Promise<number> {
-  const accounts = await walkAccounts(order);
-  await walkAccounts(startPayments);
-  return accounts;
+  return walkAccounts(order, startPayments);
 }

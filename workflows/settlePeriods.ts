@@ -10,7 +10,5 @@ const { settlePeriods: settle, startPayments } = proxyActivities<Activities>({
 
 /** Closes billing periods that are over and charges what they cost. Scheduled; returns how many accounts there were. */
 export async function settlePeriods(): Promise<number> {
-  const accounts = await walkAccounts(settle);
-  await walkAccounts(startPayments);
-  return accounts;
+  return walkAccounts(settle, startPayments);
 }

@@ -68,12 +68,26 @@ describe('what is due is charged', () => {
     expect(await listPayments(id)).toEqual(settled);
   });
 
+  it('although another account cannot be settled, of which is told at the end', async () => {
+    const [broken, sound] = [await openAccount(services), await openAccount(services)];
+    for (const id of [broken, sound]) {
+      await saveCard(id);
+      await setTopup(id, false);
+    }
+    await world.api.sql.query('UPDATE billing_profiles SET arrears = 600 WHERE account_id = $1', [sound]);
+    await world.api.sql.query('UPDATE billing_profiles SET arrears = 2000000000 WHERE account_id = $1', [broken]);
+    await expect(run('settlePeriods')).rejects.toMatchObject({ cause: { message: expect.stringContaining(broken) } });
+    await waitForPayments(sound, [{ kind: 'settlement', amount: 720, credits: 600 }]);
+    await world.api.sql.query('UPDATE billing_profiles SET arrears = 0 WHERE account_id = $1', [broken]);
+  });
+
   it('when a recharge was missed', async () => {
     const id = await openAccount(services);
+    await write((tx) => reserveCredits(tx, { accountId: id, workbookId: null, jobId: 'a', amount: 1 }));
     await saveCard(id);
     await run('rechargeCredits');
     await waitForPayments(id, [topup]);
-    expect((await readCredits(services.db.pool, id)).remaining).toBe(5200);
+    expect((await readCredits(services.db.pool, id)).remaining).toBe(5199);
   });
 });
 
