@@ -126,6 +126,8 @@ export const charges = pgTable(
     status: text('status', { enum: ['open', 'paid', 'dropped'] })
       .notNull()
       .default('open'),
+    /** Who was asked, from before the first request until the outcome is booked. Null: nobody can have paid it yet. */
+    customerId: text('customer_id'),
     /** How often it was declined. The next try is another charge for the provider. */
     declines: integer('declines').notNull().default(0),
     /** When it was declined last; it is tried again on another day. */

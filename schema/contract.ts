@@ -3345,7 +3345,7 @@ export interface components {
             /** @description Whether it is on. */
             enabled: boolean;
             /**
-             * @description Credits bought at a time.
+             * @description Credits bought at a time. Fewer than 100 would be a payment that card networks refuse.
              * @default 5000
              */
             amount?: number;
@@ -5585,7 +5585,7 @@ export interface components {
             current: number;
             /** @description Overage is charged at the end of the period from this many credits on; less is carried on, and written off with the account. */
             settlement_floor: number;
-            /** @description How far a period may go beyond the credits; 0 outside pay-as-you-go and while a payment is overdue. A pack is used before that, so it raises what can be used. */
+            /** @description How much may be owed for work beyond the credits, arrears included; 0 outside pay-as-you-go and while a payment is overdue. A pack is used before that, so it raises what can be used. */
             ceiling: number;
         };
         /** @description A column of the table to be made. */

@@ -15,6 +15,7 @@ import { type BillingProfile, insertPayment, putProfile, setPlan } from '../../s
 import { retryCharges } from '../../store/pg/charges.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { applyPack, grantPlan } from './applyPayment.ts';
+import { stopSharers } from './stopSharers.ts';
 
 /** What the provider knows of a customer, as it was just read. */
 export type FreshState = CustomerState & { customerId: string };
@@ -34,10 +35,10 @@ export async function applyNews(tx: Tx, billed: Billed, news: News, state: Fresh
   if (paid?.kind === 'topup') await applyPack(tx, accountId, paid.pack, paid.ref);
   if (state) await applyState(tx, billed, state, news.savedCard);
   if (paid?.kind !== 'subscription') return;
-  const { plan, ref, amount, currency } = paid;
+  const { period, ref, amount, currency } = paid;
   const isNew = await insertPayment(tx, { ref, accountId, kind: 'subscription', amount, currency, credits: 0 });
-  // What was paid for is granted, also if the subscription has ended by now.
-  if (plan && isNew) await grantPlan(tx, accountId, plan);
+  // What was paid for is granted, also if the subscription has ended by now, but not if what was paid for is over.
+  if (period && isNew && period.end > tx.at) await grantPlan(tx, accountId, period.plan);
 }
 
 async function applyState(tx: Tx, { account, profile }: Billed, state: FreshState, savedCard: boolean): Promise<void> {
@@ -64,11 +65,14 @@ async function applyState(tx: Tx, { account, profile }: Billed, state: FreshStat
   // Without a subscription it may owe for its usage.
   const planStatus = subscription?.status ?? (isUnsubscribed(account) ? account.planStatus : 'none');
   await setPlan(tx, account.id, { plan, planStatus });
-  if (subscription && subscription.status !== 'past_due') await grantPlan(tx, account.id, subscription.plan);
+  // Otherwise what was paid grants it: a plan can be changed there and back for next to nothing.
+  if (subscription?.isTrial) await grantPlan(tx, account.id, subscription.plan);
   if (card && !isSameCard(card, profile?.card ?? null)) await retryCharges(tx, account.id);
   if (card && !profile?.card) tx.note(account.id, cardSaved(account.id));
-  if (lostCard) tx.note(account.id, cardRemoved(account.id));
   noteSubscription(tx, { account, profile }, subscription, plan);
+  if (!lostCard) return;
+  tx.note(account.id, cardRemoved(account.id));
+  await stopSharers(tx, account.id);
 }
 
 function noteSubscription(tx: Tx, { account, profile }: Billed, now: Subscription | null, plan: Plan): void {

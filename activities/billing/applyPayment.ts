@@ -5,11 +5,13 @@ import { currency, type Interval, type Pack, type PaidPlan, packs, subscriptionP
 import { cardRemoved, cardSaved, creditsBought, subscribed, unsubscribed } from '../../core/journal/billingNotes.ts';
 import type { CardOnFile } from '../../schema/index.ts';
 import { insertPayment, putProfile, setPlan } from '../../store/pg/billing.ts';
-import { retryCharges } from '../../store/pg/charges.ts';
+import { dropUnasked, retryCharges } from '../../store/pg/charges.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { countGranted, insertMovements, lockBooks } from '../../store/pg/credits.ts';
 import { purchaseCredits } from '../credits/purchaseCredits.ts';
 import { lockAccount } from './lockAccount.ts';
+import { settleSubscription } from './settleSubscription.ts';
+import { stopSharers } from './stopSharers.ts';
 
 /*
  * What a payment provider tells, applied to the account. All of it runs inside a transaction and may be told twice.
@@ -45,7 +47,8 @@ export async function applySubscription(tx: Tx, accountId: string, wallet: Walle
 export async function grantPlan(tx: Tx, accountId: string, plan: PaidPlan): Promise<void> {
   const [books] = await lockBooks(tx, [accountId]);
   if (!books?.plan || !books.kind) return;
-  const { month, movements } = planMonth(books, tx.at);
+  // Whatever plan the account has by now: what was paid for decides, in whatever order that is told.
+  const { month, movements } = planMonth({ ...books, plan, planStatus: 'active' }, tx.at);
   await insertMovements(tx, [{ accountId, movements }]);
   const upgrade = planUpgrade({ plan, kind: books.kind }, month, await countGranted(tx, accountId, month));
   if (upgrade) await insertMovements(tx, [{ accountId, movements: [upgrade] }]);
@@ -71,12 +74,17 @@ export async function applyPack(tx: Tx, accountId: string, pack: Pack, ref: stri
   return credits;
 }
 
-/** The subscription will not be renewed; the plan stays until its period ends. */
+/**
+ * The subscription will not be renewed; the plan stays until its period ends. A renewal that was declined is not tried again with
+ * the next card; one whose outcome nobody heard may be paid, and is heard first.
+ */
 export async function applyCancellation(tx: Tx, accountId: string): Promise<void> {
-  const { account } = await lockAccount(tx, accountId);
+  const { account, profile } = await lockAccount(tx, accountId);
   if (account.planStatus === 'none' || account.planStatus === 'canceled') return;
   await setPlan(tx, accountId, { plan: account.plan, planStatus: 'canceled' });
   tx.note(accountId, unsubscribed(accountId));
+  await dropUnasked(tx, accountId, 'subscription');
+  if (profile) await settleSubscription(tx, { ...account, planStatus: 'canceled' }, profile);
 }
 
 /** Without a card there is nothing to recharge, and no pay-as-you-go. */
@@ -86,4 +94,5 @@ export async function applyCardRemoval(tx: Tx, accountId: string): Promise<void>
   await putProfile(tx, accountId, { card: null, sharesWith: null, paysByUsage: false, autoTopup: false });
   if (account.plan === 'payg') await setPlan(tx, accountId, { plan: 'free', planStatus: account.planStatus });
   tx.note(accountId, cardRemoved(accountId));
+  await stopSharers(tx, accountId);
 }

@@ -30,18 +30,20 @@ export async function bookCharge(tx: Tx, charge: ChargeRecord, ref: string): Pro
 }
 
 /** A recharge is given up and switched off; what is owed stays due, and the account is past due. */
-export async function declineCharge(tx: Tx, { id, accountId, kind, declines }: ChargeRecord, reason: string): Promise<void> {
+export async function declineCharge(tx: Tx, charge: ChargeRecord, reason: string): Promise<void> {
+  const { id, accountId, kind, declines, customerId, cause } = charge;
   const { account, profile } = await lockAccount(tx, accountId);
   const current = await lockCharge(tx, id);
-  if (current?.status !== 'open' || current.declines !== declines) return;
+  // Somebody else has heard of it, or has begun to ask.
+  if (current?.status !== 'open' || current.declines !== declines || current.customerId !== customerId) return;
   let staysDue = false;
   if (kind === 'auto_topup') await putProfile(tx, accountId, { autoTopup: false });
-  else if (kind === 'subscription') staysDue = profile !== null && (await keepUnpaid(tx, account, profile));
+  else if (kind === 'subscription') staysDue = profile !== null && (await keepUnpaid(tx, account, profile, cause));
   else {
     staysDue = true;
     // A subscription that runs has a status of its own, and no overage that could grow.
     if (isUnsubscribed(account)) await setPlan(tx, accountId, { plan: account.plan, planStatus: 'past_due' });
   }
-  await updateCharge(tx, id, { declines: declines + 1, declinedAt: tx.at, status: staysDue ? 'open' : 'dropped' });
+  await updateCharge(tx, id, { declines: declines + 1, declinedAt: tx.at, customerId: null, status: staysDue ? 'open' : 'dropped' });
   tx.note(accountId, kind === 'auto_topup' ? autoTopupDeclined(accountId, reason) : paymentDeclined(accountId, kind, reason));
 }

@@ -6,8 +6,10 @@ import type { CardOnFile } from '../../schema/index.ts';
 import { acrossAccounts } from '../../store/pg/accountScope.ts';
 import type { AccountRecord } from '../../store/pg/accounts.ts';
 import { type BillingProfile, findProfile } from '../../store/pg/billing.ts';
+import type { Tx } from '../../store/pg/commit.ts';
 import { findMe } from '../../store/pg/me.ts';
 import type { Services } from '../../store/services.ts';
+import { lockAccount } from './lockAccount.ts';
 import { type AutoTopup, describeTopup } from './orderTopup.ts';
 import { readOverage } from './readOverage.ts';
 
@@ -36,29 +38,40 @@ export async function findWallet({ db }: Services, profile: BillingProfile | nul
 }
 
 export async function readBilling(services: Services, account: AccountRecord): Promise<BillingView> {
-  const [profile, credits] = await Promise.all([findProfile(services.db.orm, account.id), readCredits(services, account)]);
-  return describeBilling(services, { account, profile }, credits);
+  const { orm } = services.db;
+  const [profile, credits] = await Promise.all([findProfile(orm, account.id), readCredits(services, account)]);
+  const { card } = await findWallet(services, profile);
+  return describeBilling({ account, profile }, { credits, card, overage: await readOverage(orm, account.id) });
 }
 
 export async function readCredits(services: Services, { id, ownerId }: AccountRecord): Promise<Credits> {
   return (await findMe(services.db, ownerId, id)).credits;
 }
 
-export async function describeBilling(
-  services: Services,
+/**
+ * The same at the end of a change. It is read on the connection of the transaction: when all of them are taken by transactions that
+ * wait for a second one, none comes free.
+ */
+export async function readChangedBilling(tx: Tx, accountId: string, credits: Credits): Promise<BillingView> {
+  const { account, profile } = await lockAccount(tx, accountId);
+  const overage = await readOverage(tx.orm, accountId);
+  const { sharesWith } = profile ?? {};
+  if (sharesWith) await tx.admitAccount(sharesWith);
+  const payer = sharesWith ? await findProfile(tx.orm, sharesWith) : profile;
+  return describeBilling({ account, profile }, { credits, card: payer?.card ?? null, overage });
+}
+
+function describeBilling(
   { account, profile }: { account: AccountRecord; profile: BillingProfile | null },
-  credits: Credits,
-): Promise<BillingView> {
-  const { card } = await findWallet(services, profile);
+  read: Pick<BillingView, 'credits' | 'card' | 'overage'>,
+): BillingView {
   const { periodStart: start, periodEnd: end } = profile ?? {};
   return {
     account,
-    credits,
+    ...read,
     interval: profile?.interval ?? null,
     period: start && end ? { start, end } : monthAround(new Date()),
-    card,
     sharesWith: profile?.sharesWith ?? null,
     autoTopup: describeTopup(profile),
-    overage: await readOverage(services.db.orm, account.id),
   };
 }

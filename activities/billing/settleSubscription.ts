@@ -36,10 +36,14 @@ export async function renewSubscription(tx: Tx, account: AccountRecord, profile:
   await settleSubscription(tx, { ...account, planStatus }, { ...profile, periodStart: start, periodEnd: end });
 }
 
-/** The renewal was declined. Returns false if the subscription has ended with that: nobody wants it, or it was tried long enough. */
-export async function keepUnpaid(tx: Tx, account: AccountRecord, profile: BillingProfile): Promise<boolean> {
+/**
+ * The renewal was declined. Returns false if that is the end of it: nobody wants the subscription, it was tried long enough, or there
+ * is another one by now.
+ */
+export async function keepUnpaid(tx: Tx, account: AccountRecord, profile: BillingProfile, cause: string): Promise<boolean> {
   const { periodEnd } = profile;
-  const isGivenUp = periodEnd === null || tx.at.getTime() - periodEnd.getTime() > graceMs;
+  if (periodEnd === null || nameRenewal(periodEnd) !== cause) return false;
+  const isGivenUp = tx.at.getTime() - periodEnd.getTime() > graceMs;
   if (account.planStatus === 'canceled' || isGivenUp) {
     await endSubscription(tx, account.id, profile);
     return false;

@@ -1,3 +1,4 @@
+import type { Credits } from '../../core/credits/showCredits.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import type { CardOnFile } from '../../schema/index.ts';
 import { hashSessionId, ledgerCustomer } from '../../store/billing/ledger.ts';
@@ -7,8 +8,7 @@ import { type BillingSession, endBillingSession, findBillingSession } from '../.
 import type { Actor, Tx } from '../../store/pg/commit.ts';
 import { makeId, type Services } from '../../store/services.ts';
 import { applyCancellation, applyCard, applyCardRemoval, applyPack, applySubscription } from './applyPayment.ts';
-import { lockAccount } from './lockAccount.ts';
-import { type BillingView, describeBilling, readBilling, readCredits } from './readBilling.ts';
+import { type BillingView, readBilling, readChangedBilling } from './readBilling.ts';
 
 /** The card of people who pay nothing. */
 const ledgerCard = (at: Date, last4: string): CardOnFile => ({ brand: 'ledger', last4, expMonth: 12, expYear: at.getUTCFullYear() + 5 });
@@ -59,13 +59,12 @@ export async function completeCheckout(tx: Tx, session: BillingSession, action: 
 
 /** What the buttons of the portal do. Returns what the page shows then. */
 export async function submitPortal(
-  services: Services,
   tx: Tx,
   { accountId }: BillingSession,
   action: 'cancel_subscription' | 'remove_card' | 'return',
+  credits: Credits,
 ): Promise<BillingView> {
   if (action === 'cancel_subscription') await applyCancellation(tx, accountId);
   if (action === 'remove_card') await applyCardRemoval(tx, accountId);
-  const found = await lockAccount(tx, accountId);
-  return describeBilling(services, found, await readCredits(services, found.account));
+  return readChangedBilling(tx, accountId, credits);
 }

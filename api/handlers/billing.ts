@@ -1,10 +1,9 @@
 import { requireAccount, requireAccountReach } from '../../activities/access.ts';
 import { applyPack } from '../../activities/billing/applyPayment.ts';
 import { configureAutoTopup } from '../../activities/billing/configureAutoTopup.ts';
-import { lockAccount } from '../../activities/billing/lockAccount.ts';
-import { describeBilling, readBilling, readCredits } from '../../activities/billing/readBilling.ts';
+import { readBilling, readChangedBilling, readCredits } from '../../activities/billing/readBilling.ts';
 import { requireUnsubscribed } from '../../activities/billing/requireUnsubscribed.ts';
-import { findDefaultWallet, reuseCard } from '../../activities/billing/reuseCard.ts';
+import { findDefaultAccount, reuseCard } from '../../activities/billing/reuseCard.ts';
 import { chargePack, openCheckout, openPortal } from '../../activities/billing/startPayment.ts';
 import type { Principal } from '../../core/access/principal.ts';
 import { packs } from '../../core/credits/priceList.ts';
@@ -40,7 +39,7 @@ export function makeBillingHandlers({ services }: ApiParts): Handlers<BillingOpe
     return call.write(
       async (tx) => {
         await change(tx);
-        return describeBilling(services, await lockAccount(tx, account.id), credits);
+        return readChangedBilling(tx, account.id, credits);
       },
       (view) => ({ status: 200, body: presentBilling(payments, view) }),
     );
@@ -89,7 +88,7 @@ export function makeBillingHandlers({ services }: ApiParts): Handlers<BillingOpe
 
     async reuseCard(call) {
       const account = await findAccount(call.principal, call.body.account_id);
-      const payer = await findDefaultWallet(services, account.ownerId);
+      const payer = await findDefaultAccount(services, account.ownerId);
       return answerChange(call, account, (tx) => reuseCard(tx, account.id, payer));
     },
 

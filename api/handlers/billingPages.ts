@@ -47,8 +47,9 @@ export function makeBillingPageHandlers({
       const { action } = call.body;
       return withSession<Reply<'submitPortal'>>(services, call.params.session_id, 'portal', async (session) => {
         if (action === 'return' && session.cancelUrl !== null) return { status: 303, headers: { Location: session.cancelUrl, ...notKept } };
+        const { credits } = await readSessionBilling(services, session);
         return call.writeAs(pageActor(call.requestId))(
-          (tx) => submitPortal(services, tx, session, action),
+          (tx) => submitPortal(tx, session, action, credits),
           (view) => {
             const { headers, raw } = makePortalPage(chooseLanguage(call.header('Accept-Language')), view, session.cancelUrl);
             return { status: 200, headers: { ...headers, ...notKept }, raw };

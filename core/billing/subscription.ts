@@ -8,6 +8,8 @@ export interface Subscription {
   /** `canceled`: paid for until its period ends, and not renewed then. */
   status: 'trialing' | 'active' | 'past_due' | 'canceled';
   period: Period;
+  /** Nothing is paid for yet, but the plan is had. */
+  isTrial: boolean;
 }
 
 /** What an account has once its subscription is over. */

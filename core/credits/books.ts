@@ -32,7 +32,8 @@ export interface Books {
   /** Null, as is `kind`: the account does not exist. */
   plan: Plan | null;
   kind: AccountKind | null;
-  /** The most that may be owed for overage. */
+  planStatus: string;
+  /** The most that these books may owe for overage: what the plan allows, less the arrears, which stand beside them. */
   ceiling: number;
   lots: Lot[];
   overage: OverageLot[];

@@ -1,6 +1,6 @@
 import { type Books, type Lot, type Movement, monthOfBooks } from './books.ts';
 import { nameMonth } from './month.ts';
-import { countIncluded, plans } from './priceList.ts';
+import { countMonthly, plans } from './priceList.ts';
 
 export interface PlannedMonth {
   month: number;
@@ -10,11 +10,11 @@ export interface PlannedMonth {
 }
 
 /** Brings the books to the current month: expired lots are emptied, and what the account gets is granted. */
-export function planMonth({ accountId, plan, kind, lots }: Omit<Books, 'overage' | 'ceiling'>, at: Date): PlannedMonth {
+export function planMonth({ accountId, plan, kind, planStatus, lots }: Omit<Books, 'overage' | 'ceiling'>, at: Date): PlannedMonth {
   const month = monthOfBooks(lots, at);
   if (lots.some(({ source, ends }) => source === 'included' && ends === month)) return { month, movements: [], lots };
   if (plan === null || kind === null || !(plan in plans)) throw new Error(`no account ${accountId} with a plan of the price list`);
-  const included = countIncluded(plan, kind);
+  const included = countMonthly({ plan, kind, planStatus });
   const expired = lots
     .filter(({ ends, available }) => ends < month && available > 0)
     .map(({ source, ends, available }): Movement => {

@@ -18,9 +18,14 @@ export function listGrantingPlans(kind: AccountKind): Plan[] {
   return (Object.keys(plans) as Plan[]).filter((plan) => kind === 'default' || plans[plan].isPaid);
 }
 
-/** What an account gets each month. */
+/** What a plan includes for an account. */
 export function countIncluded(plan: Plan, kind: AccountKind): number {
   return listGrantingPlans(kind).includes(plan) ? plans[plan].includedCredits : 0;
+}
+
+/** What it gets when a month begins: nothing of a subscription that is past due, until that is paid. */
+export function countMonthly({ plan, kind, planStatus }: { plan: Plan; kind: AccountKind; planStatus: string }): number {
+  return plans[plan].isPaid && planStatus === 'past_due' ? 0 : countIncluded(plan, kind);
 }
 
 /** What a review with a language model costs: `agent` lets it look at the tables, `judge` lets it weigh findings. */
@@ -47,8 +52,11 @@ export const packs = {
 
 export type Pack = keyof typeof packs;
 
-/** What auto-recharge does unless told otherwise, and what a credit costs that it buys. */
-export const autoTopup = { amount: 5_000, threshold: 1_000, pricePerCredit: 1.1 } as const;
+/**
+ * What auto-recharge does unless told otherwise, and what a credit costs that it buys. The least amount is above what card payments
+ * have to be at least (50 yen at Stripe); the contract has it as well.
+ */
+export const autoTopup = { amount: 5_000, leastAmount: 100, threshold: 1_000, pricePerCredit: 1.1 } as const;
 
 /**
  * Work beyond the credits, which pay-as-you-go allows. `mostCredits` is how far: with what the plan includes and what was bought it

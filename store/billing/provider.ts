@@ -48,10 +48,16 @@ export interface CustomerState {
   subscription: Subscription | null;
 }
 
-/** `plan`: the one that was paid for; null: something else on the bill. */
+/** What a bill of a subscription pays for. */
+export interface PaidPeriod {
+  plan: PaidPlan;
+  end: Date;
+}
+
+/** `period`: null where there is something else on the bill. */
 export type PaidNews =
   | { kind: 'topup'; pack: Pack; ref: string }
-  | { kind: 'subscription'; plan: PaidPlan | null; ref: string; amount: number; currency: string };
+  | { kind: 'subscription'; period: PaidPeriod | null; ref: string; amount: number; currency: string };
 
 /** What a callback is about, as it is now. */
 export interface News {

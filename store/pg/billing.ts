@@ -67,6 +67,22 @@ export async function insertPayment(tx: Tx, payment: Omit<Payment, 'at'>): Promi
   return rowCount === 1;
 }
 
+/**
+ * The accounts that use the card of one, by id. They are others than the transaction is about: it sees all accounts for this one
+ * statement, and may change those from then on.
+ */
+export async function listSharers(tx: Tx, payerId: string): Promise<string[]> {
+  await tx.client.query("SELECT set_config('svc.accounts', '*', true)");
+  const rows = await tx.orm
+    .select({ id: billingProfiles.accountId })
+    .from(billingProfiles)
+    .where(eq(billingProfiles.sharesWith, payerId))
+    .orderBy(billingProfiles.accountId);
+  const sharers = rows.map(({ id }) => id);
+  for (const id of [payerId, ...sharers]) await tx.admitAccount(id);
+  return sharers;
+}
+
 /** The account that a customer of the provider stands for. */
 export async function findCustomersAccount(orm: Orm, customerId: string): Promise<string | null> {
   const [row] = await orm

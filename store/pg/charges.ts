@@ -1,5 +1,6 @@
 import { and, asc, eq, isNull, lt, or, sql } from 'drizzle-orm';
 import type pg from 'pg';
+import { monthAround } from '../../core/billing/period.ts';
 import { monthOf } from '../../core/credits/month.ts';
 import { autoTopup } from '../../core/credits/priceList.ts';
 import { charges } from '../../schema/index.ts';
@@ -40,9 +41,28 @@ export async function lockCharge(tx: Tx, id: string): Promise<ChargeRecord | nul
 export async function updateCharge(
   tx: Tx,
   id: string,
-  fields: Partial<Pick<ChargeRecord, 'status' | 'declines' | 'declinedAt'>>,
+  fields: Partial<Pick<ChargeRecord, 'status' | 'declines' | 'declinedAt' | 'customerId'>>,
 ): Promise<void> {
   await tx.orm.update(charges).set(fields).where(eq(charges.id, id));
+}
+
+/** Writes down who is about to be asked. False: the charge has changed since it was read. */
+export async function keepCustomer(tx: Tx, { id, declines }: ChargeRecord, customerId: string): Promise<boolean> {
+  const isUnasked = and(eq(charges.status, 'open'), eq(charges.declines, declines), isNull(charges.customerId));
+  const { rowCount } = await tx.orm
+    .update(charges)
+    .set({ customerId })
+    .where(and(eq(charges.id, id), isUnasked));
+  return rowCount === 1;
+}
+
+/** Gives up the charge of a kind that nobody can have paid. */
+export async function dropUnasked(tx: Tx, accountId: string, kind: ChargeRecord['kind']): Promise<void> {
+  const isUnasked = and(eq(charges.kind, kind), eq(charges.status, 'open'), isNull(charges.customerId));
+  await tx.orm
+    .update(charges)
+    .set({ status: 'dropped' })
+    .where(and(eq(charges.accountId, accountId), isUnasked));
 }
 
 /** Another card may pay what the one before did not. */
@@ -85,14 +105,18 @@ export async function listAccountsToSettle(pool: pg.Pool, after: string, limit: 
   );
 }
 
-/** Accounts with auto-recharge that seem to have too little and have none under way, by id. */
+/**
+ * Accounts with auto-recharge that seem to have too little and have none under way, by id. Those that did no work this month are left
+ * out: somebody who has only saved a card is not charged.
+ */
 export async function listLowAccounts(pool: pg.Pool, after: string, limit: number, at: Date): Promise<string[]> {
   return listIds(
     pool,
     `SELECT p.account_id AS id FROM billing_profiles p JOIN accounts a ON a.id = p.account_id AND a.deleted_at IS NULL
      WHERE p.account_id > $1 AND p.auto_topup AND ${selectRemaining('p.account_id', '$3')} < coalesce(p.topup_threshold, $4)
        AND NOT EXISTS (SELECT 1 FROM charges c WHERE c.account_id = p.account_id AND c.kind = 'auto_topup' AND c.status = 'open')
+       AND EXISTS (SELECT 1 FROM credit_movements m WHERE m.account_id = p.account_id AND m.kind = 'reserve' AND m.at >= $5)
      ORDER BY 1 LIMIT $2`,
-    [after, limit, monthOf(at), autoTopup.threshold],
+    [after, limit, monthOf(at), autoTopup.threshold, monthAround(at).start],
   );
 }

@@ -28,7 +28,7 @@ export interface Tx {
   client: pg.PoolClient;
   actor: Actor;
   at: Date;
-  /** Lets the rest of the transaction touch the rows of an account that it creates. */
+  /** Lets the rest of the transaction touch the rows of another account: one that it creates, or that shares a card. */
   admitAccount(accountId: string): Promise<void>;
   /** Starts the journal of a new workbook or account. */
   openHead(scope: string, accountId: string): Promise<void>;

@@ -34,16 +34,17 @@ const lockAccounts = (accountIds: string[]) => ({
 
 const selectBooks = (accountIds: string[]) => ({
   name: 'credit_books',
-  text: `SELECT k.id AS "accountId", a.plan, a.kind, a.plan_status AS "planStatus", coalesce((
+  text: `SELECT k.id AS "accountId", a.plan, a.kind, a.plan_status AS "planStatus", coalesce(p.arrears, 0) AS arrears, coalesce((
            SELECT json_agg(json_build_object('source', lot.source, 'ends', lot.ends, 'available', ${balanceOf('k.id', 'available')})
                            ORDER BY lot.source, lot.ends)
            FROM ${lotsOf('k.id', "e.source <> 'overage'")}), '[]') AS lots,
            ${selectOverage('k.id')} AS overage
-         FROM unnest($1::text[]) AS k(id) LEFT JOIN accounts a ON a.id = k.id`,
+         FROM unnest($1::text[]) AS k(id) LEFT JOIN accounts a ON a.id = k.id
+         LEFT JOIN billing_profiles p ON p.account_id = k.id`,
   values: [accountIds],
 });
 
-type FoundBooks = Omit<Books, 'ceiling'> & { planStatus: AccountRecord['planStatus'] };
+type FoundBooks = Omit<Books, 'ceiling'> & { planStatus: AccountRecord['planStatus']; arrears: number };
 
 /**
  * Reads the books of accounts and locks them until the transaction ends. Locks in order of ids, so that two transactions
@@ -54,7 +55,7 @@ export async function lockBooks(tx: Tx, accountIds: string[]): Promise<Books[]> 
   const [, { rows }] = await Promise.all(
     sendTogether(tx.client, () => [tx.client.query(lockAccounts(sorted)), tx.client.query<FoundBooks>(selectBooks(sorted))] as const),
   );
-  return rows.map(({ planStatus, ...books }) => ({ ...books, ceiling: countCeiling({ plan: books.plan, planStatus }) }));
+  return rows.map(({ arrears, ...books }) => ({ ...books, ceiling: Math.max(0, countCeiling(books) - arrears) }));
 }
 
 /** The same for one account, with the credits that a job holds; `held` is null if the job has reserved none. */
@@ -155,7 +156,8 @@ export async function listStuckReservations(pool: pg.Pool): Promise<{ accountId:
 export async function listAccountsWithoutGrant(pool: pg.Pool, after: string, limit: number, at: Date): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT a.id FROM accounts a
-     WHERE a.id > $1 AND a.deleted_at IS NULL AND (a.kind = 'default' OR a.plan = ANY ($4)) AND NOT EXISTS (
+     WHERE a.id > $1 AND a.deleted_at IS NULL AND (a.kind = 'default' OR a.plan = ANY ($4))
+       AND NOT (a.plan = ANY ($4) AND a.plan_status = 'past_due') AND NOT EXISTS (
        SELECT 1 FROM credit_entries e WHERE e.account_id = a.id AND e.bucket = 'issued' AND e.source = 'included' AND e.ends >= $3)
      ORDER BY a.id LIMIT $2`,
     [after, limit, monthOf(at), listGrantingPlans('developer')],

@@ -1,4 +1,4 @@
-import { type AccountKind, countIncluded } from '../../core/credits/priceList.ts';
+import { type AccountKind, countMonthly } from '../../core/credits/priceList.ts';
 import { type Credits, type LotBalances, showCredits } from '../../core/credits/showCredits.ts';
 import { selectLotBalances } from './credits.ts';
 import type { Database } from './database.ts';
@@ -27,5 +27,5 @@ const me: Lookup<FoundMe> = {
 /** What the operation `me` shows beyond the credential, in one look-up. */
 export async function findMe(db: Database, userId: string, accountId: string): Promise<MeRow> {
   const { kind, lots, ...row } = (await db.lookUp(me, userId, accountId)) as FoundMe;
-  return { ...row, credits: showCredits(countIncluded(row.plan, kind), lots) };
+  return { ...row, credits: showCredits(countMonthly({ ...row, kind }), lots) };
 }

@@ -10,6 +10,8 @@ export function openBank(services: Services) {
   const asked: Charge[] = [];
   const bank = {
     mood: 'pays' as Mood,
+    /** Charges about which nothing can be learned. */
+    isAway: (_charge: Charge): boolean => false,
     taken,
     asked,
     services: {
@@ -18,6 +20,7 @@ export function openBank(services: Services) {
         ...services.payments,
         async charge(charge: Charge): Promise<ChargeOutcome> {
           asked.push(charge);
+          if (bank.isAway(charge)) throw new Error('the bank does not answer');
           if (bank.mood === 'declines' && !taken.has(charge.key)) return { outcome: 'declined', reason: 'card_declined' };
           const outcome = await services.payments.charge(charge);
           if (outcome.outcome === 'paid') taken.set(charge.key, charge.amount);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packs } from '../../core/credits/priceList.ts';
+import { autoTopup, packs } from '../../core/credits/priceList.ts';
 import { type ApiClient, ok, type Person, refused, startTestApi, type TestApi } from '../setup/api.ts';
 import { makeAccount, mintKey } from '../setup/credentials.ts';
 
@@ -157,6 +157,13 @@ describe('pay-as-you-go', () => {
     expect(bought).toMatchObject({ status: 'paid', credits_added: 1000, credits: { purchased: 1000, remaining: 1000 } });
     refused(await api.as(key.text).GET(base, { params: { query: { account_id: own } } }), 404, 'not-found');
     refused(await person.client.POST(`${base}/reuse-card`, { body: { account_id: own } }), 409, 'default-account');
+    // Without the card nobody has it any more; with another one it is asked for again.
+    await press(ok(await person.client.POST(`${base}/portal`, { body: {} })).portal_url, 'remove_card');
+    const without = { plan: 'free', card: null, shares_card_with: own, auto_topup: { enabled: false } };
+    expect(await read(person.client, developer)).toMatchObject(without);
+    await press(ok(await person.client.POST(`${base}/payg`, { body: {} })).checkout_url, 'confirm');
+    expect(await read(person.client, developer)).toMatchObject({ ...without, card: { last4: '0000' } });
+    expect(ok(await share())).toMatchObject({ plan: 'payg', auto_topup: { enabled: true } });
   });
 });
 
@@ -208,5 +215,30 @@ describe('auto-recharge', () => {
     expect(await set({ enabled: true, amount: 2000, threshold: 10 })).toEqual({ enabled: true, amount: 2000, threshold: 10 });
     expect(await set({ enabled: false })).toEqual({ enabled: false, amount: 5000, threshold: 1000 });
     expect((await read(person.client)).auto_topup).toEqual({ enabled: false, amount: 5000, threshold: 1000 });
+  });
+
+  it('of so little that no card pays it is refused', async () => {
+    const person = await api.signUp();
+    const set = (amount: number) => person.client.PATCH(`${base}/auto-topup`, { body: { enabled: true, amount } });
+    const { leastAmount } = autoTopup;
+    const refusal = refused(await set(leastAmount - 1), 422, 'validation-failed');
+    expect(refusal.errors).toMatchObject([{ pointer: '/amount', detail: expect.stringContaining(String(leastAmount)) }]);
+    expect(ok(await set(leastAmount)).auto_topup.amount).toBe(leastAmount);
+  });
+
+  it('needs one connection to the database, and so do the pages', async () => {
+    const person = await api.signUp();
+    const developer = await makeAccount(person.client, 'Robots');
+    await press(ok(await person.client.POST(`${base}/payg`, { body: {} })).checkout_url, 'confirm');
+    const { portal_url } = ok(await person.client.POST(`${base}/portal`, { body: {} }));
+    const { pool } = api.services.db;
+    const taken = await Promise.all(Array.from({ length: (pool.options.max ?? 0) - 1 }, () => pool.connect()));
+    try {
+      ok(await person.client.PATCH(`${base}/auto-topup`, { body: { enabled: true } }));
+      ok(await person.client.POST(`${base}/reuse-card`, { body: { account_id: developer } }));
+      expect((await press(portal_url, 'remove_card')).status).toBe(200);
+    } finally {
+      for (const client of taken) client.release();
+    }
   });
 });

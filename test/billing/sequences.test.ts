@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { applyCancellation, applyCard, applyPack, applySubscription } from '../../activities/billing/applyPayment.ts';
+import { applyCancellation, applyCard, applyCardRemoval, applyPack, applySubscription } from '../../activities/billing/applyPayment.ts';
 import { configureAutoTopup } from '../../activities/billing/configureAutoTopup.ts';
 import { payCharges } from '../../activities/billing/payCharges.ts';
 import { settleAccount } from '../../activities/billing/settlePeriods.ts';
@@ -43,7 +43,8 @@ const anyStep = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('release' as const), job }) },
   { weight: 4, arbitrary: named('close') },
   { weight: 4, arbitrary: fc.record({ do: fc.constant('pay' as const), mood: fc.constantFrom(...moods) }) },
-  { weight: 1, arbitrary: named('card') },
+  { weight: 2, arbitrary: named('card') },
+  { weight: 1, arbitrary: named('remove') },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('topup' as const), enabled: fc.boolean() }) },
   { weight: 1, arbitrary: named('subscribe') },
   { weight: 1, arbitrary: named('cancel') },
@@ -105,6 +106,8 @@ class Life {
         return this.pay(step.mood);
       case 'card':
         return this.write((tx) => applyCard(tx, id, wallet));
+      case 'remove':
+        return this.write((tx) => applyCardRemoval(tx, id));
       case 'topup':
         return this.write((tx) => configureAutoTopup(tx, id, { enabled: step.enabled, amount: 700, threshold: 300 }));
       case 'subscribe':
@@ -126,6 +129,8 @@ const readBooks = (id: string) =>
     purchased: number;
     over: number;
     owed: number;
+    unpaid: number;
+    bought: number;
     closed: number;
     covered: number;
     paidFor: number;
@@ -135,6 +140,8 @@ const readBooks = (id: string) =>
     `SELECT coalesce(-sum(amount) FILTER (WHERE source = 'purchased' AND bucket = 'issued'), 0)::int AS purchased,
        coalesce(-sum(amount) FILTER (WHERE source = 'overage' AND bucket = 'issued'), 0)::int AS over,
        coalesce(sum(amount) FILTER (WHERE source = 'overage' AND bucket IN ('reserved', 'spent')), 0)::int AS owed,
+       coalesce(sum(amount) FILTER (WHERE source = 'overage' AND bucket = 'spent'), 0)::int AS unpaid,
+       coalesce(sum(amount) FILTER (WHERE source = 'purchased' AND bucket = 'available'), 0)::int AS bought,
        coalesce(sum(amount) FILTER (WHERE source = 'overage' AND bucket = 'settled' AND key LIKE 'bill:%'), 0)::int AS closed,
        coalesce(sum(amount) FILTER (WHERE source = 'overage' AND bucket = 'settled' AND key LIKE 'cover:%'), 0)::int AS covered,
        coalesce(sum(amount) FILTER (WHERE source = 'purchased' AND bucket = 'settled'), 0)::int AS "paidFor",
@@ -172,9 +179,11 @@ describe('an account', () => {
           // Nothing runs over outside pay-as-you-go, nor beyond the ceiling.
           if (books.over > before.over) {
             expect(plan).toBe('payg');
-            expect(books.owed).toBeLessThanOrEqual(overage.mostCredits);
+            expect(books.owed + (await readPaid(id)).arrears).toBeLessThanOrEqual(overage.mostCredits);
             seen.add('over');
           }
+          // Nobody owes for work who has bought credits left.
+          expect(Math.min(books.unpaid, books.bought)).toBe(0);
           if (books.covered > before.covered) seen.add('covered');
           if (step.do === 'pay' && outcome === 'the connection was cut') seen.add('cut');
           const { included, purchased, used, remaining } = await readCredits(services.db.pool, id, life.at);
@@ -183,6 +192,7 @@ describe('an account', () => {
         // In the end every job is over, the period is closed and the card pays.
         for (let n = 0; n <= 6; n += 1) await life.take({ do: 'settle', job: `job_${n}` });
         await life.take({ do: 'month' });
+        await life.take({ do: 'card' });
         for (let round = 0; round < 2; round += 1) {
           await life.close();
           await life.take({ do: 'day' });

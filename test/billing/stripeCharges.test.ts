@@ -79,6 +79,36 @@ describe('a charge without the person', () => {
   });
 });
 
+describe('a charge that Stripe will never make', () => {
+  it('is declined, with what Stripe calls it', async () => {
+    const person = await api.signUp();
+    const { customer } = await started.complete(person, 'setup');
+    const { account_id: accountId } = await readBilling(person.client);
+    const charge = { customerId: customer, accountId, amount: 500, currency: 'jpy', description: 'overage' };
+    const small = await api.services.payments.charge({ ...charge, amount: 49, key: 'small' });
+    expect(small).toEqual({ outcome: 'declined', reason: 'amount_too_small' });
+    // A request that was lost is not one that was refused.
+    stripe.faults.push(...[1, 2].map(() => ({ matches: /POST \/v1\/payment_intents$/, fault: 500 as const })));
+    await expect(api.services.payments.charge({ ...charge, key: 'gone' })).rejects.toMatchObject({ code: 'unavailable' });
+    account.objects.delete(customer);
+    const gone = { outcome: 'declined', reason: 'resource_missing' };
+    expect(await api.services.payments.charge({ ...charge, key: 'gone' })).toEqual(gone);
+    // The person gets a page, with a customer of its own.
+    expect(ok(await buy(person))).toMatchObject({ status: 'checkout' });
+  });
+
+  it('whose card is refused at the last step is not made later', async () => {
+    const person = await api.signUp();
+    const { customer } = await started.complete(person, 'setup');
+    const { account_id: accountId } = await readBilling(person.client);
+    const charge = { customerId: customer, accountId, amount: 500, currency: 'jpy', description: 'overage', key: 'last step' };
+    stripe.faults.push({ matches: /confirm$/, fault: 400 });
+    expect(await api.services.payments.charge(charge)).toMatchObject({ outcome: 'declined' });
+    expect(await api.services.payments.charge(charge)).toMatchObject({ outcome: 'declined' });
+    expect(started.succeeded(customer)).toEqual([]);
+  });
+});
+
 describe('overage that the card did not pay', () => {
   it('stays due whatever else is told, and is asked for again of another card', async () => {
     const person = await api.signUp();

@@ -81,6 +81,8 @@ const actions = {
   failToRenew: withSubscription('active', (id) => account.renew(id, false)),
   payLate: withSubscription('past_due', (id) => account.payLate(id)),
   changeToPro: withSubscription('active', (id) => account.changePlan(id, priceOf('pro'))),
+  changeUnbilled: withSubscription('active', (id) => account.changePlanUnbilled(id, priceOf('pro'))),
+  changeBack: withSubscription('active', (id) => account.changePlanUnbilled(id, priceOf('solo'))),
   cancel: withSubscription('active', (id) => account.cancel(id)),
   end: withSubscription('active', (id) => account.end(id)),
   giveUp: withSubscription('past_due', (id) => account.end(id)),
@@ -102,6 +104,8 @@ const pageOf: Partial<Record<Action, Page>> = {
   subscribePro: 'pro',
   subscribeForAYear: 'annual',
   changeToPro: 'pro',
+  changeUnbilled: 'pro',
+  changeBack: 'solo',
 };
 
 /** Returns the events of it. */
@@ -169,6 +173,7 @@ async function checkOrders(story: Action[], orders: { early: boolean[]; shuffle:
 describe('callbacks in any order', { timeout: 300_000 }, () => {
   it.each<[Action[]]>([
     [['subscribeSolo', 'renew', 'failToRenew', 'payLate', 'changeToPro', 'cancel', 'end']],
+    [['subscribeSolo', 'changeUnbilled', 'changeBack', 'renew', 'changeUnbilled', 'end']],
     [['saveCard', 'buyPack', 'subscribePro', 'cancel', 'subscribeSolo', 'end', 'removeCards', 'saveAnother']],
   ])('make the same of %j', async (story) => {
     await checkOrders(story, [

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { grantMonth } from '../../activities/credits/grantMonth.ts';
 import { subscriptionPrices } from '../../core/credits/priceList.ts';
 import { ok, refused, type TestApi } from '../setup/api.ts';
 import { makeAccount } from '../setup/credentials.ts';
-import { billingPath, openCheckout, readBilling, readPayments, type StripeApi, startStripeApi } from '../setup/stripeApi.ts';
+import { billingPath, deliver, openCheckout, readBilling, readPayments, type StripeApi, startStripeApi } from '../setup/stripeApi.ts';
 import type { StripeAccount, StripeObject } from '../setup/stripeObjects.ts';
+import { writeAt } from '../setup/writeAt.ts';
 
 let started: StripeApi;
 let api: TestApi;
@@ -100,6 +102,52 @@ describe('a subscription at Stripe', () => {
     expect(await readBilling(person.client)).toMatchObject(here);
   });
 
+  it('that is changed there and back has the credits of what was paid for', async () => {
+    const person = await api.signUp();
+    const { subscription } = await started.complete(person, { plan: 'solo' });
+    await openCheckout(await api.signUp(), { plan: 'pro' });
+    const price = (plan: string) => account.list('price', ({ lookup_key }) => lookup_key === `workbook_${plan}_monthly`)[0] as StripeObject;
+    await started.happen(() => account.changePlanUnbilled(subscription, price('pro')));
+    expect(await readBilling(person.client)).toMatchObject({ plan: 'pro', credits: { included: 3000 } });
+    await started.happen(() => account.changePlanUnbilled(subscription, price('solo')));
+    await started.happen(() => account.renew(subscription));
+    expect(await readBilling(person.client)).toMatchObject({ plan: 'solo', credits: { included: 3000 } });
+    // One that stays changed has them with the next bill.
+    await started.happen(() => account.changePlanUnbilled(subscription, price('pro')));
+    await started.happen(() => account.renew(subscription));
+    expect(await readBilling(person.client)).toMatchObject({ plan: 'pro', credits: { included: 15_000 } });
+  });
+
+  it('that is tried out has the credits of its plan', async () => {
+    const person = await api.signUp();
+    const { account_id: accountId } = await readBilling(person.client);
+    await writeAt(api.services, (tx) => grantMonth(tx, [accountId]));
+    const id = await openCheckout(person, { plan: 'solo' });
+    const before = account.events.length;
+    account.completeSession(id);
+    account.get(account.get(id).subscription).status = 'trialing';
+    await deliver(
+      api,
+      account.events.slice(before).filter(({ type }) => type !== 'invoice.paid'),
+    );
+    expect(await readBilling(person.client)).toMatchObject({ plan_status: 'trialing', credits: { included: 3000 } });
+  });
+
+  it('of which is told when what was paid for is over brings no credits', async () => {
+    const person = await api.signUp();
+    const id = await openCheckout(person, { plan: 'solo' });
+    const before = account.events.length;
+    account.completeSession(id);
+    const { subscription } = account.get(id);
+    account.end(subscription);
+    const [invoice] = account.list('invoice', ({ parent }) => parent.subscription_details.subscription === subscription);
+    (invoice as StripeObject).lines.data[0].period.end = Math.floor(Date.now() / 1000) - 60;
+    await deliver(api, account.events.slice(before));
+    const billing = await readBilling(person.client);
+    expect(billing).toMatchObject({ plan: 'free', credits: { included: 200 } });
+    expect(await readPayments(api, billing.account_id)).toHaveLength(1);
+  });
+
   it('is sold at the prices of the price list, which are made at Stripe once', async () => {
     await openCheckout(await api.signUp(), { plan: 'pro', interval: 'annual' });
     await openCheckout(await api.signUp(), { plan: 'pro', interval: 'annual' });
@@ -179,5 +227,10 @@ describe('a customer at Stripe', () => {
     await started.happen(() => account.completeSession(page.session_id as string));
     expect(ok(await person.client.GET(billingPath, { params: { query: { account_id: developer } } })).credits.purchased).toBe(2000);
     expect((await readBilling(person.client)).credits.purchased).toBe(0);
+    // Without the card the developer account pays by usage no more.
+    for (const { id } of account.list('payment_method', (one) => one.customer === customer))
+      await started.happen(() => account.removeCard(id));
+    const billing = ok(await person.client.GET(billingPath, { params: { query: { account_id: developer } } }));
+    expect(billing).toMatchObject({ plan: 'free', card: null, auto_topup: { enabled: false } });
   });
 });

@@ -16,7 +16,15 @@ const november = new Date('2026-11-30T23:59:59.999Z');
 const december = new Date('2026-12-01T00:00:00.000Z');
 const included = (ends: number, available: number): Lot => ({ source: 'included', ends, available });
 const bought = (available: number, ends = never): Lot => ({ source: 'purchased', ends, available });
-const booksOf = (...lots: Lot[]): Books => ({ accountId: 'acc', plan: 'free', kind: 'default', ceiling: 0, lots, overage: [] });
+const booksOf = (...lots: Lot[]): Books => ({
+  accountId: 'acc',
+  plan: 'free',
+  kind: 'default',
+  planStatus: 'none',
+  ceiling: 0,
+  lots,
+  overage: [],
+});
 /** `expire:included:2026-11 included 202611 available>expired 50` */
 const show = (movements: Movement[]) =>
   movements.flatMap(({ key, shifts }) => shifts.map((s) => `${key} ${s.source} ${s.ends} ${s.from}>${s.to} ${s.amount}`));
@@ -60,8 +68,21 @@ describe('a month of credits', () => {
     expect(show(planMonth(books, at).movements)).toEqual(expected);
   });
 
+  it.each([
+    ['solo', 'active', 1],
+    ['solo', 'canceled', 1],
+    ['pro', 'past_due', 0],
+    ['payg', 'past_due', 1],
+  ] as const)('%s that is %s gets %i grants', (plan, planStatus, grants) => {
+    const { movements } = planMonth({ ...booksOf(included(202610, 7)), plan, planStatus }, november);
+    expect(movements.filter(({ kind }) => kind === 'grant')).toHaveLength(grants);
+    expect(movements.filter(({ kind }) => kind === 'expire')).toHaveLength(1);
+  });
+
   it('is refused to an account that is not there', () => {
-    expect(() => planMonth({ accountId: 'acc_x', plan: null, kind: null, lots: [] }, november)).toThrow('no account acc_x');
+    expect(() => planMonth({ accountId: 'acc_x', plan: null, kind: null, planStatus: 'none', lots: [] }, november)).toThrow(
+      'no account acc_x',
+    );
   });
 });
 

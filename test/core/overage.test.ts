@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { countCeiling, countOwed, isSettleable } from '../../core/billing/overage.ts';
-import type { Books, HeldCredits, Movement, OverageLot } from '../../core/credits/books.ts';
+import type { Books, HeldCredits, Movement, OverageLot, Shift } from '../../core/credits/books.ts';
 import { never } from '../../core/credits/month.ts';
 import { planBilling } from '../../core/credits/planBilling.ts';
 import { planClosing } from '../../core/credits/planClosing.ts';
+import { planCoverAfter } from '../../core/credits/planCover.ts';
 import { planPurchase } from '../../core/credits/planPurchase.ts';
 import { planReservation } from '../../core/credits/planReservation.ts';
 import { priceCredits, overage as prices } from '../../core/credits/priceList.ts';
@@ -16,6 +17,7 @@ const booksOf = (available: number, ...overage: OverageLot[]): Books => ({
   accountId: 'acc',
   plan: 'payg',
   kind: 'default',
+  planStatus: 'none',
   ceiling: prices.mostCredits,
   lots: [{ source: 'included', ends: 202611, available }],
   overage,
@@ -85,6 +87,36 @@ describe('work beyond the credits', () => {
     ],
   ])('is paid for by a pack: of %j', (overage, covered) => {
     expect(show(planPurchase(overage, 'p', 100))).toEqual([`purchase:p purchased ${never} issued>available 100`, ...covered]);
+  });
+
+  it.each<[string, Shift[], string[]]>([
+    [
+      'that ran over while credits were bought',
+      [{ source: 'overage', ends: 202611, from: 'reserved', to: 'spent', amount: 30 }],
+      [`cover:close:j purchased ${never} available>settled 30`, 'cover:close:j overage 202611 spent>settled 30'],
+    ],
+    [
+      'that ran over for more than was bought',
+      [{ source: 'overage', ends: 202611, from: 'reserved', to: 'spent', amount: 150 }],
+      [`cover:close:j purchased ${never} available>settled 100`, 'cover:close:j overage 202611 spent>settled 100'],
+    ],
+    ['that did not happen', [{ source: 'overage', ends: 202611, from: 'reserved', to: 'issued', amount: 30 }], []],
+    ['that was paid for', [{ source: 'purchased', ends: never, from: 'reserved', to: 'spent', amount: 30 }], []],
+  ])('of a job %s is paid for with bought credits', (_, shifts, covered) => {
+    const books = booksOf(5, lot(0, 200));
+    books.lots.push({ source: 'purchased', ends: never, available: 100 });
+    const ended: Movement = { key: 'close:j', kind: 'settle', ref: 'j', workbookId: null, shifts };
+    expect(show([planCoverAfter(books, ended)].filter((one) => one !== null))).toEqual(covered);
+  });
+
+  it('is paid for with bought credits that another job gives back', () => {
+    const shifts: Shift[] = [{ source: 'purchased', ends: never, from: 'reserved', to: 'available', amount: 40 }];
+    const ended: Movement = { key: 'close:j', kind: 'release', ref: 'j', workbookId: null, shifts };
+    const cover = planCoverAfter(booksOf(0, lot(30)), ended) as Movement;
+    expect(show([cover])).toEqual([
+      `cover:close:j purchased ${never} available>settled 30`,
+      'cover:close:j overage 202611 spent>settled 30',
+    ]);
   });
 
   it.each<[string, Books, Date, number, string[]]>([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { priceStructuring } from '../../core/credits/priceList.ts';
+import { autoTopup, priceCredits, priceStructuring } from '../../core/credits/priceList.ts';
 
 describe('the price of structuring', () => {
   it.each([
@@ -18,5 +18,12 @@ describe('the price of structuring', () => {
 
   it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY])('of %d cells is not asked for', (cells) => {
     expect(() => priceStructuring(cells)).toThrow(RangeError);
+  });
+});
+
+describe('a recharge', () => {
+  it('is never less than what a card can be charged', () => {
+    expect(priceCredits(autoTopup.leastAmount, autoTopup)).toBeGreaterThanOrEqual(50);
+    expect(autoTopup.amount).toBeGreaterThanOrEqual(autoTopup.leastAmount);
   });
 });

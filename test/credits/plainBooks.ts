@@ -25,6 +25,7 @@ export class PlainBooks {
       accountId: 'acc',
       plan,
       kind: 'default',
+      planStatus: 'none',
       ceiling: countCeiling(this),
       lots: all.flatMap(({ source, ends, buckets }) => (source === 'overage' ? [] : [{ source, ends, available: buckets.available }])),
       overage: all.flatMap(({ source, ends, buckets: { reserved, spent, settled } }) =>

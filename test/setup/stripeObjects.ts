@@ -97,9 +97,11 @@ export class StripeAccount {
     return subscription.id;
   }
 
-  private bill(subscription: StripeObject, amount: number, reason: string, isPaid = true): StripeObject {
-    const { price } = subscription.items.data[0];
-    const line = { amount, pricing: { type: 'price_details', price_details: { price: price.id, product: price.product } } };
+  /** `changes`: what was charged and given back for changes of plan since the last bill. */
+  private bill(subscription: StripeObject, amount: number, reason: string, isPaid = true, changes: StripeObject[] = []): StripeObject {
+    const [item] = subscription.items.data;
+    const { price } = item;
+    const line = this.describeLine(item, price, amount, reason === 'subscription_update');
     const invoice = this.make('in', 'invoice', {
       customer: subscription.customer,
       status: isPaid ? 'paid' : 'open',
@@ -107,7 +109,7 @@ export class StripeAccount {
       currency: price.currency,
       amount_due: amount,
       amount_paid: isPaid ? amount : 0,
-      lines: { object: 'list', data: [line] },
+      lines: { object: 'list', has_more: false, data: [...changes, line] },
       parent: {
         type: 'subscription_details',
         subscription_details: { subscription: subscription.id, metadata: { ...subscription.metadata } },
@@ -123,6 +125,15 @@ export class StripeAccount {
     this.tell(isPaid ? 'payment_intent.succeeded' : 'payment_intent.payment_failed', intent);
     this.tell(isPaid ? 'invoice.paid' : 'invoice.payment_failed', invoice);
     return invoice;
+  }
+
+  private describeLine(item: StripeObject, price: StripeObject, amount: number, proration: boolean): StripeObject {
+    return this.make('il', 'line_item', {
+      amount,
+      period: { start: item.current_period_start, end: item.current_period_end },
+      pricing: { type: 'price_details', price_details: { price: price.id, product: price.product } },
+      parent: { type: 'subscription_item_details', subscription_item_details: { subscription_item: item.id, proration } },
+    });
   }
 
   saveCard(customer: string, last4 = '4242'): StripeObject {
@@ -153,11 +164,13 @@ export class StripeAccount {
   renew(subscriptionId: string, isPaid = true): void {
     const subscription = this.get(subscriptionId);
     const [item] = subscription.items.data;
+    const changes = subscription.pending ?? [];
+    subscription.pending = [];
     item.current_period_start = item.current_period_end;
     item.current_period_end += monthS;
     if (!isPaid) subscription.status = 'past_due';
     this.tell('customer.subscription.updated', subscription);
-    this.bill(subscription, item.price.unit_amount, 'subscription_cycle', isPaid);
+    this.bill(subscription, item.price.unit_amount, 'subscription_cycle', isPaid, changes);
   }
 
   payLate(subscriptionId: string): void {
@@ -172,7 +185,20 @@ export class StripeAccount {
     this.tell('customer.subscription.updated', subscription, { status: 'past_due' });
   }
 
-  /** In the portal, to another price. */
+  /** In the portal, to another price; the difference is on the next bill. */
+  changePlanUnbilled(subscriptionId: string, price: StripeObject): void {
+    const subscription = this.get(subscriptionId);
+    const [item] = subscription.items.data;
+    const lines = [
+      this.describeLine(item, item.price, -item.price.unit_amount, true),
+      this.describeLine(item, price, price.unit_amount, true),
+    ];
+    item.price = price;
+    subscription.pending = [...(subscription.pending ?? []), ...lines];
+    this.tell('customer.subscription.updated', subscription);
+  }
+
+  /** In the portal, to another price, which is billed at once. */
   changePlan(subscriptionId: string, price: StripeObject): void {
     const subscription = this.get(subscriptionId);
     subscription.items.data[0].price = price;

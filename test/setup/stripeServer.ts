@@ -102,6 +102,8 @@ function answer(account: StripeAccount, method: string, path: string, params: Pa
     case 'GET payment_intents':
       return list(account.list('payment_intent', ofCustomer));
     case 'POST payment_intents':
+      if (!account.objects.has(params.customer)) return noCustomer(params.customer);
+      if (amount < 50) return refuse(400, { code: 'amount_too_small', message: 'Amount must be at least ¥50 jpy' });
       return show(account.make('pi', 'payment_intent', { ...params, amount, status: 'requires_payment_method', last_payment_error: null }));
     default:
       return refuse(404, { message: `Unrecognized request URL (${method}: ${path}).` });

@@ -1,7 +1,7 @@
 import Stripe from 'stripe';
 import { type Pack, packs } from '../../../core/credits/priceList.ts';
 import { badSignature } from '../badSignature.ts';
-import type { Callback, News } from '../provider.ts';
+import type { Callback, News, PaidPeriod } from '../provider.ts';
 import { accountIn, ask, findThing, idOf, packField } from './client.ts';
 import { planOfProduct } from './prices.ts';
 
@@ -54,13 +54,25 @@ const ofInvoice: LookUp = async (stripe, id) => {
   const found = await findThing(stripe.invoices.retrieve(id));
   const accountId = accountIn(found?.parent?.subscription_details?.metadata);
   if (!found || !accountId) return null;
-  const { status, amount_paid: amount, currency, lines } = found;
-  // After a change of plan it lists what the old one gives back, too.
-  const plans = lines.data.filter((line) => line.amount > 0).map((line) => planOfProduct(line.pricing?.price_details?.product ?? null));
-  const plan = plans.find((one) => one !== null) ?? null;
-  const paid = status === 'paid' && amount > 0 ? ({ kind: 'subscription', plan, ref: id, amount, currency } as const) : null;
-  return { ...nothing, accountId, customerId: idOf(found.customer), paid };
+  const { status, billing_reason: reason, amount_paid: amount, currency, lines } = found;
+  const customerId = idOf(found.customer);
+  // A voucher may pay for a period. A change of plan that costs nothing is one that was paid back before.
+  const isPaid = status === 'paid' && (amount > 0 || reason === 'subscription_create' || reason === 'subscription_cycle');
+  if (!isPaid) return { ...nothing, accountId, customerId };
+  const { data } = lines.has_more ? await stripe.invoices.listLineItems(id, { limit: 100 }) : lines;
+  return { ...nothing, accountId, customerId, paid: { kind: 'subscription', period: readPaidPeriod(data), ref: id, amount, currency } };
 };
+
+/** The plan on a bill. What was charged and given back for changes of plan counts only where there is nothing else on it. */
+function readPaidPeriod(lines: Stripe.InvoiceLineItem[]): PaidPeriod | null {
+  const ours = lines.flatMap(({ amount, pricing, period, parent }) => {
+    const plan = planOfProduct(pricing?.price_details?.product ?? null);
+    const isChange = (parent?.subscription_item_details ?? parent?.invoice_item_details)?.proration ?? false;
+    return plan && amount > 0 ? [{ plan, end: new Date(period.end * 1000), amount, isChange }] : [];
+  });
+  const [paid] = ours.sort((a, b) => Number(a.isChange) - Number(b.isChange) || b.amount - a.amount);
+  return paid ? { plan: paid.plan, end: paid.end } : null;
+}
 
 const ofPayment: LookUp = async (stripe, id) => readPayment(await findThing(stripe.paymentIntents.retrieve(id)));
 

@@ -1,10 +1,11 @@
 import Stripe from 'stripe';
 import { DomainError } from '../../../core/errors.ts';
 import type { Charge, ChargeOutcome } from '../provider.ts';
-import { accountField, chargeTimeoutMs, hasCode, packField } from './client.ts';
+import { accountField, chargeTimeoutMs, findThing, hasCode, packField, readRefusal } from './client.ts';
 import { findCard } from './customers.ts';
 
 const keyField = 'workbook_charge';
+const unexpectedState = 'payment_intent_unexpected_state';
 
 /**
  * Charges the card without the person being there. A payment intent succeeds at most once, so there is one for each key, which
@@ -12,7 +13,7 @@ const keyField = 'workbook_charge';
  */
 export async function chargeCard(stripe: Stripe, charge: Charge): Promise<ChargeOutcome> {
   const intent = (await findIntent(stripe, charge)) ?? (await makeIntent(stripe, charge));
-  if (intent === 'too small') return { outcome: 'declined', reason: 'amount_too_small' };
+  if ('refused' in intent) return { outcome: 'declined', reason: intent.refused };
   const ended = describeEnd(intent);
   if (ended) return ended;
   const card = await findCard(stripe, charge.customerId);
@@ -24,16 +25,18 @@ export async function chargeCard(stripe: Stripe, charge: Charge): Promise<Charge
     return describeEnd(confirmed) ?? (await decline(stripe, confirmed, 'authentication required'));
   } catch (error) {
     if (error instanceof Stripe.errors.StripeCardError) return decline(stripe, intent, error.decline_code ?? error.code ?? 'declined');
-    return settleRace(stripe, intent, error);
+    const refused = hasCode(error, unexpectedState) ? null : readRefusal(error);
+    return refused === null ? settleRace(stripe, intent, error) : decline(stripe, intent, refused);
   }
 }
 
 async function findIntent(stripe: Stripe, { customerId, key }: Charge): Promise<Stripe.PaymentIntent | null> {
-  const { data } = await stripe.paymentIntents.list({ customer: customerId, limit: 100 });
-  return data.find(({ metadata }) => metadata[keyField] === key) ?? null;
+  const found = await findThing(stripe.paymentIntents.list({ customer: customerId, limit: 100 }));
+  return found?.data.find(({ metadata }) => metadata[keyField] === key) ?? null;
 }
 
-async function makeIntent(stripe: Stripe, charge: Charge): Promise<Stripe.PaymentIntent | 'too small'> {
+/** `refused`: why Stripe does not make one, however often it is asked. */
+async function makeIntent(stripe: Stripe, charge: Charge): Promise<Stripe.PaymentIntent | { refused: string }> {
   const { customerId, accountId, amount, currency, description, key, pack } = charge;
   const metadata = { [accountField]: accountId, [keyField]: key, ...(pack ? { [packField]: pack } : {}) };
   // Nothing that would lead the person to another page.
@@ -42,8 +45,9 @@ async function makeIntent(stripe: Stripe, charge: Charge): Promise<Stripe.Paymen
   try {
     return await stripe.paymentIntents.create(params, { idempotencyKey: `charge:${key}` });
   } catch (error) {
-    if (hasCode(error, 'amount_too_small')) return 'too small';
-    throw error;
+    const refused = readRefusal(error);
+    if (refused === null) throw error;
+    return { refused };
   }
 }
 
@@ -69,7 +73,7 @@ async function decline(stripe: Stripe, intent: Stripe.PaymentIntent, reason: str
 
 /** The same charge, asked for twice at a time, may have ended meanwhile. */
 async function settleRace(stripe: Stripe, { id }: Stripe.PaymentIntent, error: unknown): Promise<ChargeOutcome> {
-  if (!hasCode(error, 'payment_intent_unexpected_state')) throw error;
+  if (!hasCode(error, unexpectedState)) throw error;
   const ended = describeEnd(await stripe.paymentIntents.retrieve(id));
   if (ended) return ended;
   throw error;

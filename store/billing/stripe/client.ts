@@ -52,6 +52,14 @@ function explainFailure(error: InstanceType<typeof Stripe.errors.StripeError>): 
       );
 }
 
+/**
+ * Why Stripe refuses a request that it would refuse again: a customer that is gone, an amount that is too small. Null: another kind of
+ * failure, such as no answer, a key without rights, or the same request under way.
+ */
+export function readRefusal(error: unknown): string | null {
+  return error instanceof Stripe.errors.StripeInvalidRequestError ? (error.code ?? 'invalid_request') : null;
+}
+
 /** Kind, code and request id: what Stripe's support asks for. */
 class StripeFailure extends Error {
   constructor(

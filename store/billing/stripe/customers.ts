@@ -60,6 +60,7 @@ function readSubscription({ status, items, cancel_at, cancel_at_period_end }: St
     plan,
     interval: item.price.recurring?.interval === 'year' ? 'annual' : 'monthly',
     status: isEnding ? 'canceled' : ours,
+    isTrial: ours === 'trialing',
     period: { start: new Date(item.current_period_start * 1000), end: new Date(item.current_period_end * 1000) },
   };
 }
