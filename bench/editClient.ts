@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
 /**
@@ -13,6 +14,8 @@ export interface EditLoad {
   edits: number;
   /** The number of the first edit, so that no two loads change the same rows. */
   first: number;
+  /** Each edit has an Idempotency-Key of its own. */
+  keyed?: boolean;
 }
 
 export interface EditTimes {
@@ -20,7 +23,7 @@ export interface EditTimes {
   latenciesMs: number[];
 }
 
-const { url, token, tables, edits, first } = JSON.parse(process.argv[2] ?? '{}') as EditLoad;
+const { url, token, tables, edits, first, keyed = false } = JSON.parse(process.argv[2] ?? '{}') as EditLoad;
 const { hostname, port } = new URL(url);
 
 function post(socket: Socket, path: string, body: string): Promise<void> {
@@ -36,7 +39,8 @@ function post(socket: Socket, path: string, body: string): Promise<void> {
     };
     socket.on('data', take);
     const head = `POST ${path} HTTP/1.1\r\nhost: ${hostname}\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json`;
-    socket.write(`${head}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+    const key = keyed ? `\r\nidempotency-key: ${randomUUID()}` : '';
+    socket.write(`${head}${key}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   });
 }
 

@@ -101,6 +101,26 @@ export async function benchManyClients(tables: TableRig, names: string[]): Promi
   report('eight clients on eight tables of one workbook, over one', `${ratio.toFixed(2)}×`, 'at least 2×', ratio >= 2);
 }
 
+/** The same edits with and without an Idempotency-Key, by eight clients on eight tables. */
+export async function benchKeyedEdits(tables: TableRig, names: string[]): Promise<void> {
+  const { rig } = tables;
+  const paths = names.map((name) => ({ path: `${tables.base}/tables/${name}/rows`, rows: 10_000 }));
+  const run = async (keyed: boolean) =>
+    (await runEdits({ url: rig.url, token: rig.token, tables: paths, edits: 4 * editsInARound, keyed })).perSecond;
+  const [bare, keyed]: [number[], number[]] = [[], []];
+  // The first round is not counted: statements are prepared in it.
+  for (let round = 0; round <= rounds; round += 1) {
+    const [first, second] = round % 2 === 0 ? [false, true] : [true, false];
+    for (const each of [first, second]) {
+      const perSecond = await run(each);
+      if (round > 0) (each ? keyed : bare).push(perSecond);
+    }
+  }
+  const ratio = median(keyed) / median(bare);
+  console.log(`  edits a second by eight clients: ${median(bare).toFixed(0)}, ${median(keyed).toFixed(0)} with an Idempotency-Key`);
+  report('edits with an Idempotency-Key, of those without', ratio.toFixed(2), 'at least 0.7', ratio >= 0.7);
+}
+
 interface Statement {
   name?: string;
   text: string;

@@ -1,7 +1,7 @@
 import { acrossAccounts } from '../store/pg/accountScope.ts';
 import { compareInTurn, report, timeMs } from './measure.ts';
 import type { BenchRig } from './services.ts';
-import { benchManyClients, benchRowEdits, benchWideUpsert, warmUp } from './tableEdits.ts';
+import { benchKeyedEdits, benchManyClients, benchRowEdits, benchWideUpsert, warmUp } from './tableEdits.ts';
 import { benchPages, benchQueries } from './tableReads.ts';
 import { post, TableRig } from './tableRig.ts';
 
@@ -33,6 +33,7 @@ async function benchAll(rig: BenchRig): Promise<void> {
   await warmUp(tables, eight);
   await benchRowEdits(tables, names);
   await benchManyClients(tables, eight);
+  await benchKeyedEdits(tables, eight);
   await benchWideUpsert(tables);
 }
 

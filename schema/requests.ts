@@ -1,4 +1,5 @@
 import { boolean, index, integer, jsonb, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import type { EditOutcome } from '../core/table/editOutcome.ts';
 import { at, bytea, count } from './columnTypes.ts';
 
 /** Answers of mutating requests, written in the transaction that makes the change. */
@@ -13,6 +14,8 @@ export const idempotency = pgTable(
     status: integer('status').notNull(),
     headers: jsonb('headers').$type<Record<string, string>>().notNull(),
     body: bytea('body'),
+    /** What an edit gave. Its answer was encrypted before that was known, and is completed with it. */
+    outcome: jsonb('outcome').$type<EditOutcome>(),
     /** Set until the job that gives the answer has ended. */
     jobId: text('job_id'),
     /** That of the workbook, if there is one, when the answer was stored. */

@@ -1,5 +1,6 @@
 import { countAdded } from '../../core/storage/use.ts';
 import type { PreparedEdit } from '../../core/table/edit.ts';
+import { type EditOutcome, foreseeOutcome } from '../../core/table/editOutcome.ts';
 import type { Change, JournalNumbers, WriteAnswer } from '../../store/pg/commit.ts';
 import { type EditedTable, VersionMoved } from '../../store/pg/tableEdits.ts';
 import type { Services } from '../../store/services.ts';
@@ -16,21 +17,13 @@ export interface Edit<Prepared extends Planned> {
   change?(prepared: Prepared): Change<EditedTable>;
 }
 
-export interface EditOutcome {
-  editVersion: number;
-  opId: number;
-  /** The first id given to new rows. */
-  firstRowId: number;
-  /** Names of derived tables that are now outdated. */
-  stale: string[];
-}
-
-/** Edits one table. */
+/** Edits one table. `draft`: the answer may be written before the edit is made, and completed by `completeAnswer`. */
 export async function commitEdit<Prepared extends Planned, Answer>(
   services: Services,
   write: WriteAnswer<Answer>,
   edit: Edit<Prepared>,
   answer: (prepared: Prepared, outcome: EditOutcome) => Answer,
+  { draft = false } = {},
 ): Promise<Answer> {
   const change = edit.change ?? commitPlan;
   return commitEdits(
@@ -40,6 +33,7 @@ export async function commitEdit<Prepared extends Planned, Answer>(
       prepare: async () => [await edit.prepare()],
       change: ([prepared]) => change(prepared as Prepared),
       countTails: ({ tailCount }) => [tailCount],
+      draft: ([prepared]) => (draft ? answer(prepared as Prepared, foreseeOutcome((prepared as Prepared).at.editVersion)) : undefined),
     },
     ([prepared], { editVersion, firstRowId, stale }, numbers) => {
       const { workbookId } = (prepared as Prepared).at.table;
@@ -49,13 +43,15 @@ export async function commitEdit<Prepared extends Planned, Answer>(
 }
 
 /** Edits of tables of one account that are committed together. */
-interface Edits<Prepared extends Planned, Done> {
+interface Edits<Prepared extends Planned, Done, Answer> {
   /** Plans them on the current versions. */
   prepare(): Promise<Prepared[]>;
   /** Runs in the transaction. */
   change(prepared: Prepared[]): Change<Done>;
   /** The log entries that each table has now; null for one that was not edited. */
   countTails(done: Done): (number | null)[];
+  /** The answer as far as it is known before. */
+  draft?(prepared: Prepared[]): Answer | undefined;
 }
 
 /**
@@ -66,7 +62,7 @@ interface Edits<Prepared extends Planned, Done> {
 export async function commitEdits<Prepared extends Planned, Done, Answer>(
   services: Services,
   write: WriteAnswer<Answer>,
-  edits: Edits<Prepared, Done>,
+  edits: Edits<Prepared, Done, Answer>,
   answer: (prepared: Prepared[], done: Done, numbers: Map<string, JournalNumbers>) => Answer,
 ): Promise<Answer> {
   const turns: (() => void)[] = [];
@@ -86,10 +82,14 @@ export async function commitEdits<Prepared extends Planned, Done, Answer>(
       const bytes = prepared.reduce((sum, { plan }) => sum + countAdded(plan), 0);
       let tails: (number | null)[] = [];
       const writing = withRoom(services, first.at.table.accountId, bytes, () =>
-        write(edits.change(prepared), (done, numbers) => {
-          tails = edits.countTails(done);
-          return answer(prepared, done, numbers);
-        }),
+        write(
+          edits.change(prepared),
+          (done, numbers) => {
+            tails = edits.countTails(done);
+            return answer(prepared, done, numbers);
+          },
+          () => edits.draft?.(prepared),
+        ),
       );
       const answered = await writing.catch(async (error: unknown) => {
         if (error instanceof VersionMoved && turns.length === 0) await takeTurns(prepared);

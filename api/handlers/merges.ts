@@ -79,6 +79,7 @@ export function makeMergeHandlers({ services }: ApiParts): Handlers<MergeOperati
           (tx) => closeInTx(tx, conflict, status, current),
           () => ({
             status: 200,
+            policyVersion: workbook.policyVersion,
             body: { ...presentConflict({ ...conflict, ...closed, status, current }), edit_version: null, op_id: null, stale: [] },
           }),
         );
@@ -91,6 +92,7 @@ export function makeMergeHandlers({ services }: ApiParts): Handlers<MergeOperati
         { prepare: () => prepare(services, conflict), change: (prepared) => (tx) => applyResolution(tx, prepared) },
         ({ status, current }, { editVersion, opId, stale }) => ({
           status: 200,
+          policyVersion: workbook.policyVersion,
           body: { ...presentConflict({ ...conflict, ...closed, status, current }), edit_version: editVersion, op_id: opId, stale },
         }),
       );

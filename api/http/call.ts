@@ -32,6 +32,8 @@ interface Headed {
   headers?: Record<string, string>;
   /** What the ETag says: the version that is shown, or all of it. What is left out is taken from the bytes. */
   validator?: Validator | Pick<Validator, 'version'>;
+  /** The policy version of the workbook when what it shows was read. What is left out is taken when the answer is stored. */
+  policyVersion?: number | null;
 }
 
 /** The replies that the contract allows; `raw` if the handler writes the bytes itself. Refusals are thrown. */

@@ -1,10 +1,21 @@
 import type { Principal } from '../../core/access/principal.ts';
 import { DomainError } from '../../core/errors.ts';
 import { mayBeRetried } from '../../core/jobs/endings.ts';
+import { completeAnswer, type EditOutcome } from '../../core/table/editOutcome.ts';
 import { applyStatementChange, type Change, type Tx } from '../../store/pg/commit.ts';
-import type { Orm } from '../../store/pg/database.ts';
-import { type AnswerKey, answerJob, claimKey, findAnswer, type StoredAnswer, saveAnswer } from '../../store/pg/idempotency.ts';
+import type { Database } from '../../store/pg/database.ts';
+import {
+  type AnswerKey,
+  answerJob,
+  claimKey,
+  findAnswer,
+  findAnswerInTx,
+  type ShownUnder,
+  type StoredAnswer,
+  saveAnswer,
+} from '../../store/pg/idempotency.ts';
 import { findJob } from '../../store/pg/jobs.ts';
+import { type KeptDraft, KeyTaken } from '../../store/pg/keepDraft.ts';
 import { deriveKey, seal, sha256, unseal } from '../../store/secrets.ts';
 import type { AnyReply } from './call.ts';
 
@@ -40,6 +51,8 @@ function answerKey(repeatable: Repeatable): AnswerKey {
 
 /** Answers may hold secrets, so they are encrypted with the key itself, of which only a hash is stored. */
 const bodyKey = (repeatable: Repeatable) => deriveKey(repeatable.key, 'idempotent answer');
+/** A key of their own, so that an older process, which does not know that they are to be completed, cannot open them. */
+const draftKey = (repeatable: Repeatable) => deriveKey(repeatable.key, 'idempotent draft');
 
 /** The job that will give the answer. */
 export interface AwaitedJob {
@@ -52,8 +65,8 @@ export interface AwaitedJob {
 export type KeptReply = AnyReply & Pick<StoredAnswer, 'policyVersion'>;
 
 /** The stored answer to the same request, or the job that will give it; null if there is neither. */
-export async function replayAnswer(orm: Orm, repeatable: Repeatable): Promise<KeptReply | AwaitedJob | null> {
-  const stored = await findAnswer(orm, answerKey(repeatable));
+export async function replayAnswer(db: Database, repeatable: Repeatable): Promise<KeptReply | AwaitedJob | null> {
+  const stored = await findAnswer(db, answerKey(repeatable));
   return stored && readAnswer(repeatable, stored);
 }
 
@@ -75,21 +88,30 @@ function readAnswer(repeatable: Repeatable, stored: StoredAnswer): KeptReply | A
     status: stored.status,
     policyVersion: stored.policyVersion,
     headers: { ...headers, 'Idempotency-Replayed': 'true' },
-    ...(stored.body ? { raw: { type: type ?? 'application/json', data: unseal(bodyKey(repeatable), stored.body) } } : {}),
+    ...(stored.body ? { raw: { type: type ?? 'application/json', data: openBody(repeatable, stored.body, stored.outcome) } } : {}),
   };
+}
+
+function openBody(repeatable: Repeatable, body: Buffer, outcome: EditOutcome | null): Buffer {
+  if (!outcome) return unseal(bodyKey(repeatable), body);
+  const draft = JSON.parse(unseal(draftKey(repeatable), body).toString()) as Parameters<typeof completeAnswer>[0];
+  return Buffer.from(JSON.stringify(completeAnswer(draft, outcome)));
+}
+
+export function refuseBusyKey(): DomainError {
+  return new DomainError(
+    'idempotency-in-progress',
+    'A request with this Idempotency-Key is being worked on right now.',
+    'Wait a moment, then send the same request again to get its answer.',
+    { headers: { 'Retry-After': '1' } },
+  );
 }
 
 /** Runs inside the transaction: makes sure that nobody else runs, or has run, the same request. */
 async function claimRepeatable(tx: Tx, repeatable: Repeatable): Promise<KeptReply | AwaitedJob | null> {
-  if (!(await claimKey(tx, answerKey(repeatable)))) {
-    throw new DomainError(
-      'idempotency-in-progress',
-      'A request with this Idempotency-Key is being worked on right now.',
-      'Wait a moment, then send the same request again to get its answer.',
-      { headers: { 'Retry-After': '1' } },
-    );
-  }
-  return replayAnswer(tx.orm, repeatable);
+  if (!(await claimKey(tx, answerKey(repeatable)))) throw refuseBusyKey();
+  const stored = await findAnswerInTx(tx, answerKey(repeatable));
+  return stored && readAnswer(repeatable, stored);
 }
 
 interface FrozenAnswer {
@@ -99,7 +121,7 @@ interface FrozenAnswer {
 }
 
 /** Runs inside the transaction: stores the answer, so that it exists exactly if the effect does. */
-async function keepAnswer(tx: Tx, repeatable: Repeatable, answer: FrozenAnswer): Promise<void> {
+async function keepAnswer(tx: Tx, repeatable: Repeatable, answer: FrozenAnswer, shown: ShownUnder): Promise<void> {
   await saveAnswer(
     tx,
     {
@@ -109,8 +131,23 @@ async function keepAnswer(tx: Tx, repeatable: Repeatable, answer: FrozenAnswer):
       jobId: null,
       expiresAt: new Date(tx.at.getTime() + keptMs),
     },
-    repeatable.workbookId,
+    shown,
   );
+}
+
+/** The same for a change that is one statement: what is stored with it, before its outcome is known. */
+export function draftAnswer(repeatable: Repeatable, reply: AnyReply): KeptDraft {
+  const { status, headers, body } = freezeReply(reply);
+  if (!body || reply.policyVersion === undefined) throw new Error('a draft shows something, and says under which policies it was read');
+  return {
+    ...answerKey(repeatable),
+    requestHash: repeatable.requestHash,
+    status,
+    headers,
+    body: seal(draftKey(repeatable), body),
+    policyVersion: reply.policyVersion,
+    expiresAt: new Date(Date.now() + keptMs),
+  };
 }
 
 /** What stands in place of the status until the job has given the answer. */
@@ -129,14 +166,15 @@ export async function keepJob(tx: Tx, repeatable: Repeatable, { jobId, joined }:
       jobId,
       expiresAt: new Date(tx.at.getTime() + keptMs),
     },
-    repeatable.workbookId,
+    repeatable,
   );
 }
 
 /** Stores the first answer of a job. If another request was quicker, returns that answer instead. */
-export async function settleAnswer(orm: Orm, repeatable: Repeatable, reply: AnyReply): Promise<AnyReply | null> {
-  if (await answerJob(orm, answerKey(repeatable), sealAnswer(repeatable, freezeReply(reply)), repeatable.workbookId)) return null;
-  const before = await replayAnswer(orm, repeatable);
+export async function settleAnswer(db: Database, repeatable: Repeatable, reply: AnyReply): Promise<AnyReply | null> {
+  if (await answerJob(db.orm, answerKey(repeatable), sealAnswer(repeatable, freezeReply(reply)), shownUnder(repeatable, reply)))
+    return null;
+  const before = await replayAnswer(db, repeatable);
   return before && !isJob(before) ? before : null;
 }
 
@@ -144,11 +182,8 @@ function sealAnswer(repeatable: Repeatable, answer: FrozenAnswer): FrozenAnswer 
   return { ...answer, body: answer.body && seal(bodyKey(repeatable), answer.body) };
 }
 
-/** The same request was answered meanwhile. */
-export class AnsweredBefore extends Error {
-  constructor(readonly answer: AnyReply) {
-    super('answered before');
-  }
+function shownUnder({ workbookId }: Repeatable, { policyVersion }: AnyReply): ShownUnder {
+  return policyVersion === undefined ? { workbookId } : { policyVersion };
 }
 
 /** The same request has begun this job already. */
@@ -162,7 +197,7 @@ export class BegunBefore extends Error {
 export function onceOnly<T>(repeatable: Repeatable | null, change: Change<T>): (tx: Tx) => Promise<T> {
   return async (tx) => {
     const before = repeatable && (await claimRepeatable(tx, repeatable));
-    if (before && !isJob(before)) throw new AnsweredBefore(before);
+    if (before && !isJob(before)) throw new KeyTaken();
     const job = before && (await findJob(tx.orm, before.jobId));
     if (before && !(job && mayBeRetried(job))) throw new BegunBefore(before);
     return typeof change === 'function' ? change(tx) : applyStatementChange(tx, change);
@@ -173,7 +208,7 @@ export function onceOnly<T>(repeatable: Repeatable | null, change: Change<T>): (
 export async function keepReply(tx: Tx, repeatable: Repeatable | null, reply: AnyReply): Promise<AnyReply> {
   if (!repeatable) return reply;
   const answer = freezeReply(reply);
-  await keepAnswer(tx, repeatable, answer);
+  await keepAnswer(tx, repeatable, answer, shownUnder(repeatable, reply));
   return {
     status: answer.status,
     headers: reply.headers,

@@ -12,7 +12,9 @@ import { requireName } from '../../core/names.ts';
 import { explainMemoryError } from '../../store/duckdb/engine.ts';
 import { explainAway } from '../../store/explainAway.ts';
 import { inAccounts } from '../../store/pg/accountScope.ts';
-import { type Actor, type Change, commit, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
+import { type Actor, type Change, commit, commitWithDraft, type JournalNumbers, type Tx } from '../../store/pg/commit.ts';
+import { findPolicyVersion } from '../../store/pg/idempotency.ts';
+import { KeyTaken } from '../../store/pg/keepDraft.ts';
 import type { Services } from '../../store/services.ts';
 import { withWorkMemory } from '../../store/workMemory.ts';
 import { type ReadBody, readBody } from './body.ts';
@@ -23,15 +25,16 @@ import { markKnown } from './connectionLimit.ts';
 import { type Contract, formType, type Operation, type OperationId } from './contract.ts';
 import { type SentFile, saveBody } from './form.ts';
 import {
-  AnsweredBefore,
   type AwaitedJob,
   BegunBefore,
   describeRepeatable,
+  draftAnswer,
   isJob,
   keepJob,
   keepReply,
   onceOnly,
   type Repeatable,
+  refuseBusyKey,
   replayAnswer,
   settleAnswer,
 } from './idempotency.ts';
@@ -182,7 +185,10 @@ export async function answerRequest<Id extends OperationId>(
           print: body?.print,
           workbookId: (params.workbook_id as string | undefined) ?? null,
         });
-  const replay = () => replayReadable(parts, trace.principal, repeatable, { params, body: body?.value });
+  const replay = () =>
+    replayReadable(parts, trace.principal, repeatable, { params, body: body?.value }).catch((failure: unknown) => {
+      throw explainAway(failure);
+    });
   const call = async (answered: AnyReply | null) =>
     (await handler(makeCall<Id>(parts, ctx, trace, { params, query, type, body, sent, repeatable, answered }))) as AnyReply;
   // A file that was sent is not kept, but made again under the same headers.
@@ -192,12 +198,14 @@ export async function answerRequest<Id extends OperationId>(
     const before = await replay();
     return before ? await repeat(before) : await call(null);
   } catch (error) {
-    if (error instanceof AnsweredBefore) return repeat(error.answer);
+    if (error instanceof KeyTaken) {
+      const since = await replay();
+      if (since) return repeat(since);
+      throw refuseBusyKey();
+    }
     if (error instanceof DomainError && error.code !== 'unavailable') {
       // It may be caused by the same request, sent twice at once: the other one changed the version or deleted the table.
-      const since = await replay().catch((failure: unknown) => {
-        throw explainAway(failure);
-      });
+      const since = await replay();
       if (since && !isFile(operation)) return since;
     }
     throw explainMemoryError(explainAway(error));
@@ -219,7 +227,7 @@ async function replayReadable(
   repeatable: Repeatable | null,
   named: NamedThings,
 ): Promise<AnyReply | null> {
-  const before = repeatable?.scope && (await replayAnswer(parts.services.db.orm, repeatable));
+  const before = repeatable?.scope && (await replayAnswer(parts.services.db, repeatable));
   if (!before || isJob(before)) return null;
   // Without a body there is nothing to read: the answer to a deletion is repeated though the thing is gone.
   if (before.raw && principal) await requireReplayable(parts.services, principal, before.policyVersion, named);
@@ -268,7 +276,16 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Incoming, trace:
   };
   const writeAs =
     (who: Actor) =>
-    async <T>(change: Change<T>, answer: (result: T, numbers: Numbers) => AnyReply): Promise<AnyReply> => {
+    async <T>(
+      change: Change<T>,
+      answer: (result: T, numbers: Numbers) => AnyReply,
+      makeDraft?: () => AnyReply | undefined,
+    ): Promise<AnyReply> => {
+      const draft = repeatable && typeof change !== 'function' ? makeDraft?.() : undefined;
+      if (repeatable && draft && typeof change !== 'function') {
+        const { result, numbers } = await commitWithDraft(parts.services, who, change, draftAnswer(repeatable, draft));
+        return answer(result, numbers);
+      }
       if (repeatable)
         return commit(parts.services, who, onceOnly(repeatable, change), (result, numbers, tx) =>
           keepReply(tx, repeatable, answer(result, numbers)),
@@ -314,7 +331,9 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Incoming, trace:
       if (repeatable) repeatable.scope = scope;
     },
     actor,
-    write: <T>(change: Change<T>, answer: (result: T, numbers: Numbers) => AnyReply) => writeAs(actor())(change, answer),
+    get write() {
+      return writeAs(actor());
+    },
     writeAs,
     get file(): SentFile {
       if (input.body?.file) return input.body.file;
@@ -346,12 +365,14 @@ function makeCall<Id extends OperationId>(parts: ApiParts, ctx: Incoming, trace:
       else if ('job' in begun) await startJobs(parts.services, begun.job.userId);
       const jobId = 'job' in begun ? begun.job.id : begun.jobId;
       const job = await awaitOrAnnounce(parts.services, jobId, wait.async ? { patienceMs: 0 } : { isReady: wait.isReady });
+      // Before what the answer shows is read: it is repeated only while that holds.
+      const policyVersion = repeatable && (await findPolicyVersion(parts.services.db.orm, repeatable.workbookId));
       const reply: AnyReply =
         job && !wait.async && (job.status === 'succeeded' || wait.isReady?.(job))
           ? ((await wait.answer(job, begun.joined ?? false)) as AnyReply)
           : { status: 202, headers: { Location: `/api/v1/jobs/${jobId}` }, body: { job_id: jobId } };
       if (!repeatable) return reply;
-      return (await settleAnswer(parts.services.db.orm, repeatable, reply)) ?? reply;
+      return (await settleAnswer(parts.services.db, repeatable, { ...reply, policyVersion })) ?? reply;
     },
   };
   return call as unknown as Call<Id>;

@@ -1,6 +1,6 @@
 import type { BreakingChange } from '../../activities/columns/openColumn.ts';
-import type { EditOutcome } from '../../activities/tables/commitEdit.ts';
 import { numberRows, type PreparedEdit } from '../../core/table/edit.ts';
+import type { EditOutcome } from '../../core/table/editOutcome.ts';
 import type { components } from '../../schema/contract.ts';
 
 type Schemas = components['schemas'];
@@ -15,7 +15,7 @@ export function presentUpsert({ plan, rowIds }: PreparedEdit, outcome: EditOutco
     ...presentOutcome(outcome),
     inserted: plan.inserted,
     updated: plan.updated,
-    row_ids: numberRows(rowIds, outcome.firstRowId),
+    row_ids: outcome.firstRowId === null ? rowIds : numberRows(rowIds, outcome.firstRowId),
   };
 }
 

@@ -6,6 +6,7 @@ import { opKinds } from '../../core/journal/opKinds.ts';
 import type { HmacPads } from '../secrets.ts';
 import { addAccount } from './accountScope.ts';
 import { bindOrm, type Database, explainDatabaseError, type Orm, timeouts } from './database.ts';
+import { explainKeyError, type KeptDraft, keepDraft } from './keepDraft.ts';
 import { flushSql, sendTogether } from './sendTogether.ts';
 
 /** Who made a change, as the journal records it. */
@@ -46,6 +47,8 @@ export interface StatementChange<T> {
   explain(error: unknown): unknown;
   /** A column of the statement's result with further events, which only the database can know. */
   eventsFrom?: string;
+  /** SQL: what completes a draft of its answer, a JSON object made of what it has `changed` and the journal has `noted`. */
+  outcome?: string;
 }
 
 type Steps<T> = (tx: Tx) => Promise<T>;
@@ -68,10 +71,14 @@ export interface Committed<T> {
   numbers: Map<string, JournalNumbers>;
 }
 
-/** Commits a change and makes the answer in the same transaction, so that it can be stored for repeated requests. */
+/**
+ * Commits a change and makes the answer in the same transaction, so that it can be stored for repeated requests. Where a draft of
+ * the answer can be given before, a change that is one statement stores that, together with its outcome.
+ */
 export type WriteAnswer<Answer> = <T>(
   change: Change<T>,
   answer: (result: T, numbers: Map<string, JournalNumbers>) => Answer,
+  draft?: () => Answer | undefined,
 ) => Promise<Answer>;
 
 type Finish<T, R> = (result: T, numbers: Map<string, JournalNumbers>, tx: Tx) => Promise<R>;
@@ -90,7 +97,17 @@ export async function commit<T, R>(
   change: Change<T>,
   finish?: Finish<T, R>,
 ): Promise<R | Committed<T>> {
-  return typeof change === 'function' ? commitSteps(committer, actor, change, finish) : commitStatement(committer, actor, change);
+  return typeof change === 'function' ? commitSteps(committer, actor, change, finish) : commitStatement(committer, actor, change, null);
+}
+
+/** Commits a change together with a draft of its answer. Fails with `KeyTaken` if the same request was answered meanwhile. */
+export function commitWithDraft<T>(
+  committer: Committer,
+  actor: Actor,
+  change: StatementChange<T>,
+  draft: KeptDraft,
+): Promise<Committed<T>> {
+  return commitStatement(committer, actor, change, draft);
 }
 
 /** Runs a change that is one statement as a step of a larger one. */
@@ -104,7 +121,12 @@ export async function applyStatementChange<T>(tx: Tx, change: StatementChange<T>
   return change.read(row);
 }
 
-async function commitStatement<T>(committer: Committer, actor: Actor, change: StatementChange<T>): Promise<Committed<T>> {
+async function commitStatement<T>(
+  committer: Committer,
+  actor: Actor,
+  change: StatementChange<T>,
+  draft: KeptDraft | null,
+): Promise<Committed<T>> {
   const { db } = committer;
   const at = new Date();
   const { name, text, values } = change.statement(at);
@@ -113,18 +135,20 @@ async function commitStatement<T>(committer: Committer, actor: Actor, change: St
   if (change.eventsFrom) places[eventsPlace] = `${places[eventsPlace]}::jsonb || changed.${change.eventsFrom}`;
   // All changes of a workbook wait for its journal's head, so it is locked last. The CASE makes `svc_journal` run after the change.
   const [scope, ...others] = places;
+  const kept = draft && keepDraft(draft, change.outcome ?? "'{}'", values.length + journal.length);
   try {
     const { rows } = await db.sendBatched(db.pool.accounts(), change.scope, {
-      name: `${name}_commit`,
+      name: kept ? `${name}_commit_once` : `${name}_commit`,
       text: `WITH changed AS MATERIALIZED (${text})
              SELECT changed.*, noted.*, set_config('synchronous_commit', 'off', true) AS unflushed
-             FROM changed CROSS JOIN LATERAL svc_journal(CASE WHEN changed IS NULL THEN NULL ELSE ${scope} END, ${others.join(', ')}) AS noted`,
-      values: [...values, ...journal],
+             FROM changed CROSS JOIN LATERAL svc_journal(CASE WHEN changed IS NULL THEN NULL ELSE ${scope} END, ${others.join(', ')}) AS noted
+             ${kept?.join ?? ''}`,
+      values: [...values, ...journal, ...(kept?.values ?? [])],
     });
     const row = rows[0] as Record<string, string>;
     return { result: change.read(row), numbers: new Map([[change.scope, readNumbers(row)]]) };
   } catch (error) {
-    throw explainDatabaseError(change.explain(error));
+    throw explainDatabaseError(change.explain(explainKeyError(error)));
   }
 }
 

@@ -1,7 +1,10 @@
 import { and, eq, gt, isNotNull, sql } from 'drizzle-orm';
 import { idempotency, workbooks } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';
-import type { Orm } from './database.ts';
+import type { Database, Orm } from './database.ts';
+import { lockOf } from './keepDraft.ts';
+import type { Lookup } from './lookups.ts';
+import { selectColumns } from './selectColumns.ts';
 
 export type StoredAnswer = typeof idempotency.$inferSelect;
 
@@ -13,28 +16,50 @@ export interface AnswerKey {
 const matches = (key: AnswerKey) =>
   and(eq(idempotency.scope, key.scope), eq(idempotency.keyHash, key.keyHash), gt(idempotency.expiresAt, sql`now()`));
 
-export async function findAnswer(orm: Orm, key: AnswerKey): Promise<StoredAnswer | null> {
-  const [row] = await orm.select().from(idempotency).where(matches(key));
+/** By scope and hash. The hash is decoded in a subquery, because row security lets only plain equality use the index. */
+const answerOf: Lookup<StoredAnswer> = {
+  name: 'kept_answer',
+  text: `SELECT k.n, ${selectColumns(idempotency, 'i')}
+         FROM (SELECT a, decode(b, 'hex') AS hash, n FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n) OFFSET 0) AS k
+         JOIN idempotency i ON i.scope = k.a AND i.key_hash = k.hash AND i.expires_at > now()`,
+};
+
+export async function findAnswer(db: Database, key: AnswerKey): Promise<StoredAnswer | null> {
+  return db.lookUpInAccounts(answerOf, key.scope, key.keyHash.toString('hex'));
+}
+
+/** Runs inside the transaction, and so sees what the last holder of the key has written. */
+export async function findAnswerInTx(tx: Tx, key: AnswerKey): Promise<StoredAnswer | null> {
+  const [row] = await tx.orm.select().from(idempotency).where(matches(key));
   return row ?? null;
 }
 
 /** Locks a key until the transaction ends. Returns false if another transaction holds it. */
 export async function claimKey(tx: Tx, key: AnswerKey): Promise<boolean> {
-  const lock = key.keyHash.readBigInt64BE(0);
   const { rows } = await tx.client.query<{ mine: boolean }>('SELECT pg_try_advisory_xact_lock(hashtextextended($1, $2)) AS mine', [
     key.scope,
-    lock.toString(),
+    lockOf(key.keyHash),
   ]);
   return rows[0]?.mine ?? false;
 }
 
-/** What decides whether the answer may be shown again. */
 const policyVersionOf = (workbookId: string | null) =>
   sql<number | null>`(SELECT ${workbooks.policyVersion} FROM ${workbooks} WHERE ${workbooks.id} = ${workbookId})`;
 
+export async function findPolicyVersion(orm: Orm, workbookId: string | null): Promise<number | null> {
+  if (workbookId === null) return null;
+  const [row] = await orm.select({ version: workbooks.policyVersion }).from(workbooks).where(eq(workbooks.id, workbookId));
+  return row?.version ?? null;
+}
+
+/** What decides whether an answer may be shown again: the version under which it was read, or that of the workbook now. */
+export type ShownUnder = { policyVersion: number | null } | { workbookId: string | null };
+
+const versionOf = (shown: ShownUnder) => ('policyVersion' in shown ? shown.policyVersion : policyVersionOf(shown.workbookId));
+
 /** Overwrites an expired answer that was not deleted yet. */
-export async function saveAnswer(tx: Tx, given: typeof idempotency.$inferInsert, workbookId: string | null): Promise<void> {
-  const answer = { ...given, policyVersion: policyVersionOf(workbookId) };
+export async function saveAnswer(tx: Tx, given: typeof idempotency.$inferInsert, shown: ShownUnder): Promise<void> {
+  const answer = { ...given, outcome: null, policyVersion: versionOf(shown) };
   const { scope: _scope, keyHash: _keyHash, ...fields } = answer;
   await tx.orm
     .insert(idempotency)
@@ -47,11 +72,11 @@ export async function answerJob(
   orm: Orm,
   key: AnswerKey,
   answer: Pick<StoredAnswer, 'status' | 'headers' | 'body'>,
-  workbookId: string | null,
+  shown: ShownUnder,
 ): Promise<boolean> {
   const rows = await orm
     .update(idempotency)
-    .set({ ...answer, jobId: null, policyVersion: policyVersionOf(workbookId) })
+    .set({ ...answer, jobId: null, policyVersion: versionOf(shown) })
     .where(and(matches(key), isNotNull(idempotency.jobId)))
     .returning({ scope: idempotency.scope });
   return rows.length > 0;

@@ -68,6 +68,7 @@ export function editTable(edit: TableEdit, scope: string, notes: Notes): Stateme
       stale: row.stale as unknown as string[],
     }),
     eventsFrom: 'stale_events',
+    outcome: `jsonb_build_object('editVersion', changed.edit_version, 'opId', noted.first_op, 'firstRowId', changed.first_row_id, 'stale', changed.stale)`,
     explain: (error) => ((error as { code?: string }).code === movedOn ? new VersionMoved() : error),
   };
 }

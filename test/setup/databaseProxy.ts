@@ -3,8 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 /** Between the API and PostgreSQL, to lose answers at a chosen moment. */
 export interface DatabaseProxy {
   url: string;
-  /** From now on PostgreSQL carries out what is committed, but nobody hears of it any more. */
-  swallowCommits(): void;
+  /** From now on PostgreSQL carries out what is committed, but nobody hears of it any more. `mark`: what a commit holds. */
+  swallowCommits(mark?: string): void;
   /** How many commits nobody has heard of. */
   swallowed(): number;
   passAll(): void;
@@ -14,7 +14,7 @@ export interface DatabaseProxy {
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
-  let swallowing = false;
+  let swallowing: string | null = null;
   let swallowed = 0;
   const server = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
@@ -32,7 +32,7 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       });
     }
     client.on('data', (bytes) => {
-      if (swallowing && bytes.includes('COMMIT;')) {
+      if (swallowing !== null && bytes.includes(swallowing)) {
         deaf = true;
         swallowed += 1;
       }
@@ -48,12 +48,12 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
   return {
     url: url.href,
-    swallowCommits() {
-      swallowing = true;
+    swallowCommits(mark = 'COMMIT;') {
+      swallowing = mark;
     },
     swallowed: () => swallowed,
     passAll() {
-      swallowing = false;
+      swallowing = null;
     },
     stop: () =>
       new Promise((done) => {
