@@ -39,7 +39,7 @@ export const billingProfiles = pgTable(
     providerReads: integer('provider_reads').notNull().default(0),
     updatedAt: at('updated_at').notNull(),
   },
-  (t) => [index('billing_profiles_customer').on(t.customerId)],
+  (t) => [index('billing_profiles_customer').on(t.customerId), index('billing_profiles_shares').on(t.sharesWith)],
 );
 
 /** Pages of the embedded provider that somebody was sent to. */
@@ -65,6 +65,7 @@ export const billingSessions = pgTable(
   },
   (t) => [
     index('billing_sessions_expiry').on(t.expiresAt),
+    index('billing_sessions_account').on(t.accountId),
     check(
       'billing_sessions_order',
       sql`(kind = 'subscription') = (plan IS NOT NULL AND "interval" IS NOT NULL) AND (kind = 'topup') = (pack IS NOT NULL)`,
@@ -102,7 +103,7 @@ export const billingEvents = pgTable(
       .references(() => accounts.id),
     at: at('at').notNull(),
   },
-  (t) => [index('billing_events_at').on(t.at)],
+  (t) => [index('billing_events_at').on(t.at), index('billing_events_account').on(t.accountId)],
 );
 
 /**

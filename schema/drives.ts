@@ -1,4 +1,4 @@
-import { pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
+import { index, pgTable, primaryKey, text } from 'drizzle-orm/pg-core';
 import { at, bytea } from './columnTypes.ts';
 import { accounts, users } from './identity.ts';
 
@@ -21,5 +21,5 @@ export const driveGrants = pgTable(
     authorizedAt: at('authorized_at').notNull(),
     updatedAt: at('updated_at').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.userId, t.accountId, t.provider] })],
+  (t) => [primaryKey({ columns: [t.userId, t.accountId, t.provider] }), index('drive_grants_account').on(t.accountId)],
 );

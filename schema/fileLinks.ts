@@ -61,5 +61,5 @@ export const fileLinkVersions = pgTable(
       .notNull()
       .references(() => snapshots.id),
   },
-  (t) => [primaryKey({ columns: [t.linkId, t.n] })],
+  (t) => [primaryKey({ columns: [t.linkId, t.n] }), index('file_link_versions_snapshot').on(t.snapshotId)],
 );

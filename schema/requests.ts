@@ -75,7 +75,11 @@ export const mcpSessions = pgTable(
     createdAt: at('created_at').notNull().defaultNow(),
     usedAt: at('used_at').notNull().defaultNow(),
   },
-  (t) => [index('mcp_sessions_credential').on(t.credentialId, t.usedAt), index('mcp_sessions_used').on(t.usedAt)],
+  (t) => [
+    index('mcp_sessions_credential').on(t.credentialId, t.usedAt),
+    index('mcp_sessions_used').on(t.usedAt),
+    index('mcp_sessions_account').on(t.accountId),
+  ],
 );
 
 /** Answers that were sent as a stream, for clients whose connection broke meanwhile. Kept for some minutes. */

@@ -200,7 +200,7 @@ export const namedVersions = pgTable(
     userId: text('user_id'),
     createdAt: at('created_at').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.workbookId, t.label] })],
+  (t) => [primaryKey({ columns: [t.workbookId, t.label] }), index('named_versions_snapshot').on(t.snapshotId)],
 );
 
 /** A table that a query has read. */
@@ -234,7 +234,11 @@ export const results = pgTable(
     createdAt: at('created_at').notNull(),
     expiresAt: at('expires_at').notNull(),
   },
-  (t) => [index('results_expiry').on(t.expiresAt), index('results_account').on(t.accountId, t.expiresAt)],
+  (t) => [
+    index('results_expiry').on(t.expiresAt),
+    index('results_account').on(t.accountId, t.expiresAt),
+    index('results_workbook').on(t.workbookId),
+  ],
 );
 
 /** Blobs that nothing referred to at the last check. They are deleted if that is still so a day later. */
@@ -305,6 +309,7 @@ export const conflicts = pgTable(
   (t) => [
     index('conflicts_workbook').on(t.workbookId, t.id),
     index('conflicts_status').on(t.workbookId, t.status, t.id),
+    index('conflicts_table').on(t.tableId),
     index('conflicts_open_override').on(t.tableId).where(sql`kind = 'stale_override' AND status = 'open'`),
   ],
 );

@@ -36,6 +36,7 @@ export const transforms = pgTable(
   (t) => [
     uniqueIndex('transforms_name').on(t.workbookId, t.nameKey).where(sql`deleted_at IS NULL`),
     index('transforms_output').on(t.outputId),
+    index('transforms_workbook').on(t.workbookId),
   ],
 );
 

@@ -34,7 +34,11 @@ export const webhooks = pgTable(
     attendedUntil: at('attended_until'),
     createdAt: at('created_at').notNull(),
   },
-  (t) => [index('webhooks_user').on(t.userId, t.id), index('webhooks_wanted').on(t.wantedAt).where(sql`wanted_at IS NOT NULL`)],
+  (t) => [
+    index('webhooks_user').on(t.userId, t.id),
+    index('webhooks_account').on(t.accountId),
+    index('webhooks_wanted').on(t.wantedAt).where(sql`wanted_at IS NOT NULL`),
+  ],
 );
 
 /** Events on their way to a webhook, and what became of them. Kept for 30 days. */
@@ -72,5 +76,6 @@ export const deliveries = pgTable(
     index('deliveries_webhook').on(t.webhookId, t.id),
     index('deliveries_pending').on(t.webhookId, t.scope, t.position).where(sql`status = 'pending'`),
     index('deliveries_age').on(t.createdAt),
+    index('deliveries_scope').on(t.scope),
   ],
 );

@@ -23,8 +23,10 @@ export async function lockClosedAccount(tx: Tx, accountId: string): Promise<void
 /** Ends keys and tokens, and removes what else lets somebody in or sets something off. */
 export async function revokeAccess(tx: Tx, accountId: string): Promise<void> {
   await tx.client.query('UPDATE credentials SET revoked_at = $2 WHERE account_id = $1 AND revoked_at IS NULL', [accountId, tx.at]);
-  await tx.client.query('UPDATE file_links SET next_look_at = NULL WHERE account_id = $1 AND next_look_at IS NOT NULL', [accountId]);
-  for (const table of ['uploads', 'mcp_sessions', 'drive_grants', 'billing_sessions'])
+  const ofWorkbooks = 'workbook_id IN (SELECT id FROM workbooks WHERE account_id = $1)';
+  await tx.client.query(`UPDATE file_links SET next_look_at = NULL WHERE ${ofWorkbooks} AND next_look_at IS NOT NULL`, [accountId]);
+  await tx.client.query(`DELETE FROM uploads WHERE ${ofWorkbooks}`, [accountId]);
+  for (const table of ['mcp_sessions', 'drive_grants', 'billing_sessions'])
     await tx.client.query(`DELETE FROM ${table} WHERE account_id = $1`, [accountId]);
 }
 

@@ -102,8 +102,9 @@ export async function hasMovement(tx: Tx, accountId: string, key: string): Promi
 /** What is neither spent nor expired, in every lot. Call it after locking the books. */
 export async function listRemainingCredits(tx: Tx, accountId: string): Promise<RemainingCredits[]> {
   const { rows } = await tx.client.query<RemainingCredits>(
-    `SELECT DISTINCT ON (bucket, source, ends) source, ends, bucket, balance AS amount FROM credit_entries
-     WHERE account_id = $1 AND bucket IN ('available', 'reserved') ORDER BY bucket, source, ends, seq DESC`,
+    `SELECT lot.source, lot.ends, each.bucket, each.amount FROM ${lotsOf('$1')}, LATERAL (VALUES
+       ('available', ${balanceOf('$1', 'available')}), ('reserved', ${balanceOf('$1', 'reserved')})) AS each(bucket, amount)
+     ORDER BY each.bucket, lot.source, lot.ends`,
     [accountId],
   );
   return rows;
@@ -131,12 +132,23 @@ export async function insertMovements(tx: Tx, planned: AccountMovements[]): Prom
   // A trigger sets the number and the balance.
   const unnumbered = { seq: 0, balance: 0 };
   const entries = moved.flatMap(({ accountId, key, at, shifts }) =>
-    shifts.flatMap(({ source, ends, from, to, amount }) => [
-      { accountId, key, at, source, ends, bucket: from, amount: -amount, ...unnumbered },
-      { accountId, key, at, source, ends, bucket: to, amount, ...unnumbered },
-    ]),
+    listAmounts(shifts).map((part) => ({ accountId, key, at, ...part, ...unnumbered })),
   );
   await tx.orm.insert(creditEntries).values(entries);
+}
+
+/** One for each bucket of a lot, also if several shifts are about it. */
+function listAmounts(shifts: Movement['shifts']) {
+  const parts = shifts.flatMap(({ source, ends, from, to, amount }) => [
+    { source, ends, bucket: from, amount: -amount },
+    { source, ends, bucket: to, amount },
+  ]);
+  const amounts = new Map<string, (typeof parts)[number]>();
+  for (const part of parts) {
+    const name = `${part.source} ${part.ends} ${part.bucket}`;
+    amounts.set(name, { ...part, amount: part.amount + (amounts.get(name)?.amount ?? 0) });
+  }
+  return [...amounts.values()];
 }
 
 /** Open reservations whose jobs are over or gone. Those younger than an hour are left out: their job may be about to close them. */
@@ -146,6 +158,8 @@ export async function listStuckReservations(pool: pg.Pool): Promise<{ accountId:
      WHERE m.kind = 'reserve' AND m.at < now() - interval '1 hour'
        AND NOT EXISTS (SELECT 1 FROM credit_movements c WHERE c.account_id = m.account_id AND c.key = $1 || m.ref)
        AND NOT EXISTS (SELECT 1 FROM jobs j WHERE j.id = m.ref AND j.finished_at IS NULL)
+       -- With an account that is deleted, what its jobs held is forfeited.
+       AND NOT EXISTS (SELECT 1 FROM accounts a WHERE a.id = m.account_id AND a.deleted_at IS NOT NULL)
      ORDER BY m.at LIMIT 1000`,
     [closeKey('')],
   );

@@ -1,9 +1,12 @@
 import type pg from 'pg';
+import { forfeitKey } from '../../core/credits/planForfeit.ts';
 import type { BlobStore } from '../blobs/blobStore.ts';
 import { workbookPrefix } from '../blobs/keys.ts';
 import { repeatInBatches } from './repeatInBatches.ts';
 
 const batchRows = 20_000;
+/** A movement has two entries or more, and all of them are checked. */
+const batchMovements = 4_000;
 
 type Part = [table: string, condition: string];
 
@@ -78,7 +81,7 @@ const accountParts: Part[] = [
   ['workspaces', 'account_id = $1'],
   ['job_drafts', 'job_id IN (SELECT id FROM jobs WHERE account_id = $1)'],
   ['jobs', 'account_id = $1'],
-  ['mcp_events', 'account_id = $1'],
+  ['mcp_events', 'session_hash IN (SELECT id_hash FROM mcp_sessions WHERE account_id = $1)'],
   ['mcp_sessions', 'account_id = $1'],
   ['deliveries', 'webhook_id IN (SELECT id FROM webhooks WHERE account_id = $1)'],
   ['webhooks', 'account_id = $1'],
@@ -97,9 +100,17 @@ const accountParts: Part[] = [
   ['garbage_blobs', "starts_with(key, $1 || '/')"],
 ];
 
-/** Removes the rows of an account without workbooks, in batches. Only in the transaction that removes the account none follow. */
+/**
+ * Removes the rows of an account without workbooks, in batches. Only in the transaction that removes the account none follow. Of the
+ * credit books the last movement stays until then: it tells what was forfeited.
+ */
 export async function purgeAccountRows(pool: pg.Pool, accountId: string, onBatch: () => void): Promise<void> {
   for (const part of [...accountParts, ...journalParts]) await deleteInBatches(pool, part, accountId, onBatch);
+  for (let removed = batchMovements; removed === batchMovements; onBatch()) {
+    const shorten = 'SELECT svc_shorten_books($1, $2, $3) AS removed';
+    const { rows } = await pool.query<{ removed: number }>(shorten, [accountId, forfeitKey, batchMovements]);
+    removed = rows[0]?.removed ?? 0;
+  }
 }
 
 /** Runs inside a transaction that has locked the account: the last rows, the credit books, and the account itself. */
@@ -118,7 +129,8 @@ export async function purgeWebhook(pool: pg.Pool, webhookId: string, onBatch: ()
 
 /** Deliveries of what happened in an account, to webhooks of other accounts. Run it across accounts. */
 export async function purgeDeliveriesAbout(pool: pg.Pool, accountId: string, onBatch: () => void): Promise<void> {
-  await deleteInBatches(pool, ['deliveries', 'scope IN (SELECT scope FROM heads WHERE account_id = $1)'], accountId, onBatch);
+  const scopes = 'SELECT id FROM workbooks WHERE account_id = $1 UNION ALL SELECT $1';
+  await deleteInBatches(pool, ['deliveries', `scope IN (${scopes})`], accountId, onBatch);
 }
 
 /** Changes that are being written wait for the head of the journal, or are waited for; after this there can be none. */

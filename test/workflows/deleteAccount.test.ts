@@ -1,31 +1,24 @@
 import { utimes, writeFile } from 'node:fs/promises';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { afterAll, describe, expect, it } from 'vitest';
-import { deleteWorkbooks } from '../../activities/accounts/deleteWorkbooks.ts';
-import { endAccountWork } from '../../activities/accounts/endAccountWork.ts';
-import { forfeitCredits } from '../../activities/accounts/forfeitCredits.ts';
-import { removeAccount } from '../../activities/accounts/removeAccount.ts';
 import { resumeDeletion } from '../../activities/accounts/resumeDeletion.ts';
-import { revokeAccess } from '../../activities/accounts/revokeAccess.ts';
-import type { ActivityContext } from '../../activities/activityContext.ts';
 import { purchaseCredits } from '../../activities/credits/purchaseCredits.ts';
 import { sweepJobs } from '../../activities/jobs/sweepJobs.ts';
 import { collectBlobs } from '../../activities/maintenance/collectGarbage.ts';
 import { startWorker } from '../../activities/worker.ts';
-import { scopes } from '../../core/access/scopes.ts';
 import type { Service } from '../../store/lifecycle.ts';
 import { inAccount } from '../../store/pg/accountScope.ts';
 import { commit } from '../../store/pg/commit.ts';
-import type { Services } from '../../store/services.ts';
 import { makeForm } from '../contract/forms.ts';
 import { holdDraft } from '../ingest/hold.ts';
-import { type ApiClient, ok, type Person, refused, startTestApi } from '../setup/api.ts';
+import { ok, type Person, refused, startTestApi } from '../setup/api.ts';
 import { makeChart } from '../setup/charts.ts';
-import { makeAccount, makeWorkbook, makeWorkspace, mintKey, mintToken } from '../setup/credentials.ts';
+import { makeWorkbook, mintToken } from '../setup/credentials.ts';
 import { setPolicy, tagColumn } from '../setup/governance.ts';
-import { fillTables, listCatalog, nobodysTables } from '../setup/rowsOfAccount.ts';
-import { editRows, makeTable } from '../setup/tables.ts';
+import { listCatalog, nobodysTables } from '../setup/rowsOfAccount.ts';
+import { editRows } from '../setup/tables.ts';
 import { startReceiver } from '../webhooks/receiver.ts';
+import { openDeletions, type Place, quiet } from './deletions.ts';
 import { keepHistory, replayHistory } from './replay.ts';
 
 Runtime.install({ logger: new DefaultLogger('ERROR', () => {}), telemetryOptions: { logging: { filter: 'OFF' } } });
@@ -46,76 +39,11 @@ const rest = async () => {
   worker = null;
 };
 
+const { makePlace, askFor, readJob, waitFor, findTraces, listIds, listBlobs, fill, expectGone } = openDeletions(api);
 const base = '/api/v1/workbooks/{workbook_id}' as const;
-const quiet: ActivityContext = { heartbeat() {} };
-
-interface Place {
-  name: string;
-  accountId: string;
-  workspaceId: string;
-  workbookId: string;
-  key: string;
-  client: ApiClient;
-}
-
-/** A developer account with a workspace, a workbook with a table, and a key. */
-async function makePlace(owner: Person, name: string): Promise<Place> {
-  const accountId = await makeAccount(owner.client, name);
-  const workspaceId = await makeWorkspace(owner.client, 'Team', accountId);
-  const workbookId = await makeWorkbook(owner.client, 'Book', workspaceId);
-  await makeTable(owner.client, workbookId, '表', [{ name: 'a', type: 'BIGINT' }], [{ a: 1 }, { a: 2 }]);
-  const key = (await mintKey(owner.client, { account_id: accountId, scopes: [...scopes] })).text;
-  return { name, accountId, workspaceId, workbookId, key, client: api.as(key) };
-}
-
-const askFor = (owner: Person, { accountId, name }: { accountId: string; name: string }, key?: string) =>
-  owner.client.POST('/api/control/account/delete', {
-    params: { header: key ? { 'Idempotency-Key': key } : {} },
-    body: { account_id: accountId, confirm: name },
-  });
-const readJob = async (owner: Person, id: string) =>
-  ok(await owner.client.GET('/api/v1/jobs/{job_id}', { params: { path: { job_id: id } } }));
-async function waitFor(owner: Person, jobId: string) {
-  await expect.poll(async () => (await readJob(owner, jobId)).finished_at !== null, { timeout: 120_000 }).toBe(true);
-  return readJob(owner, jobId);
-}
 async function remove(owner: Person, place: Place) {
   const { job_id } = ok(await askFor(owner, place));
   return waitFor(owner, job_id);
-}
-
-/** Everything that the service keeps, by table: rows that name one of these ids. */
-async function findTraces(ids: string[]): Promise<Record<string, string[]>> {
-  const found: Record<string, string[]> = {};
-  for (const table of (await listCatalog(api.sql)).keys()) {
-    if (nobodysTables.has(table)) continue;
-    const { rows } = await api.sql.query<{ text: string }>(`SELECT t::text AS text FROM ${table} t WHERE t::text ~ $1`, [ids.join('|')]);
-    if (rows.length > 0) found[table] = rows.map(({ text }) => text);
-  }
-  return found;
-}
-
-/** The account, and all that has an id in it. */
-async function listIds(accountId: string): Promise<string[]> {
-  const ids = [accountId];
-  for (const table of ['workspaces', 'workbooks', 'tables', 'credentials', 'webhooks', 'sources', 'jobs']) {
-    const { rows } = await api.sql.query<{ id: string }>(`SELECT id FROM ${table} WHERE account_id = $1`, [accountId]);
-    ids.push(...rows.map(({ id }) => id));
-  }
-  return ids;
-}
-
-async function listBlobs(accountId: string): Promise<string[]> {
-  const keys: string[] = [];
-  for await (const { key } of own.blobs.list(accountId)) keys.push(key);
-  return keys;
-}
-
-/** A row in every table, of which none changes by itself. */
-async function fill(accountId: string): Promise<void> {
-  await fillTables(api.sql, accountId);
-  await api.sql.query("UPDATE jobs SET status = 'succeeded', finished_at = now() WHERE id = $1", [`jobs_of_${accountId}`]);
-  await api.sql.query("UPDATE outbox SET position = nextval('event_positions') WHERE scope = $1", [`workbooks_of_${accountId}`]);
 }
 
 /** All rows of an account, as they are. */
@@ -129,14 +57,6 @@ async function copyRows(accountId: string): Promise<Record<string, string[]>> {
     }
     return copied;
   });
-}
-
-/** Only the job and the audit log of the default account know that there was an account. */
-async function expectGone(accountId: string, ids: string[]): Promise<void> {
-  const { jobs, audit_entries, ...others } = await findTraces(ids);
-  expect(others).toEqual({});
-  expect([jobs?.length, audit_entries?.length]).toEqual([1, 2]);
-  expect(await listBlobs(accountId)).toEqual([]);
 }
 
 describe('the request', () => {
@@ -247,46 +167,6 @@ async function useEverything(owner: Person, { accountId, workbookId, workspaceId
 }
 
 describe('the cascade', () => {
-  it('goes on where it was cut off, at every batch, and may be run again as a whole', async () => {
-    const owner = await api.signUp();
-    const place = await makePlace(owner, 'Portal');
-    await fill(place.accountId);
-    const ids = await listIds(place.accountId);
-    const { job_id: jobId } = ok(await askFor(owner, place));
-    const defaultId = ok(await owner.client.GET('/api/v1/me')).account_id;
-    const steps: ((services: Services, jobId: string, activity: ActivityContext) => Promise<unknown>)[] = [
-      revokeAccess,
-      endAccountWork,
-      deleteWorkbooks,
-      forfeitCredits,
-      removeAccount,
-    ];
-    const run = (step: (typeof steps)[number], activity: ActivityContext) =>
-      inAccount(defaultId, () => step(own, jobId, activity)).then(
-        () => 'done',
-        (error: Error) => error.message,
-      );
-    let cuts = 0;
-    for (const step of steps) {
-      for (let left = 0; ; left += 1) {
-        let beats = left;
-        const heartbeat = () => {
-          beats -= 1;
-          if (beats < 0) throw new Error('cut off');
-        };
-        const outcome = await run(step, { heartbeat });
-        if (outcome === 'done') break;
-        expect(outcome).toBe('cut off');
-        cuts += 1;
-      }
-      expect(await run(step, quiet)).toBe('done');
-    }
-    expect(cuts).toBeGreaterThan(50);
-    for (const step of steps) expect(await run(step, quiet)).toBe('done');
-    expect(await readJob(owner, jobId)).toMatchObject({ status: 'succeeded' });
-    await expectGone(place.accountId, [...ids, `_of_${place.accountId}`]);
-  }, 240_000);
-
   it('is begun again when somebody stops its workflow', async () => {
     const owner = await api.signUp();
     const place = await makePlace(owner, 'Portal');
