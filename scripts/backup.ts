@@ -10,7 +10,7 @@ try {
   const { config, options } = readArguments(process.argv.slice(3), ['--check']);
   const manifest = await withBackupParts(config, report, 'backup', async (parts) => {
     const made = await makeBackup(parts);
-    if (options.has('--check')) await checkBackup(parts, made.name);
+    if (options.has('--check')) await checkBackup(parts, made.name, parts.blobs);
     return made;
   });
   const rows = manifest.tables.reduce((sum, table) => sum + table.rows, 0);

@@ -45,9 +45,11 @@ export async function withBackupParts<T>(
   const caches = join(config.dataDir, 'backup-cache');
   const database = await findDatabase(config, report, use);
   const stores: BlobStore[] = [];
+  // What lies in here for a while is of all customers.
+  mkdirSync(caches, { recursive: true, mode: 0o700 });
   const open = async (blobs: BlobConfig, name: string) => {
     if (blobs.kind === 'file' && use === 'restore') mkdirSync(blobs.dir, { recursive: true, mode: 0o700 });
-    const store = await openBlobs({ blobs, dataDir: join(caches, name) }, { cacheBytes: 1024 ** 3 });
+    const store = await openBlobs({ blobs, dataDir: join(caches, name) }, { cacheBytes: 1024 ** 3, isPrivate: name === 'place' });
     stores.push(store);
     return store;
   };

@@ -2,9 +2,10 @@ import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { BlobStore } from '../../store/blobs/blobStore.ts';
+import { BlobError, type BlobStore } from '../../store/blobs/blobStore.ts';
+import { workbookPrefix } from '../../store/blobs/keys.ts';
 
 const atATime = 6;
 
@@ -59,6 +60,24 @@ export async function copyFile(from: BlobStore, to: BlobStore, key: string): Pro
   }
 }
 
+/** Fails with a BlobError when the file is missing or not what its name says. */
+export async function readWhole(from: BlobStore, key: string): Promise<void> {
+  const content = await from.read(key);
+  content.resume();
+  await finished(content);
+}
+
+/** Whether the file is there as its name says. */
+export async function isWhole(from: BlobStore, key: string): Promise<boolean> {
+  try {
+    await readWhole(from, key);
+    return true;
+  } catch (error) {
+    if (error instanceof BlobError) return false;
+    throw error;
+  }
+}
+
 /** A few at a time; the first failure ends it. */
 export async function forEach<T>(items: AsyncIterable<T> | Iterable<T>, work: (item: T) => Promise<void>): Promise<void> {
   const running = new Set<Promise<void>>();
@@ -72,4 +91,25 @@ export async function forEach<T>(items: AsyncIterable<T> | Iterable<T>, work: (i
   } finally {
     await Promise.allSettled(running);
   }
+}
+
+export async function listSizes(store: BlobStore, prefix: string): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  for await (const { key, size } of store.list(prefix)) sizes.set(key, size);
+  return sizes;
+}
+
+/** Keys as they are listed, one workbook after the other. */
+export async function* groupByWorkbook(keys: AsyncIterable<string>): AsyncGenerator<{ prefix: string; keys: string[] }> {
+  let group = { prefix: '', keys: [] as string[] };
+  for await (const key of keys) {
+    const [accountId = '', id = ''] = key.split('/');
+    const prefix = workbookPrefix({ accountId, id });
+    if (group.prefix !== prefix) {
+      if (group.keys.length > 0) yield group;
+      group = { prefix, keys: [] };
+    }
+    group.keys.push(key);
+  }
+  if (group.keys.length > 0) yield group;
 }

@@ -1,7 +1,7 @@
 import { openSnapshot, type Snapshot } from '../../store/backup/snapshot.ts';
 import { BlobError, type BlobStore } from '../../store/blobs/blobStore.ts';
-import { isAnchor, workbookPrefix } from '../../store/blobs/keys.ts';
-import { copyFile, forEach, putLines, putPacked, readLines } from './files.ts';
+import { isAnchor } from '../../store/blobs/keys.ts';
+import { copyFile, forEach, groupByWorkbook, isWhole, listSizes, putLines, putPacked, readLines } from './files.ts';
 import { backupPrefix, checkValueOf, type Manifest, nameBackup, putManifest } from './manifest.ts';
 
 /** An installation, and a place for its backups. */
@@ -80,7 +80,7 @@ async function copyAnchors({ blobs, place, progress }: BackupParts): Promise<str
   };
   await forEach(anchors(), async (key) => {
     try {
-      if (!(await place.exists(key))) await copyFile(blobs, place, key);
+      if (!(await isWhole(place, key))) await copyFile(blobs, place, key);
       copied.push(key);
     } catch (error) {
       // It was moved forward. A chain without an anchor is as good as one that was not anchored yet.
@@ -101,37 +101,27 @@ async function* listFiles(snapshot: Snapshot): AsyncGenerator<string> {
   }
 }
 
-/** Copies what the place does not have yet; returns the keys that cannot be copied. */
+/**
+ * Copies what the place does not have yet, or not in its size; returns the keys that cannot be copied. That the content is right is
+ * found out by reading all of it: `checkBackup`.
+ */
 async function copyFiles({ blobs, place, progress }: BackupParts, listKey: string): Promise<string[]> {
   const missing: string[] = [];
   let done = 0;
   for await (const group of groupByWorkbook(readLines(place, listKey))) {
-    const there = new Set<string>();
-    for await (const { key } of place.list(group.prefix)) there.add(key);
+    const [sizes, there] = [await listSizes(blobs, group.prefix), await listSizes(place, group.prefix)];
     await forEach(group.keys, async (key) => {
       try {
-        if (!there.has(key)) await copyFile(blobs, place, key);
+        const size = there.get(key);
+        if (size === undefined || size !== (sizes.get(key) ?? size)) await copyFile(blobs, place, key);
       } catch (error) {
         if (!(error instanceof BlobError)) throw error;
-        missing.push(key);
+        // It may be the installation's own file that is damaged.
+        if (!(await isWhole(place, key))) missing.push(key);
       }
       done += 1;
       progress(`Copying files: ${done}`);
     });
   }
   return missing.sort();
-}
-
-async function* groupByWorkbook(keys: AsyncIterable<string>): AsyncGenerator<{ prefix: string; keys: string[] }> {
-  let group = { prefix: '', keys: [] as string[] };
-  for await (const key of keys) {
-    const [accountId = '', id = ''] = key.split('/');
-    const prefix = workbookPrefix({ accountId, id });
-    if (group.prefix !== prefix) {
-      if (group.keys.length > 0) yield group;
-      group = { prefix, keys: [] };
-    }
-    group.keys.push(key);
-  }
-  if (group.keys.length > 0) yield group;
 }

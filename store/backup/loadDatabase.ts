@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { listTables, type SequenceState, type TableShape, textSettings } from './snapshot.ts';
+import { listTables, type SequenceState, type TableShape, textSettings, unhurried } from './snapshot.ts';
 
 /** What a database that is to be filled holds already. */
 export interface DatabaseState {
@@ -26,7 +26,7 @@ async function connect(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'workbook-data-service restore' });
   client.on('error', () => {});
   await client.connect();
-  await client.query(`SET statement_timeout = 0; SET transaction_timeout = 0; ${textSettings}; SET svc.accounts = '*'`);
+  await client.query(`${unhurried}; ${textSettings}; SET svc.accounts = '*'`);
   return client;
 }
 
@@ -46,6 +46,20 @@ export async function readDatabaseState(databaseUrl: string): Promise<DatabaseSt
       if (rowCount) filledTable = name;
     }
     return { migrations: migrations.map(({ hash }) => hash), filledTable };
+  } finally {
+    await client.end();
+  }
+}
+
+/** Whether every table has as many rows as it is said to have. */
+export async function hasRows(databaseUrl: string, tables: { name: string; rows: number }[]): Promise<boolean> {
+  const client = await connect(databaseUrl);
+  try {
+    for (const { name, rows } of tables) {
+      const { rows: counted } = await client.query<{ n: string }>(`SELECT count(*) AS n FROM ${pg.escapeIdentifier(name)}`);
+      if (Number(counted[0]?.n) !== rows) return false;
+    }
+    return true;
   } finally {
     await client.end();
   }

@@ -30,6 +30,10 @@ export interface SequenceState {
   isCalled: boolean;
 }
 
+/** Rows may take hours to be read or written, and wait meanwhile for the other side. */
+export const unhurried =
+  'SET statement_timeout = 0; SET transaction_timeout = 0; SET idle_in_transaction_session_timeout = 0; SET idle_session_timeout = 0';
+
 /** How values are written as text; the same when they are read back. */
 export const textSettings = "SET datestyle = 'ISO, YMD'; SET intervalstyle = 'postgres'; SET extra_float_digits = 1; SET timezone = 'UTC'";
 
@@ -46,7 +50,7 @@ export async function openSnapshot(databaseUrl: string): Promise<Snapshot> {
   client.on('error', () => {});
   await client.connect();
   try {
-    await client.query(`SET statement_timeout = 0; SET transaction_timeout = 0; ${textSettings}; SET svc.accounts = '*'`);
+    await client.query(`${unhurried}; ${textSettings}; SET svc.accounts = '*'`);
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     // The first statement takes the snapshot.
     const { rows: times } = await client.query<{ now: Date }>('SELECT now()');

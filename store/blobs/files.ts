@@ -36,8 +36,8 @@ export async function syncPath(path: string): Promise<void> {
 }
 
 /** Makes a folder below `root` and syncs its parents: a file counts as stored only when its folders are durable too. */
-export async function makeFolder(path: string, root: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
+export async function makeFolder(path: string, root: string, mode?: number): Promise<void> {
+  const first = await mkdir(path, { recursive: true, mode });
   if (first === undefined) return;
   // Up to the root: a parent may have just been made by another writer that has not synced it yet.
   for (let parent = dirname(path); parent.length >= root.length; parent = dirname(parent)) await syncPath(parent);

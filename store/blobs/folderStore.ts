@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, opendir, rm, stat, utimes } from 'node:fs/promises';
+import { chmod, mkdir, opendir, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { BlobError, type BlobStore, type OpenedBlobs } from './blobStore.ts';
@@ -10,9 +10,12 @@ import { checkPrefix, makeKey, parseKey, tryParseKey } from './keys.ts';
 /** Keys never contain names that begin with a dot, so these folders cannot collide with blobs. */
 const draftsName = '.drafts';
 
-export async function openFolderStore(root: string): Promise<BlobStore> {
-  await mkdir(join(root, draftsName), { recursive: true });
-  return new FolderStore(root);
+const [privateFolder, privateFile] = [0o700, 0o600];
+
+/** `isPrivate`: nobody but the user that writes them can read the files. */
+export async function openFolderStore(root: string, { isPrivate = false } = {}): Promise<BlobStore> {
+  await mkdir(join(root, draftsName), { recursive: true, mode: isPrivate ? privateFolder : undefined });
+  return new FolderStore(root, isPrivate);
 }
 
 class FolderStore implements BlobStore {
@@ -20,7 +23,10 @@ class FolderStore implements BlobStore {
   /** Folders being made, so that concurrent puts into a new one share one sync. */
   private readonly folders = new Map<string, Promise<void>>();
 
-  constructor(private readonly root: string) {
+  constructor(
+    private readonly root: string,
+    private readonly isPrivate: boolean,
+  ) {
     this.drafts = join(root, draftsName);
   }
 
@@ -33,6 +39,7 @@ class FolderStore implements BlobStore {
     return takeOver(localPath, async () => {
       const { sha256, size } = await hashFile(localPath);
       const key = makeKey(prefix, sha256, ext);
+      if (this.isPrivate) await chmod(localPath, privateFile);
       const now = new Date();
       await utimes(localPath, now, now);
       await syncPath(localPath);
@@ -108,7 +115,8 @@ class FolderStore implements BlobStore {
   }
 
   private ensureFolder(folder: string): Promise<void> {
-    const making = this.folders.get(folder) ?? makeFolder(folder, this.root).finally(() => this.folders.delete(folder));
+    const mode = this.isPrivate ? privateFolder : undefined;
+    const making = this.folders.get(folder) ?? makeFolder(folder, this.root, mode).finally(() => this.folders.delete(folder));
     this.folders.set(folder, making);
     return making;
   }

@@ -1,5 +1,6 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
@@ -7,6 +8,9 @@ import type { BackupParts } from '../../activities/backup/makeBackup.ts';
 import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { openFolderStore } from '../../store/blobs/folderStore.ts';
 import { openS3Store } from '../../store/blobs/s3Store.ts';
+import { inheritEnvWithout } from '../../store/childEnv.ts';
+import { projectDir } from '../../store/config.ts';
+import { variableNames } from '../../store/variables.ts';
 import { bucket, type S3Server, s3Servers } from '../blobs/s3Servers.ts';
 import { nowhere } from '../contract/webhookSamples.ts';
 import { type ApiClient, ok, type TestApi } from '../setup/api.ts';
@@ -116,4 +120,27 @@ export async function fillWorkbook(api: TestApi, session: string, client: ApiCli
   await setPolicy(client, workbookId, 'secret', 'mask', 'viewer');
   ok(await client.POST('/api/v1/me/webhooks', { body: { url: nowhere } }));
   return workbookId;
+}
+
+export async function listKeys(store: BlobStore): Promise<string[]> {
+  const keys: string[] = [];
+  for await (const { key } of store.list('')) keys.push(key);
+  return keys.sort();
+}
+
+/** Changes one byte. */
+export async function damage(path: string): Promise<void> {
+  const bytes = await readFile(path);
+  bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 0xff;
+  await writeFile(path, bytes);
+}
+
+/** `npm run …` without npm. */
+export function runCommand(words: string[], env: Record<string, string>): Promise<{ code: number; text: string }> {
+  const cleared = inheritEnvWithout([...variableNames, 'VITEST', 'NODE_ENV', 'NODE_OPTIONS'], env);
+  return new Promise((done) => {
+    execFile(process.execPath, [join(projectDir, 'scripts/start.mjs'), ...words], { env: cleared }, (error, stdout, stderr) =>
+      done({ code: error ? Number(error.code) : 0, text: `${stdout}${stderr}` }),
+    );
+  });
 }
