@@ -150,6 +150,12 @@ describe('Dockerfile', () => {
     // Bundles and packages are found at the place where they were made.
     const [cache] = list(build, 'ENV').map((text) => /XDG_CACHE_HOME=(\S+)/.exec(text)?.[1]);
     expect(list(run, 'ENV').join(' ')).toContain(`XDG_CACHE_HOME=${cache}`);
+    // Made before anybody else does, who may keep the service's user out.
+    const [made, installed] = ['install --directory', 'npm ci'].map((start) =>
+      list(build, 'RUN').findIndex((text) => text.startsWith(start)),
+    );
+    expect(list(build, 'RUN')[made ?? -1]).toBe(`install --directory --mode=0755 ${cache}`);
+    expect(made).toBeLessThan(installed ?? 0);
     expect(list(run, 'COPY')).toEqual([`--from=build ${cache} ${cache}`, '--from=build /srv/service /srv/service']);
     expect(list(run, 'WORKDIR')).toEqual(list(build, 'WORKDIR'));
   });
