@@ -10,6 +10,7 @@ import type { Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
 import { commitForJob } from '../jobs/commitForJob.ts';
 import { succeedJob } from '../jobs/endJob.ts';
+import { endPayments } from './endPayments.ts';
 import { inClosedAccount } from './inClosedAccount.ts';
 
 /**
@@ -20,6 +21,8 @@ export async function removeAccount(services: Services, jobId: string, { heartbe
   const { pool } = services.db;
   const isRemoved = await inClosedAccount(services, jobId, 'account', async ({ accountId, job }) => {
     if ((await countWorkbooksOf(pool, accountId)) > 0) return false;
+    // Once more: a request that was under way when the account was closed may have opened a page since.
+    await endPayments(services, accountId, heartbeat);
     await purgeAccountRows(pool, accountId, heartbeat);
     await services.blobs.removeAll(accountId, heartbeat);
     const end = () => commitForJob(services, job, (tx, current) => endDeletion(tx, accountId, current));

@@ -7,12 +7,14 @@ import { listWebhooksOf } from '../../store/pg/webhooks.ts';
 import type { Services } from '../../store/services.ts';
 import type { ActivityContext } from '../activityContext.ts';
 import { deliveryWorkflowId } from '../webhooks/wakeWebhooks.ts';
+import { endPayments } from './endPayments.ts';
 import { inClosedAccount } from './inClosedAccount.ts';
 
-/** The first step of a deletion: keys, tokens and webhooks of the account end, and what else lets somebody in. */
+/** The first step of a deletion: keys, tokens and webhooks of the account end, what else lets somebody in, and what could be paid. */
 export async function revokeAccess(services: Services, jobId: string, { heartbeat }: ActivityContext): Promise<void> {
   await inClosedAccount(services, jobId, 'revoke', async ({ accountId, job }) => {
     await commit(services, job.actor as Actor, (tx) => revoke(tx, accountId));
+    await endPayments(services, accountId, heartbeat);
     for (const webhookId of await listWebhooksOf(services.db.orm, accountId)) {
       heartbeat();
       await endDeliveries(services, webhookId);

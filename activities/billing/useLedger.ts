@@ -24,9 +24,13 @@ export async function withSession<T>(
 ): Promise<T> {
   const session = await acrossAccounts(() => findBillingSession(services.db.orm, hashSessionId(sessionId)));
   if (!session || services.payments.name !== 'ledger' || (session.kind === 'portal') !== (place === 'portal'))
-    throw notFound('payment page');
+    throw notFound('payment page', 'It may have expired, or its account was deleted. Ask for a new one where you came from.');
   if (session.expiresAt <= new Date()) throw new DomainError('expired', 'This page has expired.', 'Ask for a new one where you came from.');
-  return inAccount(session.accountId, () => work(session));
+  return inAccount(session.accountId, async () => {
+    if (!(await findAccount(services.db.orm, session.accountId)))
+      throw new DomainError('not-found', 'The account that this page is about was deleted.', 'There is nothing to pay.');
+    return work(session);
+  });
 }
 
 /** The account that a page is about, and how it pays. */

@@ -90,4 +90,9 @@ export interface PaymentProvider {
   /** `bad-signature` unless the provider has sent it. Null: nothing to do. */
   readCallback(raw: Uint8Array, signature: string | null): Callback | null;
   readCustomer(customerId: string, accountId: string): Promise<CustomerState>;
+  /**
+   * The account is being deleted: its open pages and its subscriptions end at the provider. The customers stay as they are: its own,
+   * and that of the account whose card it shares. May be repeated; calls `onEnded` after each request or so.
+   */
+  endAccount(account: { accountId: string; customerIds: string[]; onEnded(): void }): Promise<void>;
 }

@@ -18,6 +18,7 @@ const program = findProgram('stripe-mock', [...searchPath, cacheDir]);
 if (program === null) console.warn('stripe-mock is not here, so no request to Stripe was checked: see test/billing/stripeMock.test.ts');
 
 const asks = [
+  'GET /v1/checkout/sessions',
   'GET /v1/checkout/sessions/ID',
   'GET /v1/customers',
   'GET /v1/customers/ID',
@@ -89,6 +90,7 @@ describe.skipIf(program === null)('stripe-mock takes', () => {
     } as const;
     // It answers as if the bank wanted the person to do something.
     expect(await payments.charge({ ...charge, key: 'charge_1:0' })).toMatchObject({ outcome: 'declined' });
+    await payments.endAccount({ accountId: 'acc_1', customerIds: ['cus_1'], onEnded() {} });
     expect(await payments.readCustomer('cus_1', 'acc_1')).toMatchObject({ card: { last4: expect.any(String) }, subscription: null });
   });
 

@@ -71,6 +71,11 @@ function answer(account: StripeAccount, method: string, path: string, params: Pa
   const found = id === undefined ? undefined : account.objects.get(id);
   if (id !== undefined && !found) return missing(`${kind}: ${id}`);
   if (found && method === 'GET') return show(expand(account, found, params.expand));
+  if (found && method === 'DELETE') {
+    if (found.status === 'canceled') return missing(`subscription: ${id}`);
+    account.end(found.id);
+    return show(found);
+  }
   if (found) return change(account, found, verb, params);
   const ofCustomer = (one: StripeObject) => one.customer === params.customer;
   const amount = Number(params.unit_amount ?? params.amount);
@@ -92,6 +97,9 @@ function answer(account: StripeAccount, method: string, path: string, params: Pa
       made.url = `https://checkout.stripe.example/c/pay/${made.id}`;
       return show(made);
     }
+    case 'GET checkout/sessions':
+      if (!account.objects.has(params.customer)) return noCustomer(params.customer);
+      return list(account.list('checkout.session', (one) => ofCustomer(one) && one.status === params.status));
     case 'POST billing_portal/sessions':
       if (!account.objects.has(params.customer)) return noCustomer(params.customer);
       return show(account.make('bps', 'billing_portal.session', { ...params, url: 'https://billing.stripe.example/p/session/live' }));
@@ -113,6 +121,11 @@ function answer(account: StripeAccount, method: string, path: string, params: Pa
 function change(account: StripeAccount, found: StripeObject, verb: string | undefined, params: Params): Answer {
   const unexpected = () =>
     refuse(400, { code: 'payment_intent_unexpected_state', message: `It is ${found.status}.`, payment_intent: found });
+  if (verb === 'expire') {
+    if (found.status !== 'open') return refuse(400, { message: 'Only Checkout Sessions with a status in ["open"] can be expired.' });
+    found.status = 'expired';
+    return show(found);
+  }
   if (found.status === 'succeeded' || found.status === 'canceled') return unexpected();
   if (verb === 'cancel') {
     found.status = 'canceled';

@@ -6,6 +6,7 @@ import { chargeCard } from './charge.ts';
 import { describeOrder } from './checkout.ts';
 import { ask, isMissing, makeClient } from './client.ts';
 import { makeCustomer, readCustomer } from './customers.ts';
+import { endAccount } from './endAccount.ts';
 
 /** As long as the pages of the embedded provider. */
 const goodForS = 3600;
@@ -59,5 +60,6 @@ export function openStripe(config: StripeConfig, { publicUrl }: { publicUrl: str
     charge: (charge) => ask(() => chargeCard(stripe, charge)),
     readCallback: (raw, signature) => readCallback(stripe, config.webhookSecret, raw, signature),
     readCustomer: (customerId, accountId) => ask(() => readCustomer(stripe, customerId, accountId)),
+    endAccount: ({ accountId, customerIds, onEnded }) => ask(() => endAccount(stripe, accountId, customerIds, onEnded)),
   };
 }
