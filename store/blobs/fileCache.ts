@@ -18,8 +18,9 @@ const heartbeatMs = 60_000;
 const deadAfterMs = 3_600_000;
 
 /**
- * A folder with whole files of a remote store; the least recently used are evicted first. File names contain the hash of the
- * content, so a cached file is never stale, and an incomplete file never gets such a name.
+ * A folder with whole files of a remote store; the least recently used are evicted first, and those that nobody has used for long
+ * anyway: whoever removes a blob can be on another machine. File names contain the hash of the content, so a cached file is never
+ * stale, and an incomplete file never gets such a name.
  *
  * Several processes may share the folder. A pin is a hard link in a folder of the process's own: the kernel counts them, so
  * every process sees that a file is in use, and a file that is evicted anyway stays readable for those that pinned it.
@@ -31,23 +32,25 @@ export class FileCache {
   private bytes = 0;
   private evicting: Promise<void> = Promise.resolve();
   private readonly heartbeat: NodeJS.Timeout;
+  private readonly sweep: NodeJS.Timeout;
 
   private constructor(
     private readonly folder: string,
-    private readonly maxBytes: number,
+    private readonly most: { bytes: number; keptMs: number },
     private readonly download: Download,
     private readonly pinFolder: string,
   ) {
     this.heartbeat = setInterval(() => void utimes(pinFolder, new Date(), new Date()).catch(() => {}), heartbeatMs);
     this.heartbeat.unref();
+    this.sweep = setInterval(() => void this.removeOld(), most.keptMs / 24);
+    this.sweep.unref();
   }
 
-  static async open(folder: string, maxBytes: number, download: Download): Promise<FileCache> {
+  static async open(folder: string, most: { bytes: number; keptMs: number }, download: Download): Promise<FileCache> {
     const pinFolder = join(folder, 'pins', randomUUID());
-    const cache = new FileCache(folder, maxBytes, download, pinFolder);
+    const cache = new FileCache(folder, most, download, pinFolder);
     await cache.makeFolders();
-    await cache.sweepPins();
-    await cache.evict();
+    await cache.removeOld();
     return cache;
   }
 
@@ -77,7 +80,7 @@ export class FileCache {
     this.pins.delete(name);
     // Synchronously, so that it cannot remove the link that a following `pin` makes.
     rmSync(join(this.pinFolder, name), { force: true });
-    if (this.bytes > this.maxBytes) void this.evict();
+    if (this.bytes > this.most.bytes) void this.evict();
   }
 
   /** Keeps a file whose content has just been uploaded. */
@@ -97,6 +100,7 @@ export class FileCache {
 
   async close(): Promise<void> {
     clearInterval(this.heartbeat);
+    clearInterval(this.sweep);
     await Promise.allSettled([...this.pins.values()].map(({ path }) => path));
     await this.evicting;
     await rm(this.pinFolder, { recursive: true, force: true });
@@ -141,7 +145,14 @@ export class FileCache {
   private async admit(localPath: string, name: string, size: number): Promise<void> {
     await rename(localPath, this.pathOf(name));
     this.bytes += size;
-    if (this.bytes > this.maxBytes) void this.evict();
+    if (this.bytes > this.most.bytes) void this.evict();
+  }
+
+  /** Also what processes have left that ended in the middle. */
+  private async removeOld(): Promise<void> {
+    await this.sweepPins().catch(() => {});
+    await removeOldFiles(join(this.folder, 'drafts'), new Date(Date.now() - this.most.keptMs)).catch(() => {});
+    await this.evict();
   }
 
   private evict(): Promise<void> {
@@ -153,9 +164,10 @@ export class FileCache {
   private async removeLeastUsed(): Promise<void> {
     const files = await this.scan();
     this.bytes = files.reduce((sum, { size }) => sum + size, 0);
-    if (this.bytes <= this.maxBytes) return;
-    for (const { name, size, links } of files.sort((a, b) => a.usedAt - b.usedAt)) {
-      if (this.bytes <= this.maxBytes * 0.9) return;
+    const old = Date.now() - this.most.keptMs;
+    const isTooMuch = this.bytes > this.most.bytes;
+    for (const { name, size, links, usedAt } of files.sort((a, b) => a.usedAt - b.usedAt)) {
+      if (usedAt >= old && !(isTooMuch && this.bytes > this.most.bytes * 0.9)) return;
       if (links > 1 || this.pins.has(name)) continue;
       await rm(this.pathOf(name), { force: true });
       this.bytes -= size;

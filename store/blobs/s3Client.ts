@@ -13,6 +13,8 @@ export interface S3Options {
   /** Limit until the response begins, and between its chunks. */
   requestTimeoutMs: number;
   cacheBytes: number;
+  /** So long a file stays in the cache that nobody uses. Its blob may be gone: then this is how long its bytes stay on the machine. */
+  cacheKeptMs: number;
   /** Larger files are sent in parts of this size. */
   partBytes: number;
 }
@@ -25,6 +27,7 @@ export function defaultOptions(config: S3Config): S3Options {
     connectTimeoutMs: 3_000,
     requestTimeoutMs: 30_000,
     cacheBytes: 20 * 1024 ** 3,
+    cacheKeptMs: 24 * 3_600_000,
     partBytes: 16 * 1024 ** 2,
   };
 }

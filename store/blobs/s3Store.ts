@@ -24,7 +24,7 @@ export async function openS3Store(config: S3Config, cacheFolder: string, changes
     key,
     sha256: parseKey(key).sha256,
   });
-  const cache = await FileCache.open(cacheFolder, options.cacheBytes, (key, path) =>
+  const cache = await FileCache.open(cacheFolder, { bytes: options.cacheBytes, keptMs: options.cacheKeptMs }, (key, path) =>
     guard('reading', () => downloadFile(client, objectOf(key), path, options)),
   );
   return new S3Store(config, options, client, cache, objectOf);

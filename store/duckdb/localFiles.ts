@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type CacheName, countLookup } from '../cacheCounts.ts';
 
 /** Unused files are deleted after this time, far longer than any query that was given the file may run. */
-const keptMs = 15 * 60_000;
+const usuallyKeptMs = 15 * 60_000;
 
 /**
  * A cache of local files by key, for what is asked for a second time. One is written at a time. Any file may be lost at any time.
@@ -35,8 +35,9 @@ export function openLocalFiles<Content extends object>(
   cache: CacheName,
   makeFolder: () => Promise<string>,
   onTrouble: (error: unknown) => void,
-  most: { known: number; bytes: number },
+  most: { known: number; bytes: number; keptMs?: number },
 ): LocalFiles<Content> {
+  const { keptMs = usuallyKeptMs } = most;
   const entries = new Map<string, Entry<Content>>();
   let made = 0;
   let folder: string | null = null;
@@ -76,6 +77,12 @@ export function openLocalFiles<Content extends object>(
     entry.file = { path, content, ...readMark(path) };
   };
 
+  // Also where nothing new is made: the table of a file may be gone.
+  const sweep = setInterval(() => {
+    last = last.then(dropOld).catch(onTrouble);
+  }, keptMs / 3);
+  sweep.unref();
+
   return {
     find(key, isFit = () => true) {
       const entry = entries.get(key);
@@ -100,6 +107,7 @@ export function openLocalFiles<Content extends object>(
       await last;
     },
     async close() {
+      clearInterval(sweep);
       await last;
       if (folder !== null) await rm(folder, { recursive: true, force: true });
     },

@@ -121,6 +121,22 @@ describe.each(s3Servers)('S3 blob store: $name', (kind) => {
     });
   });
 
+  it('lets go what nobody has used for long, whoever removed the blob, and keeps what is pinned', async () => {
+    const [a = '', b = ''] = await putRemote([40_000, 40_000]);
+    await withStore({ cacheKeptMs: 500 }, async (store, cache) => {
+      const pinned = await store.open([a]);
+      (await store.open([b])).release();
+      await withStore({}, async (elsewhere) => {
+        for (const key of [a, b]) await elsewhere.remove(key);
+      });
+      const left = () => readdir(join(cache, 'files'));
+      await expect.poll(left).toEqual([a.split('/').at(-1)]);
+      expect((await readFile(pinned.pathOf(a))).length).toBe(40_000);
+      pinned.release();
+      await expect.poll(left).toEqual([]);
+    });
+  });
+
   it('frees what processes had pinned that have ended', async () => {
     const cache = newCache();
     const dead = join(cache, 'pins', 'dead');
