@@ -1,9 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { prepareAddColumn, prepareDropColumn, prepareRenameColumn } from '../../activities/columns/changeColumns.ts';
-import { applyColumnChange, type PreparedColumnChange } from '../../activities/columns/openColumn.ts';
 import { commitSnapshot } from '../../activities/snapshots/commitSnapshot.ts';
 import { planRestore } from '../../activities/snapshots/planRestore.ts';
-import { openTablesAt, resolveAt } from '../../activities/snapshots/resolveAt.ts';
 import { restoreSnapshot } from '../../activities/snapshots/restoreSnapshot.ts';
 import { requireTable } from '../../activities/tables/openTable.ts';
 import { seeEverything } from '../../core/table/visibleTable.ts';
@@ -12,7 +10,7 @@ import { openRelation } from '../../store/tables/openRelation.ts';
 import { ok, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
 import { watchStatements } from '../setup/statements.ts';
-import { editRows, makeTable, type WantedColumn } from '../setup/tables.ts';
+import { makeBook } from './book.ts';
 import { openTestStore, type TestStore } from './store.ts';
 
 let store: TestStore;
@@ -23,49 +21,12 @@ afterAll(() => store.stop());
 
 const base = '/api/v1/workbooks/{workbook_id}' as const;
 
-/** A workbook of its own, through HTTP: every answer is held against the contract. */
-async function makeBook(title: string) {
-  const { client } = store.owner;
-  const { id } = ok(await client.POST('/api/v1/workbooks', { body: { title } }));
-  const book = { workbook_id: id };
-  const table = (name: string) => ({ path: { workbook_id: id, name } });
-  return {
-    id,
-    create: (name: string, columns: WantedColumn[] = [{ name: 'a' }]) => makeTable(client, id, name, columns),
-    upsert: (name: string, rows: Record<string, unknown>[]) => editRows(client, id, name, rows),
-    read: async (name: string, query: { at_version?: number; at?: string; filter?: string; sort?: string[] } = {}) => {
-      const page = ok(await client.GET(`${base}/tables/{name}/rows`, { params: { ...table(name), query } }));
-      if (typeof page === 'string') throw new Error('not JSON');
-      return page;
-    },
-    remove: async (name: string) =>
-      ok(await client.DELETE(`${base}/tables/{name}`, { params: { ...table(name), query: { expected_version: 'null' } } })),
-    archive: async (name: string) => ok(await client.POST(`${base}/artifacts/{name}/archive`, { params: table(name) })),
-    tables: async (state: 'active' | 'archived' = 'active') =>
-      ok(await client.GET(`${base}/tables`, { params: { path: book, query: { state } } })).tables.map((each) => each.name),
-    list: async (query: { limit?: number; cursor?: string } = {}) =>
-      ok(await client.GET(`${base}/snapshots`, { params: { path: book, query } })),
-    commit: async (summary: string) => ok(await client.POST(`${base}/snapshots`, { params: { path: book }, body: { summary } })),
-    restore: (snapshot_id: string) =>
-      client.POST(`${base}/snapshots/{snapshot_id}/restore`, { params: { path: { ...book, snapshot_id } } }),
-    label: (label: string, summary: string | null = null) =>
-      client.POST(`${base}/versions`, { params: { path: book }, body: { label, summary } }),
-    version: (label: string) => client.GET(`${base}/versions/{label}`, { params: { path: { ...book, label } } }),
-    versions: async () => ok(await client.GET(`${base}/versions`, { params: { path: book } })).versions,
-    revert: (label: string) => client.POST(`${base}/versions/{label}/revert`, { params: { path: { ...book, label } } }),
-    change: (
-      prepare: (request: { workbookId: string; name: string; expectedVersion: null }) => Promise<PreparedColumnChange>,
-      name: string,
-    ) => prepare({ workbookId: id, name, expectedVersion: null }).then((prepared) => store.commit((tx) => applyColumnChange(tx, prepared))),
-  };
-}
-
 type Outcome = { snapshot_id: string; restored: { name: string; edit_version: number }[]; archived: string[] };
 const outcome = (answer: Parameters<typeof ok>[0]) => ok(answer) as Outcome;
 
 describe('commitSnapshot and listSnapshots: snapshots', () => {
   it('show the editing one first; a commit closes it under its id and opens the next', async () => {
-    const book = await makeBook('commit');
+    const book = await makeBook(store, 'commit');
     await book.create('売上');
     const before = await book.list();
     expect(before.snapshots).toMatchObject([
@@ -112,7 +73,7 @@ describe('commitSnapshot and listSnapshots: snapshots', () => {
   });
 
   it('can be committed by many at once, each its own', async () => {
-    const book = await makeBook('many');
+    const book = await makeBook(store, 'many');
     await book.create('t');
     const made = await Promise.all(Array.from({ length: 4 }, (_, i) => book.commit(`n${i}`)));
     expect(new Set(made.map((each) => each.id)).size).toBe(4);
@@ -120,7 +81,7 @@ describe('commitSnapshot and listSnapshots: snapshots', () => {
   });
 
   it('wait for tables in the order in which a restore locks them, so that the two never wait for each other', async () => {
-    const book = await makeBook('order');
+    const book = await makeBook(store, 'order');
     // By name, and by where its row lies, the elder comes second.
     await book.create('z');
     await book.create('a');
@@ -165,7 +126,7 @@ describe('commitSnapshot and listSnapshots: snapshots', () => {
 
 describe('restoreSnapshot: a restore', () => {
   it('brings content, names and states back as new versions, and leaves alone what did not change', async () => {
-    const book = await makeBook('restore');
+    const book = await makeBook(store, 'restore');
     for (const name of ['edited', 'same', 'deleted', 'archived']) {
       await book.create(name);
       await book.upsert(name, [{ a: `${name} 1` }, { a: `${name} 2` }]);
@@ -206,7 +167,7 @@ describe('restoreSnapshot: a restore', () => {
   });
 
   it('twice in a row changes nothing the second time', async () => {
-    const book = await makeBook('twice');
+    const book = await makeBook(store, 'twice');
     await book.create('t');
     await book.upsert('t', [{ a: '1' }]);
     const snapshot = await book.commit('s');
@@ -217,7 +178,7 @@ describe('restoreSnapshot: a restore', () => {
   });
 
   it('does not bring back edits from after it when it is restored over', async () => {
-    const book = await makeBook('layers');
+    const book = await makeBook(store, 'layers');
     await book.create('t', [{ name: 'n', type: 'BIGINT' }]);
     const rows = Array.from({ length: 1500 }, (_, n) => ({ n }));
     const { row_ids: ids } = await book.upsert('t', rows);
@@ -233,7 +194,7 @@ describe('restoreSnapshot: a restore', () => {
   });
 
   it('brings columns back under their ids; one added again after it is new', async () => {
-    const book = await makeBook('columns');
+    const book = await makeBook(store, 'columns');
     const { services, principal } = store;
     await book.create('t', [{ name: 'a' }, { name: 'b' }]);
     await book.upsert('t', [{ a: '1', b: 'kept' }]);
@@ -262,7 +223,7 @@ describe('restoreSnapshot: a restore', () => {
   });
 
   it('lets a reader that has begun end at its version', async () => {
-    const book = await makeBook('reading');
+    const book = await makeBook(store, 'reading');
     await book.create('t');
     await book.upsert('t', [{ a: 'old' }]);
     const snapshot = await book.commit('s');
@@ -278,7 +239,7 @@ describe('restoreSnapshot: a restore', () => {
   });
 
   it('holds against edits that go on meanwhile: each is before it or after it', async () => {
-    const book = await makeBook('busy');
+    const book = await makeBook(store, 'busy');
     await book.create('t');
     await book.create('u');
     await book.upsert('t', [{ a: 'start' }]);
@@ -330,7 +291,7 @@ describe('restoreSnapshot: a restore', () => {
   });
 
   it('needs workbooks:delete, a committed snapshot, and one that exists', async () => {
-    const book = await makeBook('refusals');
+    const book = await makeBook(store, 'refusals');
     const snapshot = await book.commit('empty');
     const weak = await mintToken(store.owner.client, { scopes: ['workbooks:read', 'workbooks:write'] });
     const path = { workbook_id: book.id, snapshot_id: snapshot.id };
@@ -338,98 +299,5 @@ describe('restoreSnapshot: a restore', () => {
     refused(await book.restore((await book.list()).snapshots[0]?.id ?? ''), 409, 'in-use');
     refused(await book.restore('snp_00000000000000000000000000'), 404, 'not-found');
     refused(await book.restore('what'), 404, 'not-found');
-  });
-});
-
-describe('createVersion and revertVersion: a named version', () => {
-  it('pins tables under a label that is taken once and reverted to as often as wanted', async () => {
-    const book = await makeBook('versions');
-    await book.create('売上');
-    await book.upsert('売上', [{ a: '1' }]);
-    const label = '2024年度 確定/最終 "🎉"';
-    const made = ok(await book.label(label, '監査後'));
-    expect(made).toMatchObject({ label, summary: '監査後', tables: [{ name: '売上', edit_version: 2 }] });
-    refused(await book.label(label), 409, 'name-taken');
-    refused(await book.label('  '), 422, 'validation-failed');
-    refused(await book.label(made.snapshot_id), 422, 'validation-failed');
-    for (const dots of ['.', '..']) refused(await book.label(dots), 422, 'validation-failed');
-    // Blanks around a label are refused, and looked for as they come.
-    refused(await book.label(` ${label} `), 422, 'validation-failed');
-    refused(await book.version(` ${label} `), 404, 'not-found');
-    expect((await resolveAt(store.services, book.id, label)).snapshotId).toBe(made.snapshot_id);
-    expect(ok(await book.version(label))).toEqual(made);
-    expect((await book.list()).snapshots.map((each) => each.versions)).toEqual([[], [label]]);
-    await book.upsert('売上', [{ a: '2' }]);
-    ok(await book.label('second'));
-    expect((await book.versions()).map((each) => each.label)).toEqual(['second', label]);
-    expect(outcome(await book.revert(label)).restored).toMatchObject([{ name: '売上', edit_version: 4 }]);
-    expect((await book.read('売上')).row_count).toBe(1);
-    refused(await book.version('unknown'), 404, 'not-found');
-    refused(await book.revert('unknown'), 404, 'not-found');
-    const { rows } = await store.api.sql.query(
-      "SELECT kind FROM ops WHERE scope = $1 AND kind LIKE 'version.%' AND table_id IS NULL ORDER BY op_id",
-      [book.id],
-    );
-    expect(rows.map((row) => row.kind)).toEqual(['version.commit', 'version.commit', 'version.revert']);
-    const { rows: events } = await store.api.sql.query(
-      "SELECT data FROM outbox WHERE scope = $1 AND type = 'snapshot.committed' ORDER BY seq",
-      [book.id],
-    );
-    expect(events.map(({ data }) => [data.snapshot_id === made.snapshot_id, data.label])).toEqual([
-      [true, label],
-      [false, 'second'],
-    ]);
-  });
-
-  it('stands for the tables of its moment, those deleted since too, by label or snapshot id', async () => {
-    const book = await makeBook('at');
-    await book.create('gone');
-    await book.upsert('gone', [{ a: 'still here' }]);
-    const version = ok(await book.label('v1'));
-    await book.upsert('gone', [{ a: 'later' }]);
-    await book.remove('gone');
-    for (const text of ['v1', version.snapshot_id]) {
-      const resolved = await resolveAt(store.services, book.id, text);
-      const tables = await openTablesAt(store.services, resolved, ['GONE']);
-      expect(tables.map((at) => [at.table.name, at.editVersion, at.rowCount])).toEqual([['gone', 2, 1]]);
-    }
-    await expect(resolveAt(store.services, book.id, 'v2')).rejects.toMatchObject({ code: 'not-found' });
-  });
-
-  it('is where rows can be read, by label or snapshot id, those of a table that was deleted since too', async () => {
-    const book = await makeBook('rows at');
-    await book.create('売上', [{ name: 'a' }]);
-    await book.upsert('売上', [{ a: 'x' }, { a: 'y' }]);
-    ok(await book.label('締め'));
-    await book.upsert('売上', [{ __svc_row_id: 1, a: 'z' }]);
-    const later = await book.commit('later');
-    await book.remove('売上');
-    const then = { name: '売上', edit_version: 2, rows: [{ a: 'x' }, { a: 'y' }] };
-    expect(await book.read('売上', { at: '締め' })).toMatchObject(then);
-    expect(await book.read('売上', { at: '締め', sort: ['a:desc'] })).toMatchObject({ rows: [{ a: 'y' }, { a: 'x' }] });
-    expect(await book.read('売上', { at: '締め', filter: "a = 'y'" })).toMatchObject({ rows: [{ a: 'y' }] });
-    expect(await book.read('売上', { at: later.id })).toMatchObject({ edit_version: 3, rows: [{ a: 'z' }, { a: 'y' }] });
-    const read = (name: string, query: { at?: string; at_version?: number }) =>
-      store.owner.client.GET(`${base}/tables/{name}/rows`, { params: { path: { workbook_id: book.id, name }, query } });
-    refused(await read('売上', {}), 404, 'not-found');
-    refused(await read('売上', { at: '無い' }), 404, 'not-found');
-    refused(await read('仕入', { at: '締め' }), 404, 'not-found');
-    refused(await read('売上', { at: '締め', at_version: 2 }), 422, 'validation-failed');
-  });
-
-  it('opens any number of tables by one statement', async () => {
-    const book = await makeBook('many at once');
-    for (const name of ['t', 'u', 'v']) {
-      await book.create(name);
-      await book.upsert(name, [{ a: name }]);
-    }
-    ok(await book.label('v1'));
-    for (const name of ['t', 'u', 'v']) await book.upsert(name, [{ a: 'later' }]);
-    const resolved = await resolveAt(store.services, book.id, 'v1');
-    const sent = vi.spyOn(store.services.db.pool, 'query');
-    const opened = await openTablesAt(store.services, resolved);
-    expect(sent).toHaveBeenCalledTimes(1);
-    sent.mockRestore();
-    expect(opened.map((at) => [at.table.name, at.editVersion, at.rowCount])).toEqual(['t', 'u', 'v'].map((name) => [name, 2, 1]));
   });
 });
