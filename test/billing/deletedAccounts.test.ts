@@ -80,10 +80,10 @@ it('a page of the embedded provider says that its account is gone', async () => 
     const page = ok(await owner.client.POST(`${billingPath}/payg`, { body: { account_id: gone } }));
     const { pathname } = new URL(page.checkout_url as string);
     const look = async () => {
-      const shown = await api.fetch(pathname, { headers: { Accept: 'text/html' } });
+      const shown = await api.fetch(pathname);
       const pressed = await api.fetch(pathname, {
         method: 'POST',
-        headers: { Accept: 'text/html', 'Content-Type': 'application/x-www-form-urlencoded' },
+        headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
         body: 'action=confirm',
       });
       return { statuses: [shown.status, pressed.status], texts: [await shown.text(), await pressed.text()] };

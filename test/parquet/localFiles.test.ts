@@ -9,7 +9,7 @@ let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-test-local-'));
 });
-afterAll(() => rm(folder, { recursive: true }));
+afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it('a local file goes when nobody has asked for it for a while, also if nothing else is asked for', async () => {
   const fail = (error: unknown) => {
