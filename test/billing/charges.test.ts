@@ -194,6 +194,19 @@ describe('auto-recharge', () => {
     }
   });
 
+  it('that was ordered is not made when it is switched off before the card was asked', async () => {
+    const id = await world.open();
+    await world.saveCard(id);
+    await world.reserve(id, 'a', 1);
+    expect(await world.listCharges(id)).toMatchObject([{ kind: 'auto_topup', status: 'open' }]);
+    await world.setTopup(id, false);
+    expect([await world.pay(id), await world.listPayments(id)]).toEqual([0, []]);
+    // Switched on again, the next work orders another.
+    await world.setTopup(id, true);
+    await world.reserve(id, 'b', 1);
+    expect([await world.pay(id), await world.listPayments(id)]).toEqual([1, [recharged]]);
+  });
+
   it('neither charges twice nor loses the credits when it is cut after the charge', async () => {
     const id = await world.open();
     await world.saveCard(id);
