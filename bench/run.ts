@@ -14,6 +14,7 @@ import { benchSandbox } from './sandbox.ts';
 import { type BenchRig, withRig } from './services.ts';
 import { benchTables } from './tables.ts';
 import { benchWebhooks, webhookEnv } from './webhooks.ts';
+import { benchWide } from './wide.ts';
 
 /** `npm run bench [name…]`: each benchmark prints its figures beside a baseline measured in the same run. */
 const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
@@ -29,6 +30,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   sandbox: benchSandbox,
   tables: benchTables,
   webhooks: benchWebhooks,
+  wide: benchWide,
 };
 
 /** Benchmarks that need Temporal and a worker. */

@@ -4136,7 +4136,7 @@ export interface components {
             null_count: number | null;
             /** @description NULLs as a share of the rows. */
             null_share: number | null;
-            /** @description Distinct values; approximate for large tables. */
+            /** @description Distinct values. */
             distinct: number | null;
             /** @description Least value. */
             min: unknown;

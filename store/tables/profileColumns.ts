@@ -20,34 +20,69 @@ export interface ColumnProfile {
 }
 
 const bins = 20;
-const exactDistinctUpTo = 100_000;
 const numeric = /^(BIGINT|DOUBLE|DECIMAL)/;
 const temporal = /^(DATE|TIMESTAMP)/;
 
-/** Statistics of columns; masked ones have only name and type. */
+/** How many values are counted in one statement, unless one column has more. */
+const cellsAtOnce = 500_000;
+
+/**
+ * Statistics of columns; masked ones have only name and type. Columns of one type are counted together: a statement for each figure
+ * of each column would cost more than its work.
+ */
 export async function profileColumns(storage: TableStorage, visible: VisibleTable): Promise<ColumnProfile[]> {
-  return queryTable(storage, visible, null, async (connection, from) => {
-    try {
-      await connection.run(`CREATE OR REPLACE TEMP TABLE svc_profiled AS FROM ${from}`);
-      const profiles: ColumnProfile[] = [];
-      for (const column of visible.columns)
-        profiles.push(column.masked ? emptyProfile(column) : await profileColumn(connection, column, visible.at.rowCount));
-      return profiles;
-    } finally {
-      await connection.run('DROP VIEW IF EXISTS svc_profile; DROP TABLE IF EXISTS svc_profiled');
-    }
-  });
+  const shown = visible.columns.filter(({ masked }) => !masked);
+  const profiles = new Map<VisibleColumn, ColumnProfile>();
+  if (shown.length > 0) {
+    const atOnce = Math.max(1, Math.floor(cellsAtOnce / Math.max(1, visible.at.rowCount)));
+    await queryTable(storage, { ...visible, columns: shown }, null, async (connection, from) => {
+      try {
+        await connection.run(`CREATE OR REPLACE TEMP TABLE svc_profiled AS FROM ${from}`);
+        for (const alike of groupAlike(shown, atOnce))
+          for (const [i, profile] of (await profileAlike(connection, alike)).entries()) profiles.set(alike[i] as VisibleColumn, profile);
+      } finally {
+        await connection.run('DROP TABLE IF EXISTS svc_counts; DROP TABLE IF EXISTS svc_profiled');
+      }
+    });
+  }
+  return visible.columns.map((column) => profiles.get(column) ?? emptyProfile(column));
 }
 
-async function profileColumn(connection: DuckDBConnection, column: VisibleColumn, rowCount: number): Promise<ColumnProfile> {
-  await connection.run(`CREATE OR REPLACE TEMP VIEW svc_profile AS SELECT ${quoteName(column.name)} AS v FROM svc_profiled`);
-  const figures = await connection.runAndReadAll(figuresSql(column, rowCount));
-  return {
+/** Columns of the same type, at most so many at a time. */
+function groupAlike(columns: VisibleColumn[], most: number): VisibleColumn[][] {
+  const groups: VisibleColumn[][] = [];
+  const open = new Map<string, VisibleColumn[]>();
+  for (const column of columns) {
+    const group = open.get(column.type);
+    if (group && group.length < most) group.push(column);
+    else {
+      const next = [column];
+      open.set(column.type, next);
+      groups.push(next);
+    }
+  }
+  return groups;
+}
+
+async function profileAlike(connection: DuckDBConnection, columns: VisibleColumn[]): Promise<ColumnProfile[]> {
+  const { type } = columns[0] as VisibleColumn;
+  await connection.run(`CREATE OR REPLACE TEMP TABLE svc_counts AS SELECT i, v, count(*) AS c FROM (${listValues(columns)}) GROUP BY i, v`);
+  const figures = await readFigures(connection, type);
+  const topValues = await readTopValues(connection, type);
+  const histograms = await readHistograms(connection, type);
+  return columns.map((column, i) => ({
     ...emptyProfile(column),
-    ...(JSON.parse(figures.getRows()[0]?.[0] as string) as Partial<ColumnProfile>),
-    top_values: await readTopValues(connection, column),
-    histogram: await readHistogram(connection, column),
-  };
+    ...(figures.get(i) ?? noFigures),
+    top_values: topValues.get(i) ?? [],
+    histogram: histograms.get(i) ?? [],
+  }));
+}
+
+/** SQL: every value `v`, with the place `i` of its column. */
+function listValues(columns: VisibleColumn[]): string {
+  const names = columns.map(({ name }) => quoteName(name));
+  if (names.length === 1) return `SELECT 0 AS i, ${names[0]} AS v FROM svc_profiled`;
+  return `SELECT unnest(range(${names.length})) AS i, unnest([${names.join(', ')}]) AS v FROM svc_profiled`;
 }
 
 function emptyProfile({ name, type, masked }: VisibleColumn): ColumnProfile {
@@ -76,43 +111,68 @@ function shownValue(sql: string, type: string): string {
   return `CASE WHEN length(${text}) > ${longestText} THEN to_json(left(${text}, ${longestText}) || '…') ELSE to_json(${shown}) END`;
 }
 
-/** SQL for the statistics as one JSON text, with values written as in rows. */
-function figuresSql(column: VisibleColumn, rowCount: number): string {
-  const value = (sql: string) => shownValue(sql, column.type);
-  const distinct = rowCount > exactDistinctUpTo ? 'approx_count_distinct(v)' : 'count(DISTINCT v)';
-  const extremes = column.type === 'JSON' ? 'NULL AS lo, NULL AS hi' : 'min(v) AS lo, max(v) AS hi';
-  const [lo, hi] = column.type === 'JSON' ? ['lo', 'hi'] : [value('lo'), value('hi')];
-  return `SELECT CAST(json_object('null_count', n - filled, 'null_share', CASE WHEN n = 0 THEN 0 ELSE (n - filled) / CAST(n AS DOUBLE) END,
-      'distinct', d, 'min', ${lo}, 'max', ${hi}, 'mean', CASE WHEN isfinite(mean) THEN mean END) AS VARCHAR)
-    FROM (SELECT count(*) AS n, count(v) AS filled, ${distinct} AS d, ${extremes}, ${numeric.test(column.type) ? 'avg(CAST(v AS DOUBLE))' : 'NULL::DOUBLE'} AS mean FROM svc_profile)`;
+type Figures = Pick<ColumnProfile, 'null_count' | 'null_share' | 'distinct' | 'min' | 'max' | 'mean'>;
+
+/** Of a table without rows. */
+const noFigures: Figures = { null_count: 0, null_share: 0, distinct: 0, min: null, max: null, mean: null };
+
+/** The statistics, with values written as in rows. */
+async function readFigures(connection: DuckDBConnection, type: string): Promise<Map<number, Figures>> {
+  const extremes = type === 'JSON' ? 'NULL AS lo, NULL AS hi' : 'min(v) AS lo, max(v) AS hi';
+  const [lo, hi] = type === 'JSON' ? ['lo', 'hi'] : [shownValue('lo', type), shownValue('hi', type)];
+  const mean = numeric.test(type) ? 'sum(CAST(v AS DOUBLE) * c) / sum(c) FILTER (v IS NOT NULL)' : 'NULL::DOUBLE';
+  const reader = await connection.runAndReadAll(
+    `SELECT CAST(i AS INTEGER), CAST(json_object('null_count', nulls, 'null_share', nulls / CAST(n AS DOUBLE),
+       'distinct', d, 'min', ${lo}, 'max', ${hi}, 'mean', CASE WHEN isfinite(mean) THEN mean END) AS VARCHAR)
+     FROM (SELECT i, CAST(sum(c) AS BIGINT) AS n, CAST(coalesce(sum(c) FILTER (v IS NULL), 0) AS BIGINT) AS nulls, count(v) AS d,
+       ${extremes}, ${mean} AS mean FROM svc_counts GROUP BY i)`,
+  );
+  return new Map((reader.getRows() as [number, string][]).map(([i, text]) => [i, JSON.parse(text) as Figures]));
 }
 
-async function readTopValues(connection: DuckDBConnection, column: VisibleColumn): Promise<ColumnProfile['top_values']> {
+async function readTopValues(connection: DuckDBConnection, type: string): Promise<Map<number, ColumnProfile['top_values']>> {
   const reader = await connection.runAndReadAll(
-    `SELECT CAST(json_object('value', ${shownValue('v', column.type)}, 'count', c) AS VARCHAR)
-     FROM (SELECT v, count(*) AS c FROM svc_profile WHERE v IS NOT NULL GROUP BY v ORDER BY c DESC, v LIMIT 10) ORDER BY c DESC, v`,
+    `SELECT CAST(i AS INTEGER), CAST(json_object('value', ${shownValue('top.v', type)}, 'count', -top.less) AS VARCHAR)
+     FROM (SELECT i, unnest(tops) AS top FROM (SELECT i, min({less: -c, v: v}, 10) AS tops FROM svc_counts WHERE v IS NOT NULL GROUP BY i))
+     ORDER BY i, top.less, top.v`,
   );
-  return reader.getRows().map(([text]) => JSON.parse(text as string) as { value: unknown; count: number });
+  const tops = new Map<number, ColumnProfile['top_values']>();
+  for (const [i, text] of reader.getRows() as [number, string][]) {
+    const top = JSON.parse(text) as ColumnProfile['top_values'][number];
+    const before = tops.get(i);
+    if (before) before.push(top);
+    else tops.set(i, [top]);
+  }
+  return tops;
 }
+
+/** Values of a column between two edges: the least and greatest of all, the bin, how many. */
+type Bin = [lo: number, hi: number, bin: number, count: number];
 
 /** Equal bins between minimum and maximum, for numbers and times; one bin if both are the same. */
-async function readHistogram(connection: DuckDBConnection, { type }: VisibleColumn): Promise<ColumnProfile['histogram']> {
+async function readHistograms(connection: DuckDBConnection, type: string): Promise<Map<number, ColumnProfile['histogram']>> {
   const scale = chooseScale(type);
-  if (!scale) return [];
+  if (!scale) return new Map();
   // The difference of two doubles can overflow; that of their halves cannot.
   const reader = await connection.runAndReadAll(
-    `WITH points AS (SELECT ${scale.sql} AS x FROM svc_profile WHERE v IS NOT NULL), ends AS (SELECT min(x) AS lo, max(x) AS hi FROM points WHERE isfinite(x)),
-       shares AS (SELECT lo, hi, CASE WHEN hi = lo THEN 0 WHEN isfinite(hi - lo) THEN (x - lo) / (hi - lo) ELSE (x / 2 - lo / 2) / (hi / 2 - lo / 2) END AS share
-         FROM points, ends WHERE isfinite(x))
-     SELECT lo, hi, CAST(least(${bins - 1}, floor(share * ${bins})) AS INTEGER) AS bin, CAST(count(*) AS DOUBLE) FROM shares GROUP BY ALL ORDER BY bin`,
+    `WITH points AS (SELECT i, c, ${scale.sql} AS x FROM svc_counts WHERE v IS NOT NULL),
+       ends AS (SELECT i, min(x) AS lo, max(x) AS hi FROM points WHERE isfinite(x) GROUP BY i),
+       shares AS (SELECT i, c, lo, hi, CASE WHEN hi = lo THEN 0 WHEN isfinite(hi - lo) THEN (x - lo) / (hi - lo) ELSE (x / 2 - lo / 2) / (hi / 2 - lo / 2) END AS share
+         FROM points JOIN ends USING (i) WHERE isfinite(x))
+     SELECT CAST(i AS INTEGER), lo, hi, CAST(least(${bins - 1}, floor(share * ${bins})) AS INTEGER) AS bin, CAST(sum(c) AS DOUBLE) FROM shares
+     GROUP BY ALL ORDER BY bin`,
   );
-  const rows = reader.getRows() as [number, number, number, number][];
-  const [first] = rows;
-  if (!first) return [];
+  const found = new Map<number, Bin[]>();
+  for (const [i, ...bin] of reader.getRows() as [number, ...Bin][]) found.set(i, [...(found.get(i) ?? []), bin]);
+  return new Map([...found].map(([i, rows]) => [i, spreadBins(rows, scale.show)]));
+}
+
+function spreadBins(rows: Bin[], show: (x: number) => number | string): ColumnProfile['histogram'] {
+  const [first] = rows as [Bin, ...Bin[]];
   const [lo, hi] = first;
-  if (lo === hi) return [{ from: scale.show(lo), to: scale.show(hi), count: first[3] }];
+  if (lo === hi) return [{ from: show(lo), to: show(hi), count: first[3] }];
   const counts = new Map(rows.map(([, , bin, count]) => [bin, count]));
-  const edge = (i: number) => scale.show(lo * (1 - i / bins) + hi * (i / bins));
+  const edge = (i: number) => show(lo * (1 - i / bins) + hi * (i / bins));
   return Array.from({ length: bins }, (_, i) => ({ from: edge(i), to: edge(i + 1), count: counts.get(i) ?? 0 }));
 }
 

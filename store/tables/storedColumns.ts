@@ -3,6 +3,7 @@ import { readCell } from '../../core/table/cells.ts';
 import { mayHold, settleLayers } from '../../core/table/layers.ts';
 import type { Cells, ColumnRecord, RowSelection, TableVersion } from '../../core/table/table.ts';
 import { type FileRows, openFileRows } from '../duckdb/fileRows.ts';
+import { eachYielding } from '../eachYielding.ts';
 import { Unreadable } from '../parquet/textDecoders.ts';
 import { readLogLayers } from './readLogLayers.ts';
 import type { TableStorage } from './tableStorage.ts';
@@ -104,9 +105,6 @@ function orderRows(settled: Map<number, PlacedRow>): StoredColumns {
   };
 }
 
-/** How long to work before other requests may run. */
-const turnMs = 10;
-
 /** Calls `take` with the texts of each column, letting other requests run in between. */
 export function eachColumn(
   rows: StoredColumns,
@@ -114,14 +112,4 @@ export function eachColumn(
   take: (texts: (string | null)[], index: number) => void,
 ): Promise<void> {
   return eachYielding(columns, (column, index) => take(rows.texts(column), index));
-}
-
-export async function eachYielding<T>(items: T[], work: (item: T, index: number) => void): Promise<void> {
-  let began = performance.now();
-  for (const [index, item] of items.entries()) {
-    work(item, index);
-    if (performance.now() - began < turnMs) continue;
-    await nextTurn();
-    began = performance.now();
-  }
 }

@@ -6,6 +6,7 @@ import { rowIdField, type VisibleColumn } from '../../core/table/visibleTable.ts
 import { makeArrowTextWriter, type TextWriter } from '../duckdb/formats/arrowTexts.ts';
 import { streamWritten } from '../duckdb/formats/parquetCopy.ts';
 import type { DataFormat } from '../duckdb/formats/streamRows.ts';
+import { eachYielding } from '../eachYielding.ts';
 import { openColumn, ParquetFile } from '../parquet/parquetFile.ts';
 import { storeType } from '../parquet/storedTypes.ts';
 import { currentAccounts, runForAccounts } from '../pg/accountScope.ts';
@@ -105,7 +106,13 @@ function makeCsvTextWriter(columns: VisibleColumn[]): TextWriter {
     writeCsvLine(types.map((type, i) => csvCell(type, texts[i]?.[row] ?? null)));
   return {
     begin: () => writeCsvLine(columns.map(({ name }) => name)),
-    write: (texts, rowCount) => Array.from({ length: rowCount }, (_, row) => writeRow(texts, row)).join(''),
+    async write(texts, rowCount) {
+      const lines: string[] = [];
+      await eachYielding(Array(rowCount).keys(), (row) => {
+        lines.push(writeRow(texts, row));
+      });
+      return lines.join('');
+    },
     end: () => '',
   };
 }
@@ -128,10 +135,11 @@ async function writeWideParquet(
     for (let ids = await nextIds(); ids.length > 0 || isFirst; ids = await nextIds()) {
       isFirst = false;
       const { texts, rowCount } = ids.length > 0 ? await readWideTexts(storage, projection, ids) : { texts: [], rowCount: 0 };
-      const group = columns.map((column, i) => {
+      const group: ReturnType<typeof openColumn>[] = [];
+      await eachYielding(columns, (column, i) => {
         const opened = openColumn(column);
         for (const [row, text] of (texts[i] ?? []).entries()) if (text !== null) opened.values.putString(row, text);
-        return opened;
+        group.push(opened);
       });
       await file.writeGroup(rowCount, group);
     }

@@ -138,6 +138,22 @@ describe('wide tables: more columns than an engine is asked for at once', () => 
     expect(whole).toEqual(Object.assign({}, ...parts));
   });
 
+  it('is profiled column by column, whatever stands beside it', async () => {
+    const { rows, columns: shown } = await table.read({ limit: 100 });
+    const profile = ok(await owner.client.GET(`${base}/tables/{name}/profile`, { params: { path: table.path } }));
+    const names = shown.map(({ name }) => name).filter((name) => name !== '__svc_row_id');
+    expect(profile.columns.map(({ name }) => name)).toEqual(names);
+    for (const { name, null_count, distinct, top_values, type } of profile.columns) {
+      const counts = new Map<string, number>();
+      for (const row of rows) counts.set(JSON.stringify(row[name]), (counts.get(JSON.stringify(row[name])) ?? 0) + 1);
+      const nulls = counts.get('null') ?? 0;
+      counts.delete('null');
+      expect([name, type, null_count, distinct]).toEqual([name, type, nulls, counts.size]);
+      for (const { value, count } of top_values) expect([name, value, count]).toEqual([name, value, counts.get(JSON.stringify(value))]);
+      expect([name, top_values.map(({ count }) => count)]).toEqual([name, [...counts.values()].sort((a, b) => b - a).slice(0, 10)]);
+    }
+  });
+
   it('is paged through, in row order and in others', async () => {
     for (const query of [{}, { sort: 'n:desc' }, { filter: 'n >= 0' }] as Query[]) {
       const all = await table.read({ limit: 100, ...query });

@@ -1,6 +1,7 @@
 import * as arrow from 'apache-arrow';
 import { cellJson } from '../../../core/cells/cellJson.ts';
 import { type ColumnType, parseColumnType } from '../../../core/cells/columnTypes.ts';
+import { eachYielding } from '../../eachYielding.ts';
 import { readDouble, storeType } from '../../parquet/storedTypes.ts';
 import { parseTypeName } from '../typeNames.ts';
 import { planArrowColumn } from './arrowColumns.ts';
@@ -15,8 +16,8 @@ export interface TextColumn {
 
 export interface TextWriter {
   begin(): string | Buffer;
-  /** The texts of each column in some rows. */
-  write(texts: (string | null)[][], rowCount: number): string | Buffer;
+  /** The texts of each column in some rows. Other requests may run meanwhile. */
+  write(texts: (string | null)[][], rowCount: number): Promise<string | Buffer>;
   end(): string | Buffer;
 }
 
@@ -30,11 +31,12 @@ export function makeArrowTextWriter(columns: TextColumn[]): TextWriter {
       writer.reset(undefined, schema);
       return writer.take();
     },
-    write(texts, rowCount) {
+    async write(texts, rowCount) {
       if (rowCount === 0) return Buffer.alloc(0);
-      const children = columns.map(({ type }, i) =>
-        readTexts((fields[i] as arrow.Field).type, parseColumnType(type) as ColumnType, texts[i] ?? []),
-      );
+      const children: arrow.Data[] = [];
+      await eachYielding(columns, ({ type }, i) => {
+        children.push(readTexts((fields[i] as arrow.Field).type, parseColumnType(type) as ColumnType, texts[i] ?? []));
+      });
       writer.write(new arrow.RecordBatch(schema, new arrow.Data(new arrow.Struct(fields), 0, rowCount, 0, {}, children)));
       return writer.take();
     },
