@@ -1,39 +1,19 @@
 import { createHmac } from 'node:crypto';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { deleteExpired } from '../../store/pg/expiry.ts';
-import { type ApiClient, ok, type Person, refused } from '../setup/api.ts';
+import { ok, type Person, refused } from '../setup/api.ts';
 import { mintToken } from '../setup/credentials.ts';
-import { editRows } from '../setup/tables.ts';
 import { keepHistory } from '../workflows/replay.ts';
-import { type Answer, type Received, type Receiver, startReceiver, verifyStandard } from './receiver.ts';
-import { type EventKind, useWebhookWorld } from './world.ts';
+import { hooks, withReceivers } from './listening.ts';
+import { type Received, type Receiver, verifyStandard } from './receiver.ts';
+import { useWebhookWorld } from './world.ts';
 
 /** What reaches receivers, how often, in which order, and what is told of it. */
 
 // The usual waits would take days: four short ones, then it is given up.
 const world = await useWebhookWorld({ SVC_WEBHOOK_DELAYS: '50ms,100ms,200ms,400ms' });
 const { api, owner } = world;
-const receivers: Receiver[] = [];
-afterAll(async () => {
-  for (const receiver of receivers) await receiver.stop();
-});
-
-const hooks = '/api/v1/me/webhooks' as const;
-
-async function listen(answer?: Answer, events: EventKind[] = [], client: ApiClient = owner.client) {
-  const receiver = await startReceiver(answer);
-  receivers.push(receiver);
-  const { id, secret } = ok(await client.POST(hooks, { body: { url: receiver.url, events } }));
-  return { receiver, id, secret, path: { webhook_id: id } };
-}
-
-const listDeliveries = async (id: string, client = owner.client) =>
-  ok(await client.GET(`${hooks}/{webhook_id}/deliveries`, { params: { path: { webhook_id: id }, query: { limit: 1000 } } })).deliveries;
-const deliveriesOf = async (id: string, workbookId: string | null) =>
-  (await listDeliveries(id)).filter((delivery) => delivery.workbook_id === workbookId).reverse();
-const versionsOf = (received: Received[], workbookId: string) =>
-  received.flatMap(({ event }) => (event.workbook_id === workbookId && 'edit_version' in event.data ? [event.data.edit_version] : []));
-const edit = (book: string, client = owner.client) => editRows(client, book, '表', [{ a: 1 }]);
+const { listen, listDeliveries, deliveriesOf, versionsOf, edit } = withReceivers(world);
 
 const sign = (secret: string, body: string) => `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
 
@@ -270,83 +250,6 @@ describe('a delivery', () => {
     await edit(inside);
     await expect.poll(() => versionsOf(receiver.taken, inside)).toEqual([2]);
     expect(new Set(receiver.received.map(({ event }) => event.workbook_id))).toEqual(new Set([inside]));
-  });
-});
-
-describe('a receiver that', () => {
-  const describeFirst = async (id: string) => (await listDeliveries(id)).at(-1);
-
-  it('redirects is not followed', async () => {
-    const [target, { receiver, id }] = [await startReceiver(), await listen()];
-    receivers.push(target);
-    receiver.answerWith(() => ({ status: 307, headers: { Location: target.url } }));
-    await edit(await world.makeBook());
-    await expect
-      .poll(() => describeFirst(id))
-      .toMatchObject({ status: 'failed', last_status: 307, last_error: expect.stringContaining('Redirects') });
-    expect(target.received).toEqual([]);
-  });
-
-  it('answers endlessly, or with a gigabyte, is heard for its status alone', async () => {
-    const piece = Buffer.alloc(64 * 1024, 'kanarie');
-    let sent = 0;
-    const { id } = await listen(() => (response) => {
-      response.writeHead(200, { 'Content-Length': String(1024 ** 3) });
-      const pour = () => {
-        while (!response.destroyed && response.write(piece)) sent += piece.length;
-        if (!response.destroyed) response.once('drain', pour);
-      };
-      pour();
-    });
-    const slow = await listen(() => (response) => {
-      response.writeHead(500).write('kanarie');
-      const timer = setInterval(() => response.write('.'), 20);
-      response.once('close', () => clearInterval(timer));
-    });
-    await edit(await world.makeBook());
-    await expect.poll(() => describeFirst(id)).toMatchObject({ status: 'delivered', last_status: 200, last_error: null });
-    await expect
-      .poll(() => describeFirst(slow.id))
-      .toMatchObject({ status: 'failed', last_status: 500, last_error: 'The receiver answered 500.' });
-    expect(sent).toBeLessThan(64 * 1024 ** 2);
-    expect(JSON.stringify(await listDeliveries(slow.id))).not.toContain('kanarie');
-  });
-
-  it('hangs up, or does not speak HTTP, is told of in our own words', async () => {
-    const hanging = await listen(() => (response) => response.destroy());
-    const babbling = await listen(() => (response) => response.socket?.end('kanarie\r\n\r\n'));
-    await edit(await world.makeBook());
-    for (const { id } of [hanging, babbling]) {
-      await expect
-        .poll(() => describeFirst(id))
-        .toMatchObject({ status: 'failed', attempts: 5, last_status: null, last_error: expect.stringMatching(/^Not delivered: .*\.$/) });
-      expect((await describeFirst(id))?.last_error).not.toContain('kanarie');
-    }
-  });
-
-  it('has moved to a private address is not called there', async () => {
-    const { receiver, id } = await listen();
-    await api.sql.query("UPDATE webhooks SET url = 'http://10.0.0.1/hook' WHERE id = $1", [id]);
-    await edit(await world.makeBook());
-    await expect
-      .poll(() => describeFirst(id))
-      .toMatchObject({ status: 'failed', last_status: null, last_error: expect.stringContaining('10.0.0.1') });
-    expect(receiver.received).toEqual([]);
-  });
-
-  it('never answers holds up no other webhook', async () => {
-    const silent = await listen(() => () => {});
-    const { receiver } = await listen();
-    const books = [await world.makeBook(), await world.makeBook()];
-    for (const book of books) await edit(book);
-    await expect
-      .poll(() => books.map((book) => versionsOf(receiver.taken, book)))
-      .toEqual([
-        [1, 2],
-        [1, 2],
-      ]);
-    expect(silent.receiver.taken).toEqual([]);
-    ok(await owner.client.DELETE(`${hooks}/{webhook_id}`, { params: { path: silent.path } }));
   });
 });
 
