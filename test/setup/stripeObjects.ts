@@ -101,7 +101,7 @@ export class StripeAccount {
   private bill(subscription: StripeObject, amount: number, reason: string, isPaid = true, changes: StripeObject[] = []): StripeObject {
     const [item] = subscription.items.data;
     const { price } = item;
-    const line = this.describeLine(item, price, amount, reason === 'subscription_update');
+    const all = [...changes, this.describeLine(item, price, amount, reason === 'subscription_update')];
     const invoice = this.make('in', 'invoice', {
       customer: subscription.customer,
       status: isPaid ? 'paid' : 'open',
@@ -109,7 +109,9 @@ export class StripeAccount {
       currency: price.currency,
       amount_due: amount,
       amount_paid: isPaid ? amount : 0,
-      lines: { object: 'list', has_more: false, data: [...changes, line] },
+      all_lines: all,
+      // The rest is asked for.
+      lines: { object: 'list', has_more: all.length > 10, data: all.slice(0, 10) },
       parent: {
         type: 'subscription_details',
         subscription_details: { subscription: subscription.id, metadata: { ...subscription.metadata } },

@@ -70,6 +70,7 @@ function answer(account: StripeAccount, method: string, path: string, params: Pa
   const [, kind = '', id, verb] = /^\/v1\/((?:checkout|billing_portal)\/sessions|\w+)(?:\/([^/]+))?(?:\/(\w+))?$/.exec(path) ?? [];
   const found = id === undefined ? undefined : account.objects.get(id);
   if (id !== undefined && !found) return missing(`${kind}: ${id}`);
+  if (found && verb === 'lines') return list(found.all_lines.slice(0, Number(params.limit ?? 10)));
   if (found && method === 'GET') return show(expand(account, found, params.expand));
   if (found && method === 'DELETE') {
     if (found.status === 'canceled') return missing(`subscription: ${id}`);
