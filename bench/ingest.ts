@@ -1,13 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { loadConfig } from '../store/config.ts';
 import type { ChildReport } from './ingestChild.ts';
 import { makeXlsx } from './makeXlsx.ts';
+import { preparePython } from './preparePython.ts';
 import type { BenchRig } from './services.ts';
 
 const rounds = 3;
@@ -37,7 +36,7 @@ export async function benchIngest(rig: BenchRig): Promise<void> {
 }
 
 async function compareIngest(file: string, folder: string): Promise<ChildReport | null> {
-  const python = await preparePython().catch((error: unknown) => {
+  const python = await preparePython('bench-python', packages, 'import fastexcel, duckdb, pyarrow').catch((error: unknown) => {
     console.log(`fastexcel cannot be had here (${error instanceof Error ? error.message.split('\n')[0] : error}): nothing to compare with`);
     return null;
   });
@@ -108,24 +107,6 @@ async function compareStructuring(large: string, small: string): Promise<void> {
   console.log(
     `growth               ${(many.cpuSeconds / few.cpuSeconds).toFixed(1)}× for 10× the rows; wanted: at most ${targets.growth}×`,
   );
-}
-
-/** A virtual environment in the user's cache, made once. */
-async function preparePython(): Promise<string> {
-  const run = promisify(execFile);
-  const venv = join(loadConfig().machine.cacheDir, 'bench-python');
-  const python = join(venv, 'bin', 'python');
-  const check = ['-c', 'import fastexcel, duckdb, pyarrow'];
-  const isThere = await run(python, check).then(
-    () => true,
-    () => false,
-  );
-  if (!isThere) {
-    await run('python3', ['-m', 'venv', venv]);
-    await run(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages]);
-    await run(python, check);
-  }
-  return python;
 }
 
 interface Child {

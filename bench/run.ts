@@ -9,6 +9,7 @@ import { benchMcp } from './mcp.ts';
 import { benchMe } from './me.ts';
 import { benchMerge } from './merge.ts';
 import { benchPython } from './python.ts';
+import { benchQuery } from './query.ts';
 import { benchRestarts } from './restarts.ts';
 import { benchSandbox } from './sandbox.ts';
 import { type BenchRig, withRig } from './services.ts';
@@ -27,6 +28,7 @@ const benches: Record<string, (rig: BenchRig) => Promise<void>> = {
   ingest: benchIngest,
   mcp: benchMcp,
   merge: benchMerge,
+  query: benchQuery,
   sandbox: benchSandbox,
   tables: benchTables,
   webhooks: benchWebhooks,

@@ -11,7 +11,7 @@ import { type ComputedColumn, makeLargeTable } from '../test/setup/largeTable.ts
 import type { BenchRig } from './services.ts';
 
 /** Twelve columns of common types. */
-const columns: ComputedColumn[] = [
+export const columns: ComputedColumn[] = [
   { name: 'c1', type: 'BIGINT', sql: 'i * 7' },
   { name: 'c2', type: 'VARCHAR', sql: "'text ' || i" },
   { name: 'c3', type: 'DECIMAL(18,2)', sql: '(i % 100000) / 100' },

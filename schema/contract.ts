@@ -8379,6 +8379,8 @@ export interface components {
         XSVCNotice: string;
         /** @description Id of the durable result. */
         XSVCResultId: string;
+        /** @description `hit`: the same query over the same versions of its tables, by the same user, who may see the same of them, was asked before, and its result, with its own id and time of expiry, is the answer. `miss`: the query was run. */
+        XSVCResultCache: "hit" | "miss";
         /** @description Number of rows of the whole result or, for a page of a table, of the rows that match. */
         XSVCRowCount: number;
         /** @description Names of the masked columns, percent-encoded UTF-8, comma-separated; empty when none. */
@@ -16546,6 +16548,7 @@ export interface operations {
                     "X-SVC-Result-Id": components["headers"]["XSVCResultId"];
                     "X-SVC-Row-Count": components["headers"]["XSVCRowCount"];
                     "X-SVC-Masked-Columns": components["headers"]["XSVCMaskedColumns"];
+                    "X-SVC-Result-Cache": components["headers"]["XSVCResultCache"];
                     [name: string]: unknown;
                 };
                 content: {

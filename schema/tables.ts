@@ -223,6 +223,10 @@ export const results = pgTable(
     /** The result's file in the blob store; a small one is in `content` instead. */
     blobKey: text('blob_key'),
     content: bytea('content'),
+    /** `file`: the bytes of a Parquet file. `rows`: objects of JSON, a line each. */
+    contentForm: text('content_form').$type<'file' | 'rows'>().notNull().default('file'),
+    /** What it is the answer to, so that it can be given again. Null: to nothing else, for it would be another. */
+    answerKey: text('answer_key'),
     /** What it takes: the file or the content, and what is said of it. */
     bytes: count('bytes').notNull().default(0),
     columns: jsonb('columns').$type<{ name: string; type: string }[]>().notNull(),
@@ -238,6 +242,7 @@ export const results = pgTable(
     index('results_expiry').on(t.expiresAt),
     index('results_account').on(t.accountId, t.expiresAt),
     index('results_workbook').on(t.workbookId),
+    index('results_answer').on(t.answerKey).where(sql`answer_key IS NOT NULL`),
   ],
 );
 

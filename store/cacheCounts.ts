@@ -4,6 +4,8 @@ const caches = {
   log_files: 'long logs of tables as local files',
   visible_files: 'tables without their hidden columns, as local files',
   footers: 'footers of Parquet files',
+  query_sessions: 'sessions of query processes that have the tables of a query already',
+  result_rows: 'rows of small results',
 } as const;
 
 export type CacheName = keyof typeof caches;

@@ -28,10 +28,12 @@ import type { Committer } from './pg/commit.ts';
 import { type Database, openDatabase } from './pg/database.ts';
 import { findLatestPosition } from './pg/events.ts';
 import { readJobVersions } from './pg/jobs.ts';
+import { findContent } from './pg/results.ts';
 import { isRowSecurityEnforced } from './pg/roleCheck.ts';
 import { readWishes } from './pg/webhooks.ts';
 import { openPolicies, type Policies } from './policies.ts';
 import { openPython, type Python } from './python/openPython.ts';
+import { ResultRows } from './resultRows.ts';
 import { deriveKey, hmacPads } from './secrets.ts';
 import { StorageMeter } from './storageMeter.ts';
 import { connectTemporal, type Temporal, temporalAway } from './temporal/client.ts';
@@ -56,6 +58,8 @@ export interface Services extends Committer {
   payments: PaymentProvider;
   /** Caches tables without their hidden columns as local files. */
   visibleFiles: VisibleFiles;
+  /** The rows of small results. */
+  resultRows: ResultRows;
   /** Held, per table, by edits that had to start again because the table changed. */
   editLocks: KeyedLock;
   jobWatch: ChangeWatch;
@@ -180,6 +184,7 @@ export async function openServices(config: ServiceConfig, part: 'api' | 'worker'
     drives: openDrives(config, outbound),
     payments: await openPayments(config),
     visibleFiles,
+    resultRows: new ResultRows((id) => findContent(db.orm, id)),
     editLocks: new KeyedLock(),
     jobWatch: new ChangeWatch((ids) => readJobVersions(db.pool, ids)),
     webhookWatch: new ChangeWatch((ids) => readWishes(db.pool, ids)),

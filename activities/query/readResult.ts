@@ -1,11 +1,12 @@
 import { rm, writeFile } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { Principal } from '../../core/access/principal.ts';
 import { answerTooLarge, DomainError, notFound } from '../../core/errors.ts';
 import type { DataFormat } from '../../store/duckdb/formats/streamRows.ts';
 import { streamResultFile } from '../../store/duckdb/sandbox/streamResult.ts';
+import { takeRows, writeLines } from '../../store/duckdb/sandbox/takeRows.ts';
 import { listColumnsAt } from '../../store/pg/columns.ts';
-import { findResult, type ResultRecord } from '../../store/pg/results.ts';
+import { findContent, findResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listTablesById } from '../../store/pg/tables.ts';
 import type { Services } from '../../store/services.ts';
 import { requireWorkbook } from '../access.ts';
@@ -52,14 +53,15 @@ export interface ResultPage {
 
 async function openResult(
   services: Services,
-  { blobKey, content }: ResultRecord,
+  { id, blobKey, content, contentForm }: ResultRecord,
 ): Promise<{ path: string; release(): void | Promise<void> }> {
   if (blobKey !== null) {
     const { pathOf, release } = await services.blobs.open([blobKey]);
     return { path: pathOf(blobKey), release };
   }
   const path = await services.blobs.draft();
-  await writeFile(path, content ?? '');
+  const bytes = content ?? (await findContent(services.db.orm, id)) ?? Buffer.alloc(0);
+  await writeFile(path, contentForm === 'rows' ? writeLines(bytes.toString('utf8')) : bytes);
   return { path, release: () => rm(path, { force: true }) };
 }
 
@@ -72,9 +74,14 @@ export const resultPageLimit = {
 };
 
 /** A page as a stream in one of the formats. */
-export function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: DataFormat): Promise<Readable> {
+export async function streamResult(services: Services, result: ResultRecord, page: ResultPage, format: DataFormat): Promise<Readable> {
+  if (result.contentForm === 'rows' && (format === 'json' || format === 'ndjson')) {
+    const all = result.content?.toString('utf8') ?? (await services.resultRows.read(result.id)) ?? '';
+    const rows = takeRows(all, page.offset, page.limit);
+    return Readable.from([format === 'json' ? `[${rows}]` : writeLines(rows)], { objectMode: false });
+  }
   const within = { offset: page.offset, limit: Math.min(page.limit, Math.max(0, result.rowCount - page.offset)), most: resultPageLimit };
-  return streamResultFile(services, result.columns, () => openResult(services, result), format, within);
+  return streamResultFile(services, result.columns, () => openResult(services, result), format, { ...within, form: result.contentForm });
 }
 
 /** The file of a result goes when newer ones need its room, also while it is read. */

@@ -7,8 +7,9 @@ import type { ReadTable } from '../../schema/index.ts';
 import { resultsPrefix } from '../../store/blobs/keys.ts';
 import { openFiles } from '../../store/duckdb/relation.ts';
 import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/runInProcess.ts';
+import { takeRows } from '../../store/duckdb/sandbox/takeRows.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
-import { insertResult, type ResultRecord } from '../../store/pg/results.ts';
+import { findAnswer, insertResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listActiveNames, listCurrentTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
@@ -18,6 +19,7 @@ import { makeRoomForResult } from '../storage/makeRoomForResult.ts';
 import { rememberVisible } from '../tables/openVisibleTable.ts';
 import { openFresh } from '../transforms/refreshViews.ts';
 import { digestEffects } from './digestEffects.ts';
+import { keyAnswer } from './keyAnswer.ts';
 import { openNamedTables } from './namedTables.ts';
 import { narrowTables } from './narrowTables.ts';
 
@@ -37,26 +39,32 @@ export interface QueryAnswer {
   result: ResultRecord;
   /** The first rows as a JSON array in text form; empty if that would be long: then they are read from the result. */
   pageJson: string;
+  /** Whether the result of an earlier query was the answer. */
+  isKept: boolean;
 }
 
 const dayMs = 24 * 3_600_000;
 const resultLimits = { maxRows: 5_000_000, maxBytes: 256 * 1024 * 1024 };
 
-type UserQuery = QueryWanted & { userId: string };
+type UserQuery = QueryWanted & { userId: string; workbookId: string; accountId: string };
 
-/** Runs an untrusted SELECT over the tables it names, and stores the result for a day. */
+/** What a query came to: a result, or that of an earlier one. */
+type Ran = { answer: SandboxResult; read: VisibleTable[]; answerKey: string } | { kept: ResultRecord };
+
+/**
+ * Runs an untrusted SELECT over the tables it names, and stores the result for a day. Where the same was asked before and nothing
+ * that decides the answer has changed, that result is the answer.
+ */
 export async function runQuery(
   services: Services,
   principal: Principal,
   workbook: VisibleWorkbook,
   wanted: QueryWanted,
 ): Promise<QueryAnswer> {
-  const { answer, read } = await runOverNamed(
-    services,
-    workbook,
-    { ...wanted, userId: principal.userId },
-    rememberVisible(services, principal),
-  );
+  const asked = { ...wanted, userId: principal.userId, workbookId: workbook.id, accountId: workbook.accountId };
+  const ran = await runOverNamed(services, workbook, asked, rememberVisible(services, principal));
+  if ('kept' in ran) return { result: ran.kept, pageJson: await readPage(services, ran.kept, wanted.jsonRows), isKept: true };
+  const { answer, read, answerKey } = ran;
   const told = {
     columns: answer.columns,
     maskedColumns: maskedAmong(read, answer.columns),
@@ -74,14 +82,22 @@ export async function runQuery(
     userId: principal.userId,
     ...kept,
     ...told,
+    answerKey: answer.volatility === 'none' ? answerKey : null,
     bytes,
     rowCount: answer.rowCount,
     elapsedMs: Math.round(answer.elapsedMs),
     createdAt,
     expiresAt: new Date(createdAt.getTime() + dayMs),
   };
-  await insertResult(services.db.orm, result);
-  return { result, pageJson: answer.pageJson };
+  await insertResult(services.db.pool, result);
+  return { result, pageJson: answer.pageJson, isKept: false };
+}
+
+/** The first rows of a small result; nothing of others, which are read from their files. */
+async function readPage(services: Services, result: ResultRecord, jsonRows: number): Promise<string> {
+  if (result.contentForm !== 'rows') return '';
+  const rows = await services.resultRows.read(result.id);
+  return rows === null ? '' : `[${takeRows(rows, 0, jsonRows)}]`;
 }
 
 function describeRead({ at, effects }: VisibleTable): ReadTable {
@@ -90,28 +106,23 @@ function describeRead({ at, effects }: VisibleTable): ReadTable {
 }
 
 /** Small results are stored in the database: writing a blob would take longer than most queries. */
-const inlineBytes = 65_536;
+const inlineBytes = { rows: 262_144, file: 65_536 };
 
 async function keepResult(
   services: Services,
   workbook: VisibleWorkbook,
   { content, resultFile }: SandboxResult,
-): Promise<Pick<ResultRecord, 'blobKey' | 'content' | 'bytes'>> {
-  if (content) return { blobKey: null, content, bytes: content.length };
+): Promise<Pick<ResultRecord, 'blobKey' | 'content' | 'contentForm' | 'bytes'>> {
+  if (content) return { blobKey: null, content: content.bytes, contentForm: content.form, bytes: content.bytes.length };
   if (resultFile === null) throw new Error('the sandbox kept no result');
   const { key, size } = await services.blobs.put(resultsPrefix(workbook), resultFile, 'parquet');
-  return { blobKey: key, content: null, bytes: size };
+  return { blobKey: key, content: null, contentForm: 'file', bytes: size };
 }
 
 type See = (at: TableAt) => Promise<VisibleTable>;
 
 /** Tries the tables named in the SQL; falls back to all tables. */
-async function runOverNamed(
-  services: Services,
-  workbook: VisibleWorkbook,
-  wanted: UserQuery,
-  see: See,
-): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
+async function runOverNamed(services: Services, workbook: VisibleWorkbook, wanted: UserQuery, see: See): Promise<Ran> {
   const named = wanted.at === null ? await openNamedTables(services, workbook.id, wanted) : null;
   if (named) {
     try {
@@ -131,11 +142,7 @@ const mostGuessed = 8;
  * Opens the tables whose names occur in the SQL without asking the sandbox which ones it reads, which saves most queries a
  * round trip. The sandbox still checks; if the guess was wrong, it is asked first.
  */
-async function runOverGuess(
-  services: Services,
-  wanted: UserQuery,
-  source: QuerySource,
-): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
+async function runOverGuess(services: Services, wanted: UserQuery, source: QuerySource): Promise<Ran> {
   const guess = guessTables(wanted.sql, source.names);
   if (guess.length <= mostGuessed) {
     try {
@@ -154,20 +161,19 @@ function guessTables(sql: string, names: string[]): string[] {
   return names.filter((name) => text.includes(foldName(name.replaceAll('"', '""'))));
 }
 
-async function runOver(
-  services: Services,
-  wanted: UserQuery,
-  source: QuerySource,
-  names: string[],
-): Promise<{ answer: SandboxResult; read: VisibleTable[] }> {
+async function runOver(services: Services, wanted: UserQuery, source: QuerySource, names: string[]): Promise<Ran> {
   const sandbox = await services.sandbox();
   const tables = await source.open(names);
+  const answerKey = keyAnswer(wanted, tables);
+  const kept = await findAnswer(services.db.lookUpInAccounts, answerKey);
+  if (kept) return { kept };
   const needed = await narrowWide(services, wanted, source, tables);
   const relations = await Promise.all(needed.map((visible) => openSandboxRelation(services, visible)));
   const blobs = await openFiles(services.blobs, relations);
   try {
     const answer = await sandbox.run({
       userId: wanted.userId,
+      accountId: wanted.accountId,
       sql: wanted.sql,
       ...(wanted.params === null ? {} : { params: wanted.params as never }),
       relations,
@@ -182,7 +188,7 @@ async function runOver(
       maxBytes: Math.min(resultLimits.maxBytes, services.config.resultsLimit),
     });
     const used = new Set(answer.tables.map(foldName));
-    return { answer, read: needed.filter(({ at }) => used.has(foldName(at.table.name))) };
+    return { answer, read: needed.filter(({ at }) => used.has(foldName(at.table.name))), answerKey };
   } finally {
     blobs.release();
   }

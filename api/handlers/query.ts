@@ -23,13 +23,14 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
     { takeRoom, spool, type }: Pick<Call<'getResult'>, 'takeRoom' | 'spool' | 'type'>,
     result: ResultRecord,
     page: Page,
+    headers: Record<string, string> = presentResultHeaders(result),
   ) => {
     await takeRoom(pageBytes);
     const format = formatOf(type);
     try {
       const rows = await streamResult(services, result, page, format);
       const whole = format === 'json' ? wrapRows(presentResultHead(result, page), rows) : rows;
-      return { status: 200 as const, headers: presentResultHeaders(result), raw: { type, ...(await spool(whole, resultPageLimit)) } };
+      return { status: 200 as const, headers, raw: { type, ...(await spool(whole, resultPageLimit)) } };
     } catch (error) {
       throw await explainLostResult(services, result, error);
     }
@@ -50,11 +51,12 @@ export function makeQueryHandlers({ services }: ApiParts): Handlers<'runQuery' |
         at: body.at ?? null,
         signal: abandoned,
       });
-      if (!isJson || answer.pageJson === '') return answerPage(call, answer.result, page);
+      const headers = { ...presentResultHeaders(answer.result), 'X-SVC-Result-Cache': answer.isKept ? 'hit' : 'miss' };
+      if (!isJson || answer.pageJson === '') return answerPage(call, answer.result, page, headers);
       const head = JSON.stringify(presentResultHead(answer.result, page));
       return {
         status: 200,
-        headers: presentResultHeaders(answer.result),
+        headers,
         raw: { type, data: `${head.slice(0, -1)},"rows":${answer.pageJson}}` },
       };
     },

@@ -1,5 +1,5 @@
 import { describeFunction, describeUnknownPart, describeUnknownTable } from './describeRefused.ts';
-import { allowedFunctions, allowedTableFunctions, sessionWords } from './functions.ts';
+import { allowedFunctions, allowedTableFunctions, clockFunctions, randomFunctions, sessionWords } from './functions.ts';
 import { type FieldKind, operatorTypes, type PartName, shapeOf } from './grammar.ts';
 import { foldName, showName } from './identifiers.ts';
 
@@ -25,7 +25,11 @@ export interface TreeCheck {
   allColumns: boolean;
   /** `1`, `2` … or names. */
   parameters: string[];
+  /** What the answer depends on beside the tables. */
+  volatility: Volatility;
 }
+
+export type Volatility = 'none' | 'clock' | 'random';
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -50,6 +54,7 @@ export function checkTree(statements: readonly unknown[], known: readonly KnownT
     columns: [...walk.columns.keys()],
     allColumns: walk.meansAllColumns(),
     parameters: [...walk.parameters],
+    volatility: walk.volatility,
   };
 }
 
@@ -59,6 +64,7 @@ class TreeWalk {
   /** Column names with the place of the first use on its own, without a table before it. */
   readonly columns = new Map<string, number | null>();
   readonly parameters = new Set<string>();
+  volatility: Volatility = 'none';
   private star = false;
   /** Names that the query itself gives, to columns or tables. */
   private readonly named = new Set<string>();
@@ -105,6 +111,7 @@ class TreeWalk {
     if (name === 'query') return this.enterQuery(part, scope, depth);
     if (name === 'table') return this.enterTable(part, scope) ? scope : null;
     if (name === 'expression') return this.enterExpression(part) ? scope : null;
+    if (name === 'sample') this.volatility = 'random';
     return scope;
   }
 
@@ -197,7 +204,13 @@ class TreeWalk {
   /** Ignores the schema: no allowed name means something else in another schema, and `name.upper()` parses as schema `name`. */
   private checkFunction(part: Part): void {
     const name = foldName(String(part.function_name));
+    this.noteVolatile(name);
     if (!allowedFunctions.has(name)) this.refuse(describeFunction(name), part.query_location);
+  }
+
+  private noteVolatile(word: string): void {
+    if (randomFunctions.has(word)) this.volatility = 'random';
+    else if (clockFunctions.has(word) && this.volatility === 'none') this.volatility = 'clock';
   }
 
   /** `name.upper()` is parsed as function `upper` of schema `name`, but `name` is a column. */
@@ -209,6 +222,8 @@ class TreeWalk {
   private noteColumn(part: Part): void {
     const names = Array.isArray(part.column_names) ? part.column_names.map(String) : [];
     this.lastParts.add(foldName(names.at(-1) ?? ''));
+    // `current_date` is written like a column.
+    if (names.length === 1) this.noteVolatile(foldName(names[0] ?? ''));
     // `a.b` may be column b of table a, or field b of column a; so every part is noted.
     for (const name of names) {
       const offset = names.length === 1 && typeof part.query_location === 'number' ? part.query_location : null;

@@ -111,6 +111,19 @@ export function whyFunctionRefused(name: string): string | null {
   return refusedFunctions.get(name) ?? refusedFamilies.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 }
 
+/** Functions and words that tell the time: the same query gives another answer later. `age` does so with one argument. */
+export const clockFunctions: ReadonlySet<string> = new Set(
+  words(`
+    age ago current_date current_localtime current_localtimestamp current_time current_timestamp get_current_time get_current_timestamp
+    localtime localtimestamp now today transaction_timestamp`),
+);
+
+/** Functions whose values come from a random state, which a connection keeps. */
+export const randomFunctions: ReadonlySet<string> = new Set(words('gen_random_uuid random reservoir_quantile uuid uuidv4 uuidv7'));
+
+/** Whether SQL may use a random state, by its text alone: functions can also be named in a string, and samples have no function. */
+export const mayBeRandom = (sql: string): boolean => /random|uuid|reservoir|sample/i.test(sql);
+
 /** Table functions allowed in FROM. */
 export const allowedTableFunctions: ReadonlySet<string> = new Set(['range', 'generate_series', 'unnest']);
 

@@ -1,17 +1,48 @@
-import { eq } from 'drizzle-orm';
+import { eq, getTableColumns } from 'drizzle-orm';
 import type pg from 'pg';
 import { results } from '../../schema/index.ts';
 import type { Orm } from './database.ts';
+import type { LookUp, Lookup } from './lookups.ts';
 
 export type ResultRecord = typeof results.$inferSelect;
 
-export async function insertResult(orm: Orm, result: typeof results.$inferInsert): Promise<void> {
-  await orm.insert(results).values(result);
+/** A statement with a name, which the database has planned: it is sent with every query. */
+export async function insertResult(pool: pg.Pool, result: ResultRecord): Promise<void> {
+  const values = columns.map(([name, { dataType }]) => {
+    const value = result[name];
+    return dataType === 'json' ? JSON.stringify(value) : value;
+  });
+  await pool.query({ name: 'insert_result', text: insertion, values });
 }
+
+const columns = Object.entries(getTableColumns(results)) as [keyof ResultRecord, { name: string; dataType: string }][];
+const insertion = `INSERT INTO results (${columns.map(([, { name }]) => name).join(', ')}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})`;
 
 export async function findResult(orm: Orm, id: string): Promise<ResultRecord | null> {
   const [row] = await orm.select().from(results).where(eq(results.id, id));
   return row ?? null;
+}
+
+/** The newest result that answers the same, without its content. */
+export async function findAnswer(lookUp: LookUp, answerKey: string): Promise<ResultRecord | null> {
+  const row = await lookUp(answers, answerKey);
+  return row && { ...row.record, createdAt: new Date(row.record.createdAt), expiresAt: new Date(row.record.expiresAt) };
+}
+
+const answers: Lookup<{ record: ResultRecord }> = {
+  name: 'answers',
+  text: `SELECT k.n, found.record FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
+         CROSS JOIN LATERAL (
+           SELECT json_build_object(${columns
+             .map(([name, column]) => `'${name}', ${name === 'content' ? 'NULL' : `r.${column.name}`}`)
+             .join(', ')}) AS record
+           FROM results r WHERE r.answer_key = k.a AND r.expires_at > now() ORDER BY r.created_at DESC LIMIT 1
+         ) AS found`,
+};
+
+export async function findContent(orm: Orm, id: string): Promise<Buffer | null> {
+  const [row] = await orm.select({ content: results.content }).from(results).where(eq(results.id, id));
+  return row?.content ?? null;
 }
 
 export interface OldResults {

@@ -113,14 +113,14 @@ export async function openPython(options: PythonOptions): Promise<Python> {
       const done = await pool.use(
         userId,
         (process) => untilAborted(signal, process, () => runTemplate(process, { ...run, ...limits, op: 'run', resultPath, maxColumns })),
-        signal,
+        { signal },
       );
       return { ...done, resultPath };
     },
     async check({ userId, template, argNames, signal }) {
       const args = Object.fromEntries(argNames.map((name) => [name, null]));
       const limits = { timeoutMs: checkTimeoutMs, memoryBytes, maxRows: 0, maxColumns: 0, maxBytes: 0 };
-      await pool.use(userId, (process) => runTemplate(process, { op: 'check', template, args, resultPath: null, ...limits }), signal);
+      await pool.use(userId, (process) => runTemplate(process, { op: 'check', template, args, resultPath: null, ...limits }), { signal });
     },
     async close() {
       await pool.close();

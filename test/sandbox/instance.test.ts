@@ -21,9 +21,9 @@ afterEach(() => session?.close());
 afterAll(() => world?.close());
 
 async function load(names: string[]): Promise<Session> {
-  session = await openSession(folders);
+  session = await openSession();
   const relations = await Promise.all(names.map((name) => prepare(world.relations.find((each) => each.name === name) as Relation)));
-  await loadRelations(session, relations, null);
+  await loadRelations(session, relations, null, [folders.openDir, folders.outDir]);
   return session;
 }
 

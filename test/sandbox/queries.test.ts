@@ -250,11 +250,11 @@ describe('runQuery', () => {
   });
 
   it('hands a small result over as such, and a larger one as a file', async () => {
-    const keep = (sql: string) => world.run(sandbox, sql, { keepResult: true, inlineBytes: 10_000, pageLimit: 1 });
+    const keep = (sql: string) => world.run(sandbox, sql, { keepResult: true, inlineBytes: { rows: 0, file: 10_000 }, pageLimit: 1 });
     const small = await keep('SELECT range FROM range(10)');
     expect(small).toMatchObject({ rowCount: 10, pageJson: '[{"range":0}]', resultFile: null });
     const path = join(world.dir, 'small.parquet');
-    await writeFile(path, small.content as Buffer);
+    await writeFile(path, small.content?.bytes ?? '');
     const connection = await (await DuckDBInstance.create(':memory:')).connect();
     expect((await connection.runAndReadAll(`SELECT sum(range)::INT FROM (${selectResult(path, small.columns)})`)).getRows()).toEqual([
       [45],

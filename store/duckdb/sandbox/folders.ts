@@ -1,12 +1,13 @@
 import { constants } from 'node:fs';
 import { chmod, chown, copyFile, link, lstat, mkdir, mkdtemp, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { aloneFolder } from './protocol.ts';
 
 /** A query process's part of the file system. */
 export interface ChildFolders {
   /** Where its results are moved to, which outlive it. */
   workDir: string;
-  /** What it may read: the folders `open` and, until tables are loaded, `governed`. */
+  /** What it may read: `open`, with a folder for each session, and, until tables are loaded, `governed`. */
   inDir: string;
   /** What it may write. */
   outDir: string;
@@ -20,8 +21,8 @@ export interface FileOwner {
   gid: number;
 }
 
-const parts = ['open', 'governed'] as const;
-export type InPart = (typeof parts)[number];
+const governed = 'governed';
+const parts = ['open', join('open', aloneFolder), governed];
 
 export async function makeFolders(workDir: string, owner: FileOwner | null): Promise<ChildFolders> {
   const dir = await mkdtemp(join(workDir, 'child-'));
@@ -30,13 +31,28 @@ export async function makeFolders(workDir: string, owner: FileOwner | null): Pro
   await mkdir(outDir);
   if (owner) {
     // Only this user may enter and read the folders; only `out` is writable.
-    for (const each of [dir, inDir, ...parts.map((part) => join(inDir, part))]) {
-      await chown(each, process.getuid?.() ?? 0, owner.gid);
-      await chmod(each, 0o750);
-    }
+    for (const each of [dir, inDir, ...parts.map((part) => join(inDir, part))]) await openTo(owner, each);
     await chown(outDir, owner.uid, owner.gid);
   }
   return { workDir, inDir, outDir, owner, remove: () => rm(dir, { recursive: true, force: true, maxRetries: 3 }) };
+}
+
+async function openTo({ gid }: FileOwner, dir: string): Promise<void> {
+  await chown(dir, process.getuid?.() ?? 0, gid);
+  await chmod(dir, 0o750);
+}
+
+/** Where the files of a relation are, in `inDir`. */
+export const partFor = (isGoverned: boolean, sessionFolder: string): string => (isGoverned ? governed : join('open', sessionFolder));
+
+export async function makeSessionFolder({ inDir, owner }: ChildFolders, name: string): Promise<void> {
+  const dir = join(inDir, partFor(false, name));
+  await mkdir(dir);
+  if (owner) await openTo(owner, dir);
+}
+
+export async function removeSessionFolder({ inDir }: ChildFolders, name: string): Promise<void> {
+  await rm(join(inDir, partFor(false, name)), { recursive: true, force: true });
 }
 
 /** The folders of a process were deleted by somebody; not the fault of the query. */

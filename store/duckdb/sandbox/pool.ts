@@ -1,5 +1,6 @@
 import { DomainError } from '../../../core/errors.ts';
 import { FairShares } from '../../../core/scheduling/fairShares.ts';
+import { endSessions } from './endSessions.ts';
 import { FoldersGone } from './folders.ts';
 import { ProcessGone, type QueryProcess } from './process.ts';
 
@@ -20,12 +21,17 @@ export interface PoolOptions {
 
 interface Waiting {
   userId: string;
+  prefers: Preference;
   go(process: QueryProcess): void;
   refuse(error: Error): void;
   timer: NodeJS.Timeout;
 }
 
+/** Whether a process is better suited than others. */
+type Preference = (process: QueryProcess) => boolean;
+
 const retryPauseMs = 1_000;
+const sweepMs = 15_000;
 /** A query that takes longer lets others go first. */
 const longMs = 3_000;
 
@@ -35,6 +41,7 @@ export class ProcessPool {
   private readonly alive = new Set<QueryProcess>();
   private readonly shares: FairShares<Waiting>;
   private readonly removals = new Set<Promise<void>>();
+  private readonly sweeping: NodeJS.Timeout;
   private starting = 0;
   private closed = false;
 
@@ -47,6 +54,7 @@ export class ProcessPool {
     this.shares = new FairShares({ slots, leftToOthers: 1, mostWaiting, mostWaitingOfOne });
     this.add(first);
     this.refill();
+    this.sweeping = setInterval(() => this.endOldSessions(), sweepMs).unref();
   }
 
   get state(): { alive: number; busy: number; queued: number } {
@@ -58,9 +66,13 @@ export class ProcessPool {
    * `signal` leaves the queue. If the folders of a process were deleted, the work is repeated with another, which is safe
    * because queries change nothing; all ready processes may have lost their folders.
    */
-  async use<T>(userId: string, work: (process: QueryProcess) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async use<T>(
+    userId: string,
+    work: (process: QueryProcess) => Promise<T>,
+    { signal, prefers = (process) => process.sessions.size === 0 }: { signal?: AbortSignal | undefined; prefers?: Preference } = {},
+  ): Promise<T> {
     for (let tries = 0; ; tries += 1) {
-      const process = await this.take(userId, signal);
+      const process = await this.take(userId, prefers, signal);
       const timer = setTimeout(() => {
         process.yieldToOthers();
         process.served = Number.POSITIVE_INFINITY;
@@ -81,12 +93,13 @@ export class ProcessPool {
 
   async close(): Promise<void> {
     this.closed = true;
+    clearInterval(this.sweeping);
     for (const waiting of this.shares.removeAll()) turnAway(waiting, closing());
     for (const process of [...this.alive]) this.retire(process);
     while (this.starting > 0 || this.removals.size > 0) await Promise.race([...this.removals, new Promise((done) => setTimeout(done, 20))]);
   }
 
-  private take(userId: string, signal?: AbortSignal): Promise<QueryProcess> {
+  private take(userId: string, prefers: Preference, signal: AbortSignal | undefined): Promise<QueryProcess> {
     if (this.closed) return Promise.reject(closing());
     if (signal?.aborted) return Promise.reject(givenUp());
     const leave = (error: Error) => {
@@ -95,7 +108,7 @@ export class ProcessPool {
     const onAbort = () => leave(givenUp());
     let waiting: Waiting;
     const taken = new Promise<QueryProcess>((resolve, reject) => {
-      waiting = { userId, go: resolve, refuse: reject, timer: setTimeout(() => leave(tooMany()), this.options.maxWaitMs) };
+      waiting = { userId, prefers, go: resolve, refuse: reject, timer: setTimeout(() => leave(tooMany()), this.options.maxWaitMs) };
       this.shares.enter(userId, waiting);
       signal?.addEventListener('abort', onAbort, { once: true });
       this.dispatch();
@@ -110,7 +123,8 @@ export class ProcessPool {
       const waiting = this.shares.next();
       if (!waiting) return;
       clearTimeout(waiting.timer);
-      waiting.go(this.idle.shift() as QueryProcess);
+      const [suited] = this.idle.splice(Math.max(0, this.idle.findIndex(waiting.prefers)), 1);
+      waiting.go(suited as QueryProcess);
     }
   }
 
@@ -119,6 +133,20 @@ export class ProcessPool {
     if (process.gone || process.served >= this.options.maxServed || this.closed) this.retire(process);
     else this.idle.push(process);
     this.dispatch();
+  }
+
+  private endOldSessions(): void {
+    for (const process of [...this.idle]) {
+      const old = process.sessions.takeOld(Date.now());
+      if (old.length === 0) continue;
+      this.idle.splice(this.idle.indexOf(process), 1);
+      void endSessions(process, old)
+        .catch(() => process.kill())
+        .then(() => {
+          if (!process.gone && !this.closed) this.idle.push(process);
+          this.dispatch();
+        });
+    }
   }
 
   private add(process: QueryProcess): void {

@@ -3,6 +3,7 @@ import { type ChildFolders, makeFolders } from './folders.ts';
 import type { Isolation } from './isolation.ts';
 import { lowerPriority } from './lowerPriority.ts';
 import { encodeFrame, FrameReader, type Replies, type Reply, type Request } from './protocol.ts';
+import { WarmSessions } from './warmSessions.ts';
 
 /** The process was killed or died. `killed`: by somebody else. */
 export class ProcessGone extends Error {
@@ -23,8 +24,9 @@ export interface QueryProcess {
   readonly folders: ChildFolders;
   /** The folders as the process sees them. */
   readonly seen: { inDir: string; outDir: string };
-  /** Requests that it has run. */
+  /** Requests that it has run; those of a session that stayed count little. */
   served: number;
+  readonly sessions: WarmSessions;
   readonly gone: boolean;
   /** Rejects with ProcessGone when the process dies, or is killed because no reply came in time. */
   ask<R extends Request>(request: R, timeoutMs: number): Promise<{ reply: Reply<R['op'] & keyof Replies>; body: Buffer }>;
@@ -120,6 +122,7 @@ export async function startProcess(isolation: Isolation, workDir: string): Promi
     folders,
     seen: isolation.seen(folders),
     served: 0,
+    sessions: new WarmSessions(),
     get gone() {
       return gone !== null;
     },

@@ -5,6 +5,9 @@ import type { Tail } from '../relation.ts';
 
 /** Messages between the service and a query process, over one socket, one request and reply at a time. */
 
+/** The folder in `open` for a query whose session does not stay, and for files of strangers. */
+export const aloneFolder = 'alone';
+
 /** JSON's scalars, and lists of them. */
 export type Scalar = string | number | boolean | null;
 export type Params = Record<string, Scalar | Scalar[]>;
@@ -70,6 +73,19 @@ export interface RunRequest {
   load: LoadedRelation[] | null;
   execute: ExecuteStep | null;
   timeoutMs: number;
+  /**
+   * The session of an earlier query, or one that is to stay for later ones; then all listed tables are loaded. Null: for this
+   * query alone. Sessions stay after success, and after an error of the kind `failed`.
+   */
+  session: string | null;
+  /** The folder in `open` with the files of tables without hidden columns. */
+  folder: string;
+}
+
+/** Ends sessions that stayed. */
+export interface EndRequest {
+  op: 'end';
+  sessions: string[];
 }
 
 export interface ExecuteStep {
@@ -80,8 +96,8 @@ export interface ExecuteStep {
   maxBytes: number;
   /** File name for the whole result. Null: only the first page is wanted. */
   resultFile: string | null;
-  /** A result up to this size is sent with the reply instead. */
-  inlineBytes: number;
+  /** A result up to this size is sent with the reply instead: as rows of JSON, or as a file. */
+  inlineBytes: { rows: number; file: number };
 }
 
 /** SQL of the service itself, over a file that strangers wrote. */
@@ -91,16 +107,23 @@ export interface ReadFileRequest {
   timeoutMs: number;
 }
 
-export type Request = CheckRequest | ValidateRequest | PlanRequest | TraceRowsRequest | RunRequest | ReadFileRequest;
+export type Request = CheckRequest | ValidateRequest | PlanRequest | TraceRowsRequest | RunRequest | EndRequest | ReadFileRequest;
 
 export interface Executed {
   columns: ResultColumn[];
   rowCount: number;
   more: boolean;
   elapsedMs: number;
-  /** Size of the result in the reply. Null: it was written to `resultFile`. */
-  contentBytes: number | null;
+  /** What the body of the reply is. */
+  body: ResultBody;
 }
+
+/**
+ * `rows`: the whole result as objects of JSON, separated by `pageSeparator`. `page`: the page alone as a JSON array, or nothing
+ * if that is long; the result was written to `resultFile`, if one is wanted. `file`: such a page, followed by so many bytes of
+ * the result's file.
+ */
+export type ResultBody = { kind: 'rows' } | { kind: 'page' } | { kind: 'file'; bytes: number };
 
 export interface Replies {
   check: { analysis: Analysis; normalised: string | null };
@@ -109,8 +132,8 @@ export interface Replies {
   plan: { analysis: Analysis; columns: ResultColumn[]; lineage: QueryLineage | null };
   /** Null: its rows cannot be traced. */
   traceRows: { analysis: Analysis; traced: string | null };
-  /** The frame's body is the page, or nothing if that is long, followed by the result if that is small. */
   run: { analysis: Analysis | null; executed: Executed | null };
+  end: null;
   /** The rows of the result; numbers beyond 2^53 as texts. */
   readFile: { rows: Scalar[][] };
 }

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { endSessions } from './endSessions.ts';
 import { emptyFolder, shareFile, takeFile } from './folders.ts';
 import { ProcessGone, type QueryProcess } from './process.ts';
-import type { ChildError, Scalar } from './protocol.ts';
+import { aloneFolder, type ChildError, type Scalar } from './protocol.ts';
 import { graceMs } from './runInProcess.ts';
 
 /** What a process can do with a file that strangers wrote. */
@@ -36,12 +37,14 @@ export async function readForeignFile<T>(
 ): Promise<T> {
   const deadlineMs = Date.now() + file.timeoutMs;
   const { folders, seen } = process;
-  const shared = join(folders.inDir, 'open', 'foreign');
+  const place = join('open', aloneFolder);
+  const shared = join(folders.inDir, place, 'foreign');
   const out = 'foreign.out';
   try {
+    await endSessions(process, process.sessions.takeAll());
     await shareFile(file.path, shared, folders.owner);
     return await work({
-      path: join(seen.inDir, 'open', 'foreign'),
+      path: join(seen.inDir, place, 'foreign'),
       outPath: join(seen.outDir, out),
       query: (sql) => ask(process, sql, deadlineMs),
       takeOutput: (target) => takeFile(join(folders.outDir, out), target),
@@ -52,7 +55,7 @@ export async function readForeignFile<T>(
   } finally {
     // The file may have brought the process into a state that the next query must not see.
     process.served = Number.POSITIVE_INFINITY;
-    if (!process.gone) await emptyFolder(join(folders.inDir, 'open'));
+    if (!process.gone) await emptyFolder(join(folders.inDir, place));
   }
 }
 

@@ -60,6 +60,17 @@ export function selectResult(path: string, columns: ResultColumn[]): string {
   return `SELECT ${list.join(', ')} FROM read_parquet(${quoteText(path)})`;
 }
 
+/** The same over a file of rows, objects of JSON on lines of their own. */
+export function selectRows(path: string, columns: ResultColumn[]): string {
+  const list = columns.map(
+    ({ name, type }) => `CAST(json_extract_string(row, ${quoteText(jsonPath(name))}) AS ${type}) AS ${quoteName(name)}`,
+  );
+  const file = `read_json(${quoteText(path)}, format = 'newline_delimited', records = false, columns = {row: 'JSON'}, maximum_object_size = 67108864)`;
+  return `SELECT ${list.join(', ')} FROM ${file}`;
+}
+
+const jsonPath = (name: string) => `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
 function mapNested(type: DuckDBType, map: (inner: DuckDBType) => string): string | null {
   switch (type.typeId) {
     case Id.LIST:

@@ -2,27 +2,39 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DomainError } from '../../../core/errors.ts';
-import type { KnownTable } from '../../../core/sql/checkTree.ts';
+import type { Analysis } from '../../../core/sql/analyze.ts';
+import type { KnownTable, Volatility } from '../../../core/sql/checkTree.ts';
 import { foldName } from '../../../core/sql/identifiers.ts';
+import { countLookup } from '../../cacheCounts.ts';
 import type { Relation } from '../relation.ts';
-import { emptyFolder, FoldersGone, hasFolders, type InPart, shareFile, takeFile } from './folders.ts';
+import { endSessions } from './endSessions.ts';
+import { emptyFolder, FoldersGone, hasFolders, makeSessionFolder, partFor, removeSessionFolder, shareFile, takeFile } from './folders.ts';
 import { childProblem, requireOk } from './outcomes.ts';
 import { matchParams } from './params.ts';
 import type { QueryProcess } from './process.ts';
-import type { ExecuteStep, LoadedRelation, Params, Replies, ResultColumn, RunRequest } from './protocol.ts';
+import {
+  aloneFolder,
+  type ExecuteStep,
+  type LoadedRelation,
+  type Params,
+  type Replies,
+  type ResultColumn,
+  type RunRequest,
+} from './protocol.ts';
+import { takeRows } from './takeRows.ts';
 
-export interface PreparedQuery extends Pick<ExecuteStep, 'pageLimit' | 'maxRows' | 'maxBytes'> {
+export interface PreparedQuery extends Pick<ExecuteStep, 'pageLimit' | 'maxRows' | 'maxBytes' | 'inlineBytes'> {
   sql: string;
   params: Params;
   /** The tables that the SQL may name. Null: the SQL is not checked, for tests of the other walls. */
   check: KnownTable[] | null;
   relations: Relation[];
+  /** Under which the session stays for other queries (keySession). Null: it does not. */
+  sessionKey: string | null;
   pathOf(key: string): string;
   deadlineMs: number;
   /** Where to put the result. Null: none is wanted. */
   resultPath: string | null;
-  /** A result up to this size is returned as bytes. */
-  inlineBytes: number;
 }
 
 /** A query interrupts itself at its deadline; one that cannot is killed this much later. */
@@ -43,8 +55,15 @@ export interface SandboxResult {
   pageJson: string;
   /** A Parquet file, owned by the caller; read it with `selectResult`. Null without `keepResult`, or if `content` is set. */
   resultFile: string | null;
-  content: Buffer | null;
+  content: ResultContent | null;
   elapsedMs: number;
+  volatility: Volatility;
+}
+
+/** A small result: as the bytes of a Parquet file, or as objects of JSON, each on a line, separated by `pageSeparator`. */
+export interface ResultContent {
+  form: 'file' | 'rows';
+  bytes: Buffer;
 }
 
 /** The query reads tables that were not given. Nothing was done. */
@@ -54,58 +73,140 @@ export class TablesMissing extends Error {
   }
 }
 
-/** Removes all files of the query from the process afterwards, also after errors. */
+/** Runs a query in a session that has its tables already, or in a new one. */
 export async function runInProcess(process: QueryProcess, query: PreparedQuery): Promise<SandboxResult> {
-  const { pageLimit, maxRows, maxBytes, resultPath, inlineBytes } = query;
-  const resultFile = resultPath === null ? null : resultName;
-  const pageBytes = resultFile === null ? maxPageBytes.alone : maxPageBytes.kept;
-  const execute: ExecuteStep = { pageLimit, maxRows, maxBytes, maxPageBytes: pageBytes, resultFile, inlineBytes };
-  const { relations, files } = describeRelations(process, query);
-  const governed = relations.some((relation) => relation.governed);
+  const { sessionKey } = query;
+  const warm = sessionKey === null ? null : process.sessions.find(sessionKey, Date.now());
   try {
-    await Promise.all(files.map(({ from, to }) => shareFile(from, to, process.folders.owner)));
-    let outcome = await ask(process, query, { check: query.check, load: relations, execute: governed ? null : execute });
-    const tables = outcome.analysis?.outcome === 'ok' ? outcome.analysis.tables : relations.map(({ name }) => name);
-    const given = new Set(relations.map(({ name }) => foldName(name)));
-    if (!tables.every((name) => given.has(foldName(name)))) throw new TablesMissing(tables);
-    // Tables with hidden columns are loaded without these. Their files are removed before user SQL runs.
-    await removeFiles(files, 'governed');
-    if (governed) outcome = await ask(process, query, { check: null, load: null, execute });
-    if (!outcome.executed) throw new Error('a query process did not execute what it was asked to');
-    const { contentBytes, ...executed } = outcome.executed;
-    const { page, content } = splitBody(outcome.body, contentBytes, inlineBytes);
-    if (resultPath !== null && !content) await takeFile(join(process.folders.outDir, resultName), resultPath);
-    return { ...executed, tables, pageJson: page.toString('utf8'), resultFile: content ? null : resultPath, content };
+    if (sessionKey === null) return await runAlone(process, query);
+    countLookup('query_sessions', warm === null ? 'miss' : 'hit');
+    return await (warm === null ? runFirst(process, query, sessionKey) : runWarm(process, query, warm));
   } catch (error) {
     if (!process.gone && !(await hasFolders(process.folders)) && !process.gone)
       throw new FoldersGone('the folders of a query process are gone', { cause: error });
     // After a refusal or an error of the query the process is reused; after other errors its state is unknown.
-    if (!(error instanceof TablesMissing || (error instanceof DomainError && harmless.has(error.code)))) process.kill();
+    if (!isHarmless(error)) process.kill();
     else await emptyFolder(process.folders.outDir);
     throw error;
-  } finally {
-    // The folders of a process that is gone are removed anyway.
-    if (!process.gone) for (const part of ['open', 'governed'] as const) await removeFiles(files, part);
   }
 }
 
-/** Checks the sizes, because the process is not trusted. */
-function splitBody(body: Buffer, contentBytes: number | null, inlineBytes: number): { page: Buffer; content: Buffer | null } {
-  if (contentBytes === null) return { page: body, content: null };
-  if (!(contentBytes >= 0 && contentBytes <= Math.min(body.length, inlineBytes))) throw new Error('a query process counted wrongly');
-  const end = body.length - contentBytes;
-  return { page: body.subarray(0, end), content: body.subarray(end) };
+/** A session for this query alone. Removes all of its files from the process afterwards, also after errors. */
+async function runAlone(process: QueryProcess, query: PreparedQuery): Promise<SandboxResult> {
+  const execute = makeStep(query);
+  const { relations, files } = describeRelations(process, query, aloneFolder);
+  const place = { session: null, folder: aloneFolder };
+  const governed = relations.some((relation) => relation.governed);
+  try {
+    await shareFiles(process, files);
+    let outcome = await ask(process, query, { ...place, check: query.check, load: relations, execute: governed ? null : execute });
+    const { analysis } = outcome;
+    requireTables(query, analysis);
+    // Tables with hidden columns are loaded without these. Their files are removed before user SQL runs.
+    await removeFiles(files.filter((file) => file.governed));
+    if (governed) outcome = await ask(process, query, { ...place, check: null, load: null, execute });
+    return await takeResult(process, query, { ...outcome, analysis });
+  } finally {
+    // The folders of a process that is gone are removed anyway.
+    if (!process.gone) await removeFiles(files);
+  }
 }
+
+/** A session that stays, with its files, if the query comes to an end or fails by its own fault. */
+async function runFirst(process: QueryProcess, query: PreparedQuery, key: string): Promise<SandboxResult> {
+  const id = randomBytes(9).toString('hex');
+  const { relations, files } = describeRelations(process, query, id);
+  let stays = false;
+  try {
+    await makeSessionFolder(process.folders, id);
+    await shareFiles(process, files);
+    const outcome = await ask(process, query, {
+      session: id,
+      folder: id,
+      check: query.check,
+      load: relations,
+      execute: makeStep(query),
+    });
+    stays = outcome.executed !== null;
+    requireTables(query, outcome.analysis);
+    return await takeResult(process, query, outcome);
+  } finally {
+    if (stays) {
+      process.sessions.add(key, id, Date.now());
+      await endSessions(process, process.sessions.takeOld(Date.now()));
+    } else if (!process.gone) await endSessions(process, [id]);
+  }
+}
+
+async function runWarm(process: QueryProcess, query: PreparedQuery, id: string): Promise<SandboxResult> {
+  // Such a query costs little, and leaves little behind.
+  process.served -= 1 - warmShare;
+  try {
+    const place = { session: id, folder: id, check: query.check, load: null };
+    const outcome = await ask(process, query, { ...place, execute: makeStep(query) });
+    requireTables(query, outcome.analysis);
+    return await takeResult(process, query, outcome);
+  } catch (error) {
+    if (!isHarmless(error)) {
+      process.sessions.remove(query.sessionKey ?? '');
+      if (!process.gone) await removeSessionFolder(process.folders, id);
+    }
+    throw error;
+  }
+}
+
+/** What a query in a session that stayed counts, where another counts one. */
+const warmShare = 0.01;
+
+function makeStep({ pageLimit, maxRows, maxBytes, resultPath, inlineBytes }: PreparedQuery): ExecuteStep {
+  const isKept = resultPath !== null;
+  const pageBytes = isKept ? maxPageBytes.kept : maxPageBytes.alone;
+  return { pageLimit, maxRows, maxBytes, maxPageBytes: pageBytes, resultFile: isKept ? resultName : null, inlineBytes };
+}
+
+function requireTables({ relations }: PreparedQuery, analysis: Analysis | null): void {
+  if (analysis?.outcome !== 'ok') return;
+  const given = new Set(relations.map(({ name }) => foldName(name)));
+  if (!analysis.tables.every((name) => given.has(foldName(name)))) throw new TablesMissing(analysis.tables);
+}
+
+async function takeResult(process: QueryProcess, query: PreparedQuery, outcome: Outcome): Promise<SandboxResult> {
+  const { analysis, executed: told, body } = outcome;
+  if (!told) throw new Error('a query process did not execute what it was asked to');
+  const { body: what, ...executed } = told;
+  const { resultPath, inlineBytes, pageLimit } = query;
+  const plan = analysis?.outcome === 'ok' ? analysis : null;
+  const common = {
+    ...executed,
+    tables: plan?.tables ?? query.relations.map(({ name }) => name),
+    volatility: plan?.volatility ?? ('random' as const),
+  };
+  if (what.kind === 'rows') {
+    requireSize(body.length, inlineBytes.rows);
+    const rows = body.toString('utf8');
+    return { ...common, pageJson: `[${takeRows(rows, 0, pageLimit)}]`, resultFile: null, content: { form: 'rows', bytes: body } };
+  }
+  const contentBytes = what.kind === 'file' ? what.bytes : 0;
+  requireSize(contentBytes, Math.min(body.length, inlineBytes.file));
+  const end = body.length - contentBytes;
+  const content: ResultContent | null = what.kind === 'file' ? { form: 'file', bytes: body.subarray(end) } : null;
+  if (resultPath !== null && !content) await takeFile(join(process.folders.outDir, resultName), resultPath);
+  return { ...common, pageJson: body.toString('utf8', 0, end), resultFile: content ? null : resultPath, content };
+}
+
+/** The process is not trusted. */
+function requireSize(bytes: number, most: number): void {
+  if (!(bytes >= 0 && bytes <= most)) throw new Error('a query process counted wrongly');
+}
+
+const isHarmless = (error: unknown) => error instanceof TablesMissing || (error instanceof DomainError && harmless.has(error.code));
 
 const harmless = new Set(['query-failed', 'query-refused', 'validation-failed']);
 
-type Steps = Pick<RunRequest, 'check' | 'load' | 'execute'>;
+type Steps = Pick<RunRequest, 'check' | 'load' | 'execute' | 'session' | 'folder'>;
+type Outcome = Replies['run'] & { body: Buffer };
 
-async function ask(
-  process: QueryProcess,
-  { sql, params, deadlineMs }: PreparedQuery,
-  steps: Steps,
-): Promise<Replies['run'] & { body: Buffer }> {
+async function ask(process: QueryProcess, { sql, params, deadlineMs }: PreparedQuery, steps: Steps): Promise<Outcome> {
   const timeoutMs = Math.max(1, deadlineMs - Date.now());
   const { reply, body } = await process.ask({ op: 'run', sql, params, ...steps, timeoutMs }, timeoutMs + graceMs);
   if (!reply.ok) throw childProblem(reply.error);
@@ -115,24 +216,26 @@ async function ask(
 }
 
 interface SharedFile {
-  part: InPart;
+  governed: boolean;
   from: string;
   to: string;
-  removed: boolean;
 }
 
 /** The tables as the process sees them, and the files that it needs. */
-function describeRelations(process: QueryProcess, query: PreparedQuery): { relations: LoadedRelation[]; files: SharedFile[] } {
+function describeRelations(
+  process: QueryProcess,
+  query: PreparedQuery,
+  folder: string,
+): { relations: LoadedRelation[]; files: SharedFile[] } {
   const files = new Map<string, SharedFile & { seen: string }>();
   // Random, because tables of the session and of the workbook share a name space.
   const mark = randomBytes(6).toString('hex');
   const relations = query.relations.map((relation, i): LoadedRelation => {
-    const part: InPart = relation.governed ? 'governed' : 'open';
+    const part = partFor(relation.governed, folder);
     const pathOf = (key: string) => {
       const name = `${files.size}.parquet`;
       const file = files.get(`${part} ${key}`) ?? {
-        part,
-        removed: false,
+        governed: relation.governed,
         from: query.pathOf(key),
         to: join(process.folders.inDir, part, name),
         seen: join(process.seen.inDir, part, name),
@@ -153,8 +256,10 @@ function describeRelations(process: QueryProcess, query: PreparedQuery): { relat
   return { relations, files: [...files.values()] };
 }
 
-async function removeFiles(files: SharedFile[], part: InPart): Promise<void> {
-  const there = files.filter((file) => file.part === part && !file.removed);
-  for (const file of there) file.removed = true;
-  await Promise.all(there.map(({ to }) => rm(to, { force: true })));
+async function shareFiles(process: QueryProcess, files: SharedFile[]): Promise<void> {
+  await Promise.all(files.map(({ from, to }) => shareFile(from, to, process.folders.owner)));
+}
+
+async function removeFiles(files: SharedFile[]): Promise<void> {
+  await Promise.all(files.map(({ to }) => rm(to, { force: true })));
 }

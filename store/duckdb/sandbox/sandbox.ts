@@ -6,6 +6,7 @@ import { DomainError } from '../../../core/errors.ts';
 import { everyColumn } from '../../../core/lineage/readPlan.ts';
 import { checkText, type SqlError } from '../../../core/sql/analyze.ts';
 import type { KnownTable, TreeCheck } from '../../../core/sql/checkTree.ts';
+import { mayBeRandom } from '../../../core/sql/functions.ts';
 import { foldName } from '../../../core/sql/identifiers.ts';
 import type { Relation } from '../relation.ts';
 import type { Isolation } from './isolation.ts';
@@ -19,6 +20,7 @@ import type { Replies, ResultColumn } from './protocol.ts';
 import { type ForeignFile, readForeignFile } from './readForeignFile.ts';
 import { graceMs, runInProcess, type SandboxResult } from './runInProcess.ts';
 import { untilAborted } from './untilAborted.ts';
+import { keySession } from './warmSessions.ts';
 
 /** Runs SQL of users behind three walls: the syntax tree (core/sql), the instance (child/session.ts), the process (isolation.ts). */
 export interface Sandbox {
@@ -65,6 +67,8 @@ export type QueryPlan = Omit<TreeCheck, 'refusals'> & { normalisedSql: string };
 export interface SandboxQuery {
   /** Whose share of the processes it takes. */
   userId: string;
+  /** Whose tables are read: the session may stay for other queries over the same ones. Unset: it does not. */
+  accountId?: string;
   sql: string;
   params?: GivenParams;
   /** Tables that the SQL may name; only those that it reads are loaded. */
@@ -83,7 +87,7 @@ export interface SandboxQuery {
   /** False: only the page is wanted; the query stops after it. */
   keepResult: boolean;
   /** A kept result up to this size is returned as `content` instead of a file. Unset: always a file. */
-  inlineBytes?: number;
+  inlineBytes?: { rows: number; file: number };
 }
 
 export interface Validation {
@@ -140,12 +144,12 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     userId: string,
     sql: string,
     work: (process: QueryProcess) => Promise<T>,
-    signal?: AbortSignal,
+    how: { signal?: AbortSignal | undefined; prefers?(process: QueryProcess): boolean } = {},
   ): Promise<T> {
     const problem = checkText(sql);
     if (problem !== null)
       throw new DomainError('validation-failed', problem, 'Send one SELECT as text.', { errors: [{ pointer: '/sql', detail: problem }] });
-    return pool.use(userId, work, signal).catch((error: unknown) => {
+    return pool.use(userId, work, how).catch((error: unknown) => {
       throw goneProblem(error);
     });
   }
@@ -158,8 +162,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     analyze: ({ userId, sql, tables }) =>
       withProcess(userId, sql, async (process) => {
         const { analysis, normalised } = await check(process, sql, tables);
-        const { tables: used, columns, allColumns, parameters } = requireOk(analysis);
-        return { tables: used, columns, allColumns, parameters, normalisedSql: normalised ?? sql };
+        return { ...requireOk(analysis), normalisedSql: normalised ?? sql };
       }),
     traceRows: ({ userId, sql, tables }) =>
       withProcess(userId, sql, async (process) => {
@@ -172,6 +175,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
       }),
     async run(query) {
       const params = readParams(query.params);
+      const sessionKey = query.accountId === undefined || mayBeRandom(query.sql) ? null : keySession(query.accountId, query.relations);
       const work = async (process: QueryProcess) => {
         const deadlineMs = Date.now() + query.timeoutMs;
         const known = describeKnown(query.known, query.relations);
@@ -181,16 +185,28 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
             : await onlyUsed(process, query.sql, query.relations, known);
         const resultPath = query.keepResult ? join(process.folders.workDir, `result-${randomBytes(12).toString('hex')}.parquet`) : null;
         const result = await untilAborted(query.signal, process, () =>
-          runInProcess(process, { ...query, check: known, relations, params, deadlineMs, resultPath, inlineBytes: query.inlineBytes ?? 0 }),
+          runInProcess(process, {
+            ...query,
+            check: known,
+            relations,
+            params,
+            deadlineMs,
+            resultPath,
+            sessionKey,
+            inlineBytes: query.inlineBytes ?? { rows: 0, file: 0 },
+          }),
         );
         if (result.resultFile !== null && (await stat(result.resultFile)).size > largeResultBytes)
           process.served = Number.POSITIVE_INFINITY;
         return result;
       };
-      return withProcess(query.userId, query.sql, work, query.signal);
+      const prefers = (process: QueryProcess) => (sessionKey === null ? process.sessions.size === 0 : process.sessions.has(sessionKey));
+      return withProcess(query.userId, query.sql, work, { signal: query.signal, prefers });
     },
     readFile: (file, work) =>
-      pool.use(file.userId, (process) => untilAborted(file.signal, process, () => readForeignFile(process, file, work)), file.signal),
+      pool.use(file.userId, (process) => untilAborted(file.signal, process, () => readForeignFile(process, file, work)), {
+        signal: file.signal,
+      }),
     async validate({ userId, sql, params, relations, timeoutMs, signal }) {
       const given = params === undefined ? null : readParams(params);
       const work = async (process: QueryProcess) => {
@@ -209,7 +225,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         const errors = unmatched.map((message) => ({ message, line: null, column: null }));
         return { valid: errors.length === 0, errors, columns: errors.length === 0 ? columns : [] };
       };
-      return withProcess(userId, sql, work, signal);
+      return withProcess(userId, sql, work, { signal });
     },
     async plan({ userId, sql, relations, timeoutMs, signal }) {
       const tables = describeColumns(relations);
@@ -227,7 +243,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
         const names = columns.map(({ name }) => name);
         return { tables: used, columns, allColumns, lineage: lineage ?? everyColumn(names, describeInputs(relations, used)) };
       };
-      const planned = await withProcess(userId, sql, work, signal);
+      const planned = await withProcess(userId, sql, work, { signal });
       plans.keep(key, planned);
       return planned;
     },

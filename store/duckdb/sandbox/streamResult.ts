@@ -7,7 +7,7 @@ import type { DataFormat } from '../formats/streamRows.ts';
 import { quoteName } from '../relation.ts';
 import { parseTypeName } from '../typeNames.ts';
 import type { ResultColumn } from './protocol.ts';
-import { selectResult } from './resultTypes.ts';
+import { selectResult, selectRows } from './resultTypes.ts';
 
 interface Page {
   limit: number;
@@ -23,11 +23,11 @@ export async function streamResultFile(
   columns: ResultColumn[],
   open: () => Promise<{ path: string; release(): void | Promise<void> }>,
   format: DataFormat,
-  page: Page & { most?: { bytes: number; refuse(): Error } },
+  page: Page & { form: 'file' | 'rows'; most?: { bytes: number; refuse(): Error } },
 ): Promise<Readable> {
   const { path, release } = await open();
-  const select = selectResult(path, columns);
-  const hasHeavyGroups = measureLargestGroup(path) > heavyBytes;
+  const select = (page.form === 'rows' ? selectRows : selectResult)(path, columns);
+  const hasHeavyGroups = page.form === 'file' && measureLargestGroup(path) > heavyBytes;
   return streamParts(
     storage,
     {

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DuckDBConnection, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBPreparedStatement, DuckDBResult } from '@duckdb/node-api';
 import { makeUnique } from '../../../../core/sql/identifiers.ts';
 import { rowJson } from '../../json.ts';
 import { quoteText } from '../../relation.ts';
 import { isWide, mostColumnsAtOnce } from '../../wide.ts';
-import { type Executed, type ExecuteStep, type Params, pageSeparator, type ResultColumn } from '../protocol.ts';
+import { type Executed, type ExecuteStep, type Params, pageSeparator, type ResultBody, type ResultColumn } from '../protocol.ts';
 import { resultTypeName, resultTypeOf, storeColumn } from '../resultTypes.ts';
 import { bindParams } from './bindParams.ts';
 import { Failed, TimedOut, TooLarge } from './errors.ts';
+import { openJsonRows } from './jsonRows.ts';
 import { readChunks } from './readChunks.ts';
 import { refuseDeepJson, refuseDeepType } from './refuseDeep.ts';
 import type { Session } from './session.ts';
@@ -31,7 +32,10 @@ async function prepare(connection: DuckDBConnection, sql: string): Promise<DuckD
   return statements.prepare(0);
 }
 
-/** Runs the query once into a temporary table, from which the page and the file are made. */
+/**
+ * Runs the query once. A small result goes from the engine's chunks to JSON; a larger one into a table, from which the page and
+ * the file are made. Nothing of the query is left in the session afterwards.
+ */
 export async function execute(
   session: Session,
   query: { sql: string; params: Params },
@@ -41,27 +45,44 @@ export async function execute(
 ): Promise<{ executed: Executed; body: Buffer }> {
   const began = performance.now();
   const statement = await prepare(session.user, query.sql);
-  bindParams(statement, query.params);
   // In a transaction, because DuckDB's API does not report an error after the first rows; but it aborts the transaction,
   // which can be checked.
   await session.user.run('BEGIN');
-  const result = await statement.stream();
-  const columns = describeColumns(result);
-  const { rowCount, more, ended } = await collect(session, result, columns, step, deadline);
-  stopWhenPassed(deadline);
-  if (ended) await requireWhole(session, statement);
-  const elapsedMs = performance.now() - began;
-  await refuseDeepJson(session.own, resultTable, hold(columns));
-  stopWhenPassed(deadline);
-  const page = (await writePage(session.own, columns, step)) ?? leaveOut(step);
-  stopWhenPassed(deadline);
-  const content = step.resultFile === null ? null : await writeFile(session.own, columns, rowCount, join(outDir, step.resultFile), step);
-  stopWhenPassed(deadline);
-  return {
-    executed: { columns, rowCount, more, elapsedMs: Math.round(elapsedMs * 10) / 10, contentBytes: content?.length ?? null },
-    body: content ? Buffer.concat([page, content]) : page,
-  };
+  let isOpen = true;
+  try {
+    bindParams(statement, query.params);
+    const result = await statement.stream();
+    const columns = describeColumns(result);
+    const { first, small } = await readFirst(session, result, step, deadline);
+    if (small !== null) {
+      isOpen = false;
+      await requireWhole(session, statement);
+      stopWhenPassed(deadline);
+      const executed = { columns, rowCount: small.rowCount, more: small.rowCount > step.pageLimit, elapsedMs: since(began) };
+      return { executed: { ...executed, body: { kind: 'rows' } }, body: Buffer.from(small.text) };
+    }
+    const { rowCount, more, ended } = await collect(session, first, columns, step, deadline);
+    stopWhenPassed(deadline);
+    isOpen = !ended;
+    if (ended) await requireWhole(session, statement);
+    const elapsedMs = since(began);
+    await refuseDeepJson(session.own, resultTable, hold(columns));
+    stopWhenPassed(deadline);
+    const page = (await writePage(session.own, columns, step)) ?? leaveOut(step);
+    stopWhenPassed(deadline);
+    const content = step.resultFile === null ? null : await writeFile(session.own, columns, rowCount, join(outDir, step.resultFile), step);
+    stopWhenPassed(deadline);
+    const body: ResultBody = content ? { kind: 'file', bytes: content.length } : { kind: 'page' };
+    return { executed: { columns, rowCount, more, elapsedMs, body }, body: content ? Buffer.concat([page, content]) : page };
+  } finally {
+    statement.destroySync();
+    // A query that failed has ended its transaction, or not.
+    if (isOpen) await session.user.run('ROLLBACK').catch(() => {});
+    await session.own.run(`DROP TABLE IF EXISTS ${resultTable}`).catch(() => {});
+  }
 }
+
+const since = (began: number) => Math.round((performance.now() - began) * 10) / 10;
 
 /** Binds the query without running it. */
 export async function bindQuery({ user }: Session, sql: string, params: Params): Promise<ResultColumn[]> {
@@ -85,10 +106,49 @@ function describeColumns(result: DuckDBResult): ResultColumn[] {
   return makeUnique(result.columnNames()).map((name, i) => ({ name, type: resultTypeName(types[i] as (typeof types)[number]) }));
 }
 
+/**
+ * Reads a result as long as it is small: `small` is the whole of it. Else `first` has all chunks, those that were read and those
+ * that follow.
+ */
+async function readFirst(
+  { user }: Session,
+  result: DuckDBResult,
+  step: ExecuteStep,
+  deadline: Deadline,
+): Promise<{ first: AsyncIterable<DuckDBDataChunk>; small: { text: string; rowCount: number } | null }> {
+  const chunks = readChunks(result, () => user.interrupt());
+  const rows = isSmall(step, result) ? openJsonRows(makeUnique(result.columnNames()), result.columnTypes(), step.inlineBytes.rows) : null;
+  const read: DuckDBDataChunk[] = [];
+  let rowCount = 0;
+  while (rows) {
+    const { value: chunk, done } = await chunks.next();
+    stopWhenPassed(deadline);
+    if (done) return { first: chunks, small: { text: rows.text(), rowCount } };
+    read.push(chunk);
+    rowCount += chunk.rowCount;
+    if (rowCount > step.maxRows || !rows.add(chunk)) break;
+  }
+  return { first: chain(read, chunks), small: null };
+}
+
+/** Ends the reading of `rest`, too, when its reader leaves early. */
+async function* chain<T>(first: T[], rest: AsyncGenerator<T>): AsyncGenerator<T> {
+  try {
+    yield* first;
+    yield* rest;
+  } finally {
+    await rest.return(undefined);
+  }
+}
+
+/** Without a file, only a page is wanted, and the query need not run to its end. */
+const isSmall = (step: ExecuteStep, result: DuckDBResult) =>
+  step.resultFile !== null && step.inlineBytes.rows > 0 && !isWide(result.columnNames());
+
 /** Copies chunks to the result table. Without a file, stops one row after the page, to know whether there are more. */
 async function collect(
-  { user, own }: Session,
-  result: DuckDBResult,
+  { own }: Session,
+  chunks: AsyncIterable<DuckDBDataChunk>,
   columns: ResultColumn[],
   step: ExecuteStep,
   deadline: Deadline,
@@ -99,7 +159,7 @@ async function collect(
   let rowCount = 0;
   let ended = true;
   try {
-    for await (const chunk of readChunks(result, () => user.interrupt())) {
+    for await (const chunk of chunks) {
       stopWhenPassed(deadline);
       appender.appendDataChunk(chunk);
       rowCount += chunk.rowCount;
@@ -116,13 +176,13 @@ async function collect(
   return { rowCount: Math.min(rowCount, enough), more: rowCount > step.pageLimit, ended };
 }
 
-/** Throws if the query failed. Runs it again to get the error message, after freeing the memory of the result. */
+/** Ends the transaction. Throws if the query failed: runs it again to get the message, after freeing the memory of the result. */
 async function requireWhole({ user, own }: Session, statement: DuckDBPreparedStatement): Promise<void> {
   try {
-    await user.run('SELECT 1');
+    await user.run('SELECT 1; ROLLBACK');
   } catch {
-    await user.run('ROLLBACK');
-    await own.run(`DROP TABLE ${resultTable}`);
+    await user.run('ROLLBACK').catch(() => {});
+    await own.run(`DROP TABLE IF EXISTS ${resultTable}`);
     await statement.run();
     throw new Failed('The query failed after its first rows.');
   }
@@ -194,7 +254,7 @@ async function writeFile(
   );
   const { size } = statSync(path);
   if (size > maxBytes) throw new TooLarge(`The result is larger than ${maxBytes} bytes.`);
-  if (size > inlineBytes) return null;
+  if (size > inlineBytes.file) return null;
   const content = readFileSync(path);
   unlinkSync(path);
   return content;

@@ -9,17 +9,22 @@ import type { Session } from './session.ts';
 export type LoadPlan = Pick<TreeCheck, 'columns' | 'allColumns'>;
 
 /**
- * Loads the tables of a request into its session and locks it. Tables with hidden columns are copied, because their files are
+ * Loads tables into a session and locks it; of `folders` alone files can be read then. Tables with hidden columns are copied, because their files are
  * removed afterwards; the others are views over files. All are temporary, so that their names take precedence over DuckDB's
  * own catalog.
  */
-export async function loadRelations(session: Session, relations: LoadedRelation[], plan: LoadPlan | null): Promise<void> {
+export async function loadRelations(
+  session: Session,
+  relations: LoadedRelation[],
+  plan: LoadPlan | null,
+  folders: string[],
+): Promise<void> {
   for (const relation of relations.filter((each) => each.governed)) {
     await makeTail(session, relation, plan);
     await session.user.run(`CREATE TEMP TABLE ${quoteName(relation.name)} AS ${pruneColumns(relation, plan)}`);
     if (relation.tail) await session.user.run(`DROP TABLE ${quoteName(relation.tail.name)}`);
   }
-  await session.lock();
+  await session.lock(folders);
   for (const relation of relations.filter((each) => !each.governed)) {
     await makeTail(session, relation, plan);
     await session.user.run(`CREATE TEMP VIEW ${quoteName(relation.name)} AS ${relation.select}`);
@@ -71,5 +76,5 @@ export async function loadEmptyTables(session: Session, tables: ValidateRequest[
 async function lockBinding(session: Session): Promise<void> {
   // The optimizer would evaluate constant expressions, which can take long.
   await session.user.run('PRAGMA disable_optimizer');
-  await session.lock();
+  await session.lock([]);
 }

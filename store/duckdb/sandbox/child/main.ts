@@ -6,32 +6,33 @@ import { analyze } from '../../../../core/sql/analyze.ts';
 import type { TreeCheck } from '../../../../core/sql/checkTree.ts';
 import { foldName } from '../../../../core/sql/identifiers.ts';
 import { findGap, findParamProblems } from '../params.ts';
-import type {
-  CheckRequest,
-  PlanRequest,
-  ReadFileRequest,
-  Replies,
-  Reply,
-  Request,
-  RunRequest,
-  Scalar,
-  TraceRowsRequest,
-  ValidateRequest,
+import {
+  aloneFolder,
+  type CheckRequest,
+  type PlanRequest,
+  type ReadFileRequest,
+  type Replies,
+  type Reply,
+  type Request,
+  type RunRequest,
+  type Scalar,
+  type TraceRowsRequest,
+  type ValidateRequest,
 } from '../protocol.ts';
 import { openChannel } from './channel.ts';
 import { describeQueryError } from './errors.ts';
 import { bindQuery, type Deadline, execute } from './execute.ts';
 import { loadEmpty, loadEmptyTables, loadRelations } from './load.ts';
-import { openSession, type Session } from './session.ts';
+import type { Session } from './session.ts';
+import { Sessions } from './sessions.ts';
 import { traceQuery } from './traceQuery.ts';
 
 /**
- * A query process: parses, checks and runs SQL of users, one request at a time, each in a new database that is prepared in
- * advance. It trusts the service; the service does not trust it.
+ * A query process: parses, checks and runs SQL of users, one request at a time, in a database that was prepared in advance or
+ * stayed from an earlier query over the same tables. It trusts the service; the service does not trust it.
  */
 
 const [inDir = '/in', outDir = '/out'] = process.argv.slice(2);
-const folders = { openDir: join(inDir, 'open'), outDir };
 const niceness = 2;
 
 // Before anything starts a thread, since threads have a priority of their own and take over that of who starts them.
@@ -42,17 +43,18 @@ try {
 }
 
 const channel = openChannel();
-let session = openSession(folders);
+const sessions = new Sessions();
 
-/** A session serves one query; a mere check leaves it unused. */
 interface Answer {
   value: Replies[keyof Replies];
   body?: Buffer;
+  /** Whether something was loaded into the session; a mere check leaves it as it is. */
   used: boolean;
 }
 
 async function answer(request: Request): Promise<Answer> {
-  const current = await session;
+  const kept = request.op === 'run' ? sessions.find(request.session) : undefined;
+  const current = kept?.session ?? (await sessions.next);
   switch (request.op) {
     case 'check':
       return { value: await check(current, request), used: false };
@@ -63,7 +65,12 @@ async function answer(request: Request): Promise<Answer> {
     case 'traceRows':
       return { value: await trace(current, request), used: false };
     case 'run':
-      return withDeadline(current, request.timeoutMs, (deadline) => run(current, request, deadline));
+      return withDeadline(current, request.timeoutMs, (deadline) =>
+        run(current, kept?.relations.map(({ name }) => name) ?? null, request, deadline),
+      );
+    case 'end':
+      for (const id of request.sessions) sessions.end(id);
+      return { value: null, used: false };
     case 'readFile':
       return withDeadline(current, request.timeoutMs, () => readFile(current, request));
   }
@@ -103,21 +110,39 @@ async function trace({ own }: Session, { sql, tables, prefix }: TraceRowsRequest
 const describeKnown = (tables: ValidateRequest['tables']) =>
   tables.map(({ name, columns }) => ({ name, columns: columns.map((column) => column.name) }));
 
-async function run(current: Session, { sql, params, check: tables, load, execute: step }: RunRequest, deadline: Deadline): Promise<Answer> {
+/** `has`: the tables of a session that stayed. */
+async function run(current: Session, has: string[] | null, request: RunRequest, deadline: Deadline): Promise<Answer> {
+  const { sql, params, check: tables, load, execute: step, session, folder } = request;
   const analysis = tables && analyze(sql, await serialize(current.own, sql), tables);
   const passed = analysis === null || (analysis.outcome === 'ok' && findParamProblems(analysis.parameters, params).length === 0);
-  if (!passed) return { value: { analysis, executed: null }, used: false };
+  const stop = { value: { analysis, executed: null }, used: false };
+  if (!passed) return stop;
   const plan = analysis?.outcome === 'ok' ? analysis : null;
-  if (load && plan && onlyUsed(load, plan).length < plan.tables.length) return { value: { analysis, executed: null }, used: false };
-  if (load) await loadRelations(current, onlyUsed(load, plan), plan);
-  if (!step) return { value: { analysis, executed: null }, used: false };
+  const there = has ?? load?.map(({ name }) => name);
+  if (there && plan && !hasAll(there, plan.tables)) return stop;
+  if (load && !has) {
+    const openDir = join(inDir, 'open', folder);
+    const folders = [openDir, outDir];
+    // For one query only what it needs; a session that stays has whole tables.
+    if (session === null) await loadRelations(current, onlyUsed(load, plan), plan, folders);
+    else {
+      await loadRelations(current, load, null, folders);
+      await sessions.keep(session, load, openDir);
+    }
+  }
+  if (!step) return stop;
   const { executed, body } = await execute(current, { sql, params }, step, outDir, deadline);
   return { value: { analysis, executed }, body, used: true };
 }
 
+function hasAll(there: string[], wanted: string[]): boolean {
+  const names = new Set(there.map(foldName));
+  return wanted.every((name) => names.has(foldName(name)));
+}
+
 /** The SQL is the service's own, so nothing is checked; what the file may do to the engine stays within this process. */
 async function readFile({ own, lock }: Session, { sql }: ReadFileRequest): Promise<Answer> {
-  await lock();
+  await lock([join(inDir, 'open', aloneFolder), outDir]);
   return { value: { rows: (await own.runAndReadAll(sql)).getRowsJson() as Scalar[][] }, used: true };
 }
 
@@ -156,23 +181,26 @@ async function withDeadline<T>({ user, own }: Session, timeoutMs: number, work: 
 }
 
 async function handle(request: Request): Promise<void> {
+  const id = request.op === 'run' ? request.session : null;
+  const stayed = sessions.find(id) !== undefined;
   let used = true;
   try {
     const { value, body, ...rest } = await answer(request);
     used = rest.used;
     reply({ ok: true, value }, body);
   } catch (error) {
-    reply({ ok: false, error: describeQueryError(error, request.sql) });
+    const described = describeQueryError(error, request.op === 'end' ? '' : request.sql);
+    // What is left in the session after an error that is not the query's own is not known.
+    if (id !== null && described.kind !== 'failed') sessions.end(id);
+    reply({ ok: false, error: described });
   }
-  if (!used) return;
-  const old = await session;
-  session = openSession(folders);
-  old.close();
+  if (used && !stayed) await sessions.replace();
+  if (id !== null) await sessions.rest(id);
 }
 
 function reply(header: Reply, body?: Buffer): void {
   channel.send(header, body);
 }
 
-await session;
+await sessions.next;
 channel.serve((request) => handle(request as Request));

@@ -1,22 +1,14 @@
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api';
 import { quoteText } from '../../relation.ts';
 
-/** Folders that SQL may access, as the process sees them. */
-export interface SessionFolders {
-  /** Files of tables without hidden columns. */
-  openDir: string;
-  /** Where the result is written. */
-  outDir: string;
-}
-
-/** A database for one request, deleted after it. */
+/** A database for one query, or for queries over the same tables by who may see the same of them. */
 export interface Session {
   /** Runs user SQL; has the tables that it may see. */
   user: DuckDBConnection;
   /** Writes the result. */
   own: DuckDBConnection;
-  /** Forbids everything that the query does not need; cannot be undone. */
-  lock(): Promise<void>;
+  /** Forbids everything that queries do not need, and all files but those in these folders; cannot be undone. */
+  lock(folders: string[]): Promise<void>;
   close(): void;
 }
 
@@ -47,16 +39,16 @@ const perConnection = [
   'SET parquet_metadata_cache = true',
 ];
 
-export async function openSession({ openDir, outDir }: SessionFolders): Promise<Session> {
+export async function openSession(): Promise<Session> {
   const instance = await DuckDBInstance.create(':memory:', options);
   const [user, own] = [await instance.connect(), await instance.connect()];
   for (const connection of [user, own]) for (const sql of perConnection) await connection.run(sql);
-  await own.run(`SET allowed_directories = [${[openDir, outDir].map(quoteText).join(', ')}]`);
   return {
     user,
     own,
-    async lock() {
-      await own.run('SET enable_external_access = false; SET lock_configuration = true');
+    async lock(folders) {
+      const allowed = `SET allowed_directories = [${folders.map(quoteText).join(', ')}]`;
+      await own.run(`${allowed}; SET enable_external_access = false; SET lock_configuration = true`);
     },
     close() {
       user.closeSync();
