@@ -149,7 +149,7 @@ describe('runQuery', () => {
         token: owner.session,
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ sql, format, limit: 2500 }),
-      });
+      }, 180_000);
     const json = read(await run({ sql, limit: 2500 }));
     expect([json.row_count, json.rows.length, json.rows.at(-1)?.i]).toEqual([2500, 2500, 2499]);
     const ndjson = await post('ndjson');
