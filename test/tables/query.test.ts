@@ -144,16 +144,12 @@ describe('runQuery', () => {
   it('reads long pages in every format', async () => {
     const sql = "SELECT i, repeat('x', 20000) AS x FROM range(2500) r(i)";
     const post = (format: string) =>
-      api.fetch(
-        `${path()}/query`,
-        {
-          method: 'POST',
-          token: owner.session,
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ sql, format, limit: 2500 }),
-        },
-        180_000,
-      );
+      api.fetch(`${path()}/query`, {
+        method: 'POST',
+        token: owner.session,
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ sql, format, limit: 2500 }),
+      });
     const json = read(await run({ sql, limit: 2500 }));
     expect([json.row_count, json.rows.length, json.rows.at(-1)?.i]).toEqual([2500, 2500, 2499]);
     const ndjson = await post('ndjson');
@@ -168,7 +164,7 @@ describe('runQuery', () => {
       await left.body?.cancel();
     }
     expect((await api.fetch(address.replace('2500', '1'), { token: owner.session })).status).toBe(200);
-  });
+  }, 180_000);
 
   it('serves others while readers take their time', async () => {
     const answer = read(await run({ sql: "SELECT repeat('x', 2000) AS x FROM range(10000)", limit: 1 }));
