@@ -6,7 +6,7 @@ import { opKinds } from '../../core/journal/opKinds.ts';
 import type { HmacPads } from '../secrets.ts';
 import { addAccount } from './accountScope.ts';
 import { bindOrm, type Database, explainDatabaseError, type Orm, timeouts } from './database.ts';
-import { explainKeyError, type KeptDraft, keepDraft } from './keepDraft.ts';
+import { explainKeyError, type KeptDraft, KeyTaken, keepDraft } from './keepDraft.ts';
 import { flushSql, sendTogether } from './sendTogether.ts';
 
 /** Who made a change, as the journal records it. */
@@ -100,14 +100,24 @@ export async function commit<T, R>(
   return typeof change === 'function' ? commitSteps(committer, actor, change, finish) : commitStatement(committer, actor, change, null);
 }
 
-/** Commits a change together with a draft of its answer. Fails with `KeyTaken` if the same request was answered meanwhile. */
-export function commitWithDraft<T>(
+/** Keys under which this process is committing. The database would see the second only after the first, on the same connection. */
+const keysUnderWay = new Set<string>();
+
+/** Commits a change together with a draft of its answer. Fails with `KeyTaken` if the same request was answered, or is being answered. */
+export async function commitWithDraft<T>(
   committer: Committer,
   actor: Actor,
   change: StatementChange<T>,
   draft: KeptDraft,
 ): Promise<Committed<T>> {
-  return commitStatement(committer, actor, change, draft);
+  const key = `${draft.scope} ${draft.keyHash.toString('base64')}`;
+  if (keysUnderWay.has(key)) throw new KeyTaken();
+  keysUnderWay.add(key);
+  try {
+    return await commitStatement(committer, actor, change, draft);
+  } finally {
+    keysUnderWay.delete(key);
+  }
 }
 
 /** Runs a change that is one statement as a step of a larger one. */

@@ -157,7 +157,8 @@ describe('an account without room', () => {
 
 describe('results of queries', () => {
   /** About 80 kB. */
-  const large = 'SELECT i FROM range(10000) AS r(i)';
+  /** Each is kept as a file of about 80 kB, and none is the answer to another. */
+  const large = (n: number) => `SELECT CAST(i AS FLOAT) AS f, ${n} AS n FROM range(20000) AS r(i)`;
 
   async function listBlobs(workbookId: string): Promise<string[]> {
     const keys: string[] = [];
@@ -172,7 +173,7 @@ describe('results of queries', () => {
     const ids: string[] = [];
     for (let i = 0; i < 8; i += 1) {
       const params = { path: { workbook_id: own.workbookId } };
-      ids.push((ok(await reader.POST(`${base}/query`, { params, body: { sql: large } })) as { id: string }).id);
+      ids.push((ok(await reader.POST(`${base}/query`, { params, body: { sql: large(i) } })) as { id: string }).id);
       expect((await own.readStorage()).results_bytes).toBeLessThanOrEqual(300_000);
     }
     refused(await own.readResult(ids[0] as string), 410, 'expired');
@@ -187,7 +188,7 @@ describe('results of queries', () => {
 
   it('are said to be lost when their file went while they were read', async () => {
     const own = await openAccount();
-    const { id } = await own.query(large);
+    const { id } = await own.query(large(0));
     const { rows } = await world.api.sql.query<{ blob_key: string }>('SELECT blob_key FROM results WHERE id = $1', [id]);
     await world.api.services.blobs.remove(rows[0]?.blob_key as string);
     expect(refused(await own.readResult(id), 503, 'unavailable').suggested_fix).toContain('Run the query again');
@@ -196,8 +197,8 @@ describe('results of queries', () => {
   it('never stand in the way of a write', async () => {
     const own = await openAccount();
     await makeTable(own.client, own.workbookId, 't', [{ name: 'a' }]);
-    const { id: old } = await own.query(large);
-    await own.query(large);
+    const { id: old } = await own.query(large(0));
+    await own.query(large(1));
     ok(await own.write('t', makeRows(880_000)));
     refused(await own.readResult(old), 410, 'expired');
     const { tables_bytes, results_bytes } = await own.readStorage();
