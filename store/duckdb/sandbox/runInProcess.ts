@@ -84,6 +84,9 @@ export async function runInProcess(process: QueryProcess, query: PreparedQuery):
   } catch (error) {
     if (!process.gone && !(await hasFolders(process.folders)) && !process.gone)
       throw new FoldersGone('the folders of a query process are gone', { cause: error });
+    // The files of a session that stayed may be gone, too; with them goes the process, and the query is tried in another.
+    if (warm !== null && !process.gone && !(error instanceof DomainError) && !isHarmless(error))
+      throw new FoldersGone('a session that stayed cannot be used any more', { cause: error });
     // After a refusal or an error of the query the process is reused; after other errors its state is unknown.
     if (!isHarmless(error)) process.kill();
     else await emptyFolder(process.folders.outDir);
