@@ -9,7 +9,7 @@ import { openFiles } from '../../store/duckdb/relation.ts';
 import { type SandboxResult, TablesMissing } from '../../store/duckdb/sandbox/runInProcess.ts';
 import { takeRows } from '../../store/duckdb/sandbox/takeRows.ts';
 import { isWide } from '../../store/duckdb/wide.ts';
-import { findAnswer, insertResult, type ResultRecord } from '../../store/pg/results.ts';
+import { findSameResult, insertResult, type ResultRecord } from '../../store/pg/results.ts';
 import { listActiveNames, listCurrentTables } from '../../store/pg/tables.ts';
 import type { VisibleWorkbook } from '../../store/pg/workbooks.ts';
 import { makeId, type Services } from '../../store/services.ts';
@@ -165,7 +165,7 @@ async function runOver(services: Services, wanted: UserQuery, source: QuerySourc
   const sandbox = await services.sandbox();
   const tables = await source.open(names);
   const answerKey = keyAnswer(wanted, tables);
-  const kept = await findAnswer(services.db.lookUpInAccounts, answerKey);
+  const kept = await findSameResult(services.db.lookUpInAccounts, answerKey);
   if (kept) return { kept };
   const needed = await narrowWide(services, wanted, source, tables);
   const relations = await Promise.all(needed.map((visible) => openSandboxRelation(services, visible)));

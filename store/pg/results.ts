@@ -24,13 +24,13 @@ export async function findResult(orm: Orm, id: string): Promise<ResultRecord | n
 }
 
 /** The newest result that answers the same, without its content. */
-export async function findAnswer(lookUp: LookUp, answerKey: string): Promise<ResultRecord | null> {
-  const row = await lookUp(answers, answerKey);
+export async function findSameResult(lookUp: LookUp, answerKey: string): Promise<ResultRecord | null> {
+  const row = await lookUp(sameResults, answerKey);
   return row && { ...row.record, createdAt: new Date(row.record.createdAt), expiresAt: new Date(row.record.expiresAt) };
 }
 
-const answers: Lookup<{ record: ResultRecord }> = {
-  name: 'answers',
+const sameResults: Lookup<{ record: ResultRecord }> = {
+  name: 'same_results',
   text: `SELECT k.n, found.record FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
          CROSS JOIN LATERAL (
            SELECT json_build_object(${columns

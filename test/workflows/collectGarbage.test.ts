@@ -199,14 +199,15 @@ describe('collectBlobs and collectVersions: garbage', () => {
     const id = await own.makeLargeTable('t', 50);
     await own.upsert('t', [{ n: 1 }]);
     ok(await own.owner.client.POST(`${base}/versions`, { params: { path: { workbook_id: own.workbook.id } }, body: { label: 'v' } }));
-    const run = async (sql = 'SELECT i, n FROM range(20000) AS r(i), (SELECT count(*) AS n FROM t)') => {
+    const large = 'SELECT i, n FROM range(20000) AS r(i), (SELECT count(*) AS n FROM t)';
+    const run = async (sql: string) => {
       const body = { sql };
       return (
         ok(await own.owner.client.POST(`${base}/query`, { params: { path: { workbook_id: own.workbook.id } }, body })) as { id: string }
       ).id;
     };
     const readResult = (result_id: string) => own.owner.client.GET('/api/v1/results/{result_id}', { params: { path: { result_id } } });
-    const [old, young, small] = [await run(), await run(), await run('SELECT count(*) AS n FROM t')];
+    const [old, young, small] = [await run(large), await run(`${large} -- again`), await run('SELECT count(*) AS n FROM t')];
     const expire = (interval: string) =>
       store.api.sql.query('UPDATE results SET expires_at = now() - $2::interval WHERE id = $1', [old, interval]);
     await expire('1 minute');

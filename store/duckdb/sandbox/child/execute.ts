@@ -49,6 +49,7 @@ export async function execute(
   // which can be checked.
   await session.user.run('BEGIN');
   let isOpen = true;
+  let hasTable = false;
   try {
     bindParams(statement, query.params);
     const result = await statement.stream();
@@ -61,6 +62,7 @@ export async function execute(
       const executed = { columns, rowCount: small.rowCount, more: small.rowCount > step.pageLimit, elapsedMs: since(began) };
       return { executed: { ...executed, body: { kind: 'rows' } }, body: Buffer.from(small.text) };
     }
+    hasTable = true;
     const { rowCount, more, ended } = await collect(session, first, columns, step, deadline);
     stopWhenPassed(deadline);
     isOpen = !ended;
@@ -78,7 +80,7 @@ export async function execute(
     statement.destroySync();
     // A query that failed has ended its transaction, or not.
     if (isOpen) await session.user.run('ROLLBACK').catch(() => {});
-    await session.own.run(`DROP TABLE IF EXISTS ${resultTable}`).catch(() => {});
+    if (hasTable) await session.own.run(`DROP TABLE IF EXISTS ${resultTable}`).catch(() => {});
   }
 }
 
