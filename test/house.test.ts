@@ -208,6 +208,34 @@ describe('handlers hold no rule and presenters are pure', () => {
   });
 });
 
+describe('structuring goes from stage to stage', () => {
+  /** In the order of the work; each stage knows those before it, and the files beside the folders know all of them. */
+  const stages = ['names', 'spec', 'sheet', 'headers', 'regions', 'reports', 'periods', 'building', 'findings'];
+  const stageOf = (path: string) => stages.indexOf(/^core\/structuring\/(\w+)\//.exec(path)?.[1] ?? '');
+  const findBackward = ({ path, text }: { path: string; text: string }) =>
+    [...text.matchAll(/from '(\.[^']+)'/g)]
+      .map(([, target = '']) => join(dirname(path), target))
+      .filter((target) => target.startsWith('core/structuring/') && target !== 'core/structuring/thresholds.ts')
+      .filter((target) => stageOf(target) < 0 || stageOf(target) > stageOf(path));
+
+  it('and never back', async () => {
+    const own = (await readSources(['core/structuring'])).filter(({ path }) => /^core\/structuring\/\w+\//.test(path));
+    expect([...new Set(own.map(({ path }) => path.split('/')[2]))].sort()).toEqual([...stages].sort());
+    expect(own.flatMap((source) => findBackward(source).map((target) => `${source.path} imports ${target}`))).toEqual([]);
+  });
+
+  it.each([
+    ['core/structuring/headers/probe.ts', '../regions/split.ts', 1],
+    ['core/structuring/findings/probe.ts', '../build.ts', 1],
+    ['core/structuring/regions/probe.ts', '../headers/header.ts', 0],
+    ['core/structuring/regions/probe.ts', './split.ts', 0],
+    ['core/structuring/sheet/probe.ts', '../thresholds.ts', 0],
+    ['core/structuring/sheet/probe.ts', '../../grid/grid.ts', 0],
+  ])('%s importing %s: %i against it', (path, target, count) => {
+    expect(findBackward({ path, text: `import { thing } from '${target}';` })).toHaveLength(count);
+  });
+});
+
 describe('no module imports itself by way of others', () => {
   it.each(['import type', 'import'])('%s', async (word) => {
     const folder = await makeFolder();

@@ -3,7 +3,7 @@ import { priceStructuring } from '../../core/credits/priceList.ts';
 import { DomainError } from '../../core/errors.ts';
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import { isRecordFormat } from '../../core/records/records.ts';
-import { baseOfFile } from '../../core/structuring/names.ts';
+import { baseOfFile } from '../../core/structuring/names/names.ts';
 import type { SheetExtent } from '../../schema/index.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { Tx } from '../../store/pg/commit.ts';

@@ -1,6 +1,6 @@
 import { isFinal, toProblem } from '../../core/jobs/endings.ts';
 import { namingOf } from '../../core/structuring/index.ts';
-import { nameArchivedRaw } from '../../core/structuring/names.ts';
+import { nameArchivedRaw } from '../../core/structuring/names/names.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { type IngestJob, updateJob } from '../../store/pg/jobs.ts';
 import { findDraft, type LandedTable, listDerivedNames, listLanded } from '../../store/pg/sources.ts';

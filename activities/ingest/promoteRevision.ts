@@ -1,6 +1,6 @@
 import { isRecordFormat } from '../../core/records/records.ts';
-import { type NameRegistry, nameArchivedRaw } from '../../core/structuring/names.ts';
-import { type Naming, namingOf } from '../../core/structuring/naming.ts';
+import { type NameRegistry, nameArchivedRaw } from '../../core/structuring/names/names.ts';
+import { type Naming, namingOf } from '../../core/structuring/names/naming.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { IngestJob } from '../../store/pg/jobs.ts';

@@ -1,5 +1,5 @@
 import { rawTableArchived } from '../../core/journal/sourceNotes.ts';
-import type { NameRegistry } from '../../core/structuring/names.ts';
+import type { NameRegistry } from '../../core/structuring/names/names.ts';
 import type { TableAt } from '../../core/table/table.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import type { IngestJob } from '../../store/pg/jobs.ts';

@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path';
 import { MAX_ROWS } from '../../core/a1/address.ts';
 import type { RecordFormat } from '../../core/records/records.ts';
-import { baseOfFile } from '../../core/structuring/names.ts';
+import { baseOfFile } from '../../core/structuring/names/names.ts';
 import { tablePrefix } from '../../store/blobs/keys.ts';
 import type { IngestJob } from '../../store/pg/jobs.ts';
 import type { LandedTable, SourceRecord } from '../../store/pg/sources.ts';

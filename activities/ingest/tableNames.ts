@@ -1,4 +1,4 @@
-import { NameRegistry } from '../../core/structuring/names.ts';
+import { NameRegistry } from '../../core/structuring/names/names.ts';
 import { listTakenNames, lockNames } from '../../store/pg/artifacts.ts';
 import type { Tx } from '../../store/pg/commit.ts';
 import { brokenConstraint } from '../../store/pg/database.ts';

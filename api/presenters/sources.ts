@@ -1,6 +1,6 @@
 import type { DescribedSource } from '../../activities/sources/describeSources.ts';
 import { explainFallBack } from '../../core/jobs/explainFallBack.ts';
-import { summarizeRegion, toContract } from '../../core/structuring/specJson.ts';
+import { summarizeRegion, toContract } from '../../core/structuring/spec/specJson.ts';
 import type { components } from '../../schema/contract.ts';
 import type { SourceRecord, SourceSummary } from '../../store/pg/sources.ts';
 

@@ -1,4 +1,4 @@
-import type { FileFormat } from '../structuring/spec.ts';
+import type { FileFormat } from '../structuring/spec/spec.ts';
 
 export type SourceFormat = FileFormat;
 export type SourceStatus = 'registered' | 'analyzing' | 'analyzed' | 'ingesting' | 'materialized' | 'failed';

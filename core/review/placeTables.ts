@@ -1,7 +1,7 @@
 /** Puts the tables that came from one region of a sheet together again, each cell where it stood, with the values of today. */
 
 import { nameCell } from '../a1/address.ts';
-import { isMadeUpName } from '../structuring/naming.ts';
+import { isMadeUpName } from '../structuring/names/naming.ts';
 import type { Place, Region, RegionColumn, Value } from './region.ts';
 
 /** A table whose cells are known in a sheet. Four arrays of one length say where: a cell of the table, a cell of the sheet. */

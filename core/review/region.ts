@@ -1,6 +1,6 @@
 /** What rules look at: a block of cells with named columns, which is a table or a region of a sheet put together again. */
 
-import { isTotalLabel, isWholeLabel } from '../structuring/words.ts';
+import { isTotalLabel, isWholeLabel } from '../structuring/names/words.ts';
 import { parseNumberText } from '../types/number.ts';
 
 /** Dates are ISO texts. */

@@ -3,16 +3,20 @@
 import { formatRange, nameColumn } from '../a1/address.ts';
 import type { Grid, Range } from '../grid/grid.ts';
 import { inferColumn } from '../types/infer.ts';
-import { dropBlankTexts } from './blanks.ts';
-import { type HeaderColumn, nameColumns, readHeaderColumns } from './columnNames.ts';
-import { expressionOf } from './expression.ts';
-import { readReport } from './hierarchy.ts';
-import { baseOfFile, NameRegistry } from './names.ts';
-import { hasJapanese, type Naming, type NamingLanguage, namingOf } from './naming.ts';
-import { findPeriods } from './periods.ts';
-import { type FoundBlock, type FoundTable, type FoundText, findBlocks } from './regions.ts';
-import type { Report } from './report.ts';
-import { SheetView } from './sheet.ts';
+import { formatOf } from './building/typing.ts';
+import { type HeaderColumn, nameColumns, readHeaderColumns } from './headers/columnNames.ts';
+import { baseOfFile, NameRegistry } from './names/names.ts';
+import { hasJapanese, type Naming, type NamingLanguage, namingOf } from './names/naming.ts';
+import { isNoteStart, isPlainTitle, isSubtotalLabel, isUnitLine } from './names/words.ts';
+import { findPeriods } from './periods/periods.ts';
+import { type FoundBlock, type FoundTable, type FoundText, findBlocks } from './regions/regions.ts';
+import { expressionOf } from './reports/expression.ts';
+import { readReport } from './reports/hierarchy.ts';
+import type { Report } from './reports/report.ts';
+import { readTableRows } from './reports/tableRows.ts';
+import { dropBlankTexts } from './sheet/blanks.ts';
+import { SheetView } from './sheet/sheet.ts';
+import { openSumBudget } from './sheet/sumBudget.ts';
 import {
   type FileFormat,
   type ParseSpec,
@@ -21,11 +25,7 @@ import {
   type SpecPeriod,
   type SpecRegion,
   type SpecTotal,
-} from './spec.ts';
-import { openSumBudget } from './sums.ts';
-import { readTableRows } from './tableRows.ts';
-import { formatOf } from './typing.ts';
-import { isNoteStart, isPlainTitle, isSubtotalLabel, isUnitLine } from './words.ts';
+} from './spec/spec.ts';
 
 /** The names that are made up are in `language`. */
 export function analyze(grids: Grid[], fileName: string, language: NamingLanguage = 'ja'): ParseSpec {

@@ -2,21 +2,21 @@
 
 import { parseRange } from '../a1/address.ts';
 import type { Grid } from '../grid/grid.ts';
-import { dropBlankTexts } from './blanks.ts';
-import { buildTableRegion } from './buildTable.ts';
-import { findDoubt } from './doubt.ts';
-import type { TypeRules } from './emitPlan.ts';
-import { Ledger } from './ledger.ts';
-import { readLines } from './lines.ts';
-import { baseOfFile, NameRegistry, nameArchivedRaw } from './names.ts';
-import { type Naming, namingOf } from './naming.ts';
-import { buildNotes } from './notes.ts';
-import type { BuildResult, Conservation, Finding, OutputTable } from './output.ts';
-import { buildRawTable, nameRawTables } from './raw.ts';
-import { findWrongTotals } from './reaggregate.ts';
-import { SheetView } from './sheet.ts';
-import { isTableRegion, type ParseSpec, type SpecRegion } from './spec.ts';
-import { openSumBudget, type SumBudget } from './sums.ts';
+import { buildTableRegion } from './building/buildTable.ts';
+import type { TypeRules } from './building/emitPlan.ts';
+import { Ledger } from './building/ledger.ts';
+import { buildNotes } from './building/notes.ts';
+import type { BuildResult, Conservation, Finding, OutputTable } from './building/output.ts';
+import { buildRawTable, nameRawTables } from './building/raw.ts';
+import { findDoubt } from './findings/doubt.ts';
+import { findWrongTotals } from './findings/reaggregate.ts';
+import { baseOfFile, NameRegistry, nameArchivedRaw } from './names/names.ts';
+import { type Naming, namingOf } from './names/naming.ts';
+import { dropBlankTexts } from './sheet/blanks.ts';
+import { readLines } from './sheet/lines.ts';
+import { SheetView } from './sheet/sheet.ts';
+import { openSumBudget, type SumBudget } from './sheet/sumBudget.ts';
+import { isTableRegion, type ParseSpec, type SpecRegion } from './spec/spec.ts';
 
 /** Builds all regions of the ParseSpec, selected or not. A sheet that is not understood stays a raw table. */
 export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildResult {

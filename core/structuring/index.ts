@@ -1,11 +1,11 @@
 export { analyze } from './analyze.ts';
 export { build, buildSelected } from './build.ts';
+export * from './building/output.ts';
+export { joinCells, listCells, type SourceCell } from './building/provenance.ts';
 export { describeSheets } from './describe.ts';
 export { describeRecords } from './describeRecords.ts';
-export { summarizeSheets } from './extents.ts';
-export { chooseLanguage, listTexts, type NamingChoice, type NamingLanguage, namingOf } from './naming.ts';
-export * from './output.ts';
-export { joinCells, listCells, type SourceCell } from './provenance.ts';
-export * from './spec.ts';
-export { fromContract, type RegionJson, type SpecJson, toContract } from './specJson.ts';
-export { describeMisfit, validateChoice, validateSpec } from './validate.ts';
+export { describeMisfit, validateChoice, validateSpec } from './findings/validate.ts';
+export { chooseLanguage, listTexts, type NamingChoice, type NamingLanguage, namingOf } from './names/naming.ts';
+export { summarizeSheets } from './sheet/extents.ts';
+export * from './spec/spec.ts';
+export { fromContract, type RegionJson, type SpecJson, toContract } from './spec/specJson.ts';

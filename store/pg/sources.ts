@@ -1,5 +1,5 @@
 import { and, asc, count, desc, eq, getTableColumns, inArray, isNull, lt, ne, sql } from 'drizzle-orm';
-import type { RegionSummary } from '../../core/structuring/spec.ts';
+import type { RegionSummary } from '../../core/structuring/spec/spec.ts';
 import type { TableRecord } from '../../core/table/table.ts';
 import { jobDrafts, landings, sources, structurings, tableInputs, tables } from '../../schema/index.ts';
 import type { Tx } from './commit.ts';

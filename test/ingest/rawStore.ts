@@ -6,7 +6,7 @@ import { type RawFile, type RawResult, type RawSheet, type RawWatch, writeRaw } 
 import { formatCell } from '../../core/grid/format/formatCell.ts';
 import { storedText } from '../../core/grid/format/storedText.ts';
 import type { CellKind, Grid } from '../../core/grid/grid.ts';
-import { buildRawTable } from '../../core/structuring/raw.ts';
+import { buildRawTable } from '../../core/structuring/building/raw.ts';
 import type { ColumnRecord, TableAt } from '../../core/table/table.ts';
 import { rowIdColumn } from '../../core/table/table.ts';
 import { seeEverything } from '../../core/table/visibleTable.ts';

@@ -4,7 +4,7 @@ import { type PlacedTable, placeTables } from '../../core/review/placeTables.ts'
 import type { Value } from '../../core/review/region.ts';
 import { reviewRegion } from '../../core/review/reviewRegion.ts';
 import { analyze, build } from '../../core/structuring/index.ts';
-import { namingOf } from '../../core/structuring/naming.ts';
+import { namingOf } from '../../core/structuring/names/naming.ts';
 
 /** Structures sheets as an upload does, and reviews the tables that come out, as the service does with the stored ones. */
 export function reviewGrids(grids: Grid[], file: string): Finding[] {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { type BuiltRegion, buildTableRegion } from '../../core/structuring/buildTable.ts';
-import { Ledger } from '../../core/structuring/ledger.ts';
-import { namingOf } from '../../core/structuring/naming.ts';
-import { findWrongTotals } from '../../core/structuring/reaggregate.ts';
-import type { SpecRegion } from '../../core/structuring/spec.ts';
+import { type BuiltRegion, buildTableRegion } from '../../core/structuring/building/buildTable.ts';
+import { Ledger } from '../../core/structuring/building/ledger.ts';
+import { findWrongTotals } from '../../core/structuring/findings/reaggregate.ts';
+import { namingOf } from '../../core/structuring/names/naming.ts';
+import type { SpecRegion } from '../../core/structuring/spec/spec.ts';
 import { drawSheet, type PictureOptions } from './picture.ts';
 import { makeRegion } from './structure.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { claimColumn, nameColumns, readHeaderColumns, readHeaderParts } from '../../core/structuring/columnNames.ts';
-import { namingOf } from '../../core/structuring/naming.ts';
+import { claimColumn, nameColumns, readHeaderColumns, readHeaderParts } from '../../core/structuring/headers/columnNames.ts';
+import { namingOf } from '../../core/structuring/names/naming.ts';
 import { drawSheet, type PictureOptions, usedRange } from './picture.ts';
 
 /** Columns of a table whose header is the first `headerRows` rows, by letter: `B 売上/計画`. */

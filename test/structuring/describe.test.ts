@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeSheets } from '../../core/structuring/describe.ts';
-import { SPEC_VERSION } from '../../core/structuring/spec.ts';
+import { SPEC_VERSION } from '../../core/structuring/spec/spec.ts';
 import { makeRegion } from './structure.ts';
 
 describe('describeSheets', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isForm, readPairs } from '../../core/structuring/forms.ts';
-import { readLines } from '../../core/structuring/lines.ts';
+import { isForm, readPairs } from '../../core/structuring/regions/forms.ts';
+import { readLines } from '../../core/structuring/sheet/lines.ts';
 import { drawSheet, usedRange } from './picture.ts';
 
 function read(picture: string) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findHeader, isFilled, placeOfSingle, weighLine } from '../../core/structuring/header.ts';
-import { profileColumns, readLines } from '../../core/structuring/lines.ts';
+import { findHeader, isFilled, placeOfSingle, weighLine } from '../../core/structuring/headers/header.ts';
+import { profileColumns, readLines } from '../../core/structuring/sheet/lines.ts';
 import { drawSheet, type PictureOptions, usedRange } from './picture.ts';
 
 function read(picture: string, options?: PictureOptions) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { expressionOf } from '../../core/structuring/expression.ts';
-import { countChildren, readReport } from '../../core/structuring/hierarchy.ts';
-import { readTableRows } from '../../core/structuring/tableRows.ts';
+import { expressionOf } from '../../core/structuring/reports/expression.ts';
+import { countChildren, readReport } from '../../core/structuring/reports/hierarchy.ts';
+import { readTableRows } from '../../core/structuring/reports/tableRows.ts';
 import { drawSheet, usedRange } from './picture.ts';
 
 function read(picture: string) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { findDoubt } from '../../core/structuring/doubt.ts';
-import { Ledger } from '../../core/structuring/ledger.ts';
-import type { SpecRegion } from '../../core/structuring/spec.ts';
+import { Ledger } from '../../core/structuring/building/ledger.ts';
+import { findDoubt } from '../../core/structuring/findings/doubt.ts';
+import type { SpecRegion } from '../../core/structuring/spec/spec.ts';
 import { drawSheet } from './picture.ts';
 import { makeRegion } from './structure.ts';
 

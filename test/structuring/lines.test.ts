@@ -9,7 +9,7 @@ import {
   type Line,
   profileColumns,
   readLines,
-} from '../../core/structuring/lines.ts';
+} from '../../core/structuring/sheet/lines.ts';
 import { drawSheet, usedRange } from './picture.ts';
 
 const readAll = (picture: string, options?: Parameters<typeof drawSheet>[1]) => {

@@ -8,8 +8,8 @@ import {
   NameRegistry,
   nameArchivedRaw,
   suffixName,
-} from '../../core/structuring/names.ts';
-import { namingOf } from '../../core/structuring/naming.ts';
+} from '../../core/structuring/names/names.ts';
+import { namingOf } from '../../core/structuring/names/naming.ts';
 
 describe('cleanName', () => {
   it.each([

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { Ledger } from '../../core/structuring/ledger.ts';
-import { namingOf } from '../../core/structuring/naming.ts';
-import { buildNotes } from '../../core/structuring/notes.ts';
-import type { SpecRegion } from '../../core/structuring/spec.ts';
+import { Ledger } from '../../core/structuring/building/ledger.ts';
+import { buildNotes } from '../../core/structuring/building/notes.ts';
+import { namingOf } from '../../core/structuring/names/naming.ts';
+import type { SpecRegion } from '../../core/structuring/spec/spec.ts';
 import { drawSheet, type PictureOptions } from './picture.ts';
 import { makeRegion } from './structure.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { linkParents, type OutlineNode, pickLabelColumns, readList, readOutline } from '../../core/structuring/outline.ts';
-import { readTableRows } from '../../core/structuring/tableRows.ts';
+import { linkParents, type OutlineNode, pickLabelColumns, readList, readOutline } from '../../core/structuring/reports/outline.ts';
+import { readTableRows } from '../../core/structuring/reports/tableRows.ts';
 import { drawSheet, usedRange } from './picture.ts';
 
 function read(picture: string) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { readHeaderColumns } from '../../core/structuring/columnNames.ts';
-import { findPeriods } from '../../core/structuring/periods.ts';
+import { readHeaderColumns } from '../../core/structuring/headers/columnNames.ts';
+import { findPeriods } from '../../core/structuring/periods/periods.ts';
 import { drawSheet, usedRange } from './picture.ts';
 
 /** Periods under a header of that many rows: `B 2023年度_4月 2023-04-01 値`, computed ones with a plus. */

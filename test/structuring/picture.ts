@@ -7,7 +7,7 @@
 
 import { parseArea } from '../../core/a1/address.ts';
 import { CellKind, type CellStyle, type Grid, type Range } from '../../core/grid/grid.ts';
-import { SheetView } from '../../core/structuring/sheet.ts';
+import { SheetView } from '../../core/structuring/sheet/sheet.ts';
 
 export interface PictureOptions {
   sheet?: string;

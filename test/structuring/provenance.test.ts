@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { joinCells, listCells } from '../../core/structuring/provenance.ts';
-import { buildRawTable } from '../../core/structuring/raw.ts';
+import { joinCells, listCells } from '../../core/structuring/building/provenance.ts';
+import { buildRawTable } from '../../core/structuring/building/raw.ts';
 import { drawGrid } from './picture.ts';
 
 const cells = (text: string) =>

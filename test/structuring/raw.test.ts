@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { dropBlankTexts } from '../../core/structuring/blanks.ts';
-import { summarizeSheets } from '../../core/structuring/extents.ts';
-import { buildRawTable, nameRawTables } from '../../core/structuring/raw.ts';
+import { buildRawTable, nameRawTables } from '../../core/structuring/building/raw.ts';
+import { dropBlankTexts } from '../../core/structuring/sheet/blanks.ts';
+import { summarizeSheets } from '../../core/structuring/sheet/extents.ts';
 import { drawGrid } from './picture.ts';
 
 describe('buildRawTable', () => {

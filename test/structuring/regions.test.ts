@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { formatRange } from '../../core/a1/address.ts';
-import { findBlocks } from '../../core/structuring/regions.ts';
+import { findBlocks } from '../../core/structuring/regions/regions.ts';
 import { drawSheet, type PictureOptions } from './picture.ts';
 
 /** Each block as the ranges of what was found in it. */

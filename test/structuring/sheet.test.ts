@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CellClass } from '../../core/structuring/sheet.ts';
+import { CellClass } from '../../core/structuring/sheet/sheet.ts';
 import { drawSheet } from './picture.ts';
 
 const classNames = Object.fromEntries(Object.entries(CellClass).map(([name, value]) => [value, name]));

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { formatRange } from '../../core/a1/address.ts';
-import { readLines } from '../../core/structuring/lines.ts';
-import { splitSheet } from '../../core/structuring/split.ts';
-import { splitColumns } from '../../core/structuring/splitColumns.ts';
-import { splitRows } from '../../core/structuring/splitRows.ts';
+import { splitSheet } from '../../core/structuring/regions/split.ts';
+import { splitColumns } from '../../core/structuring/regions/splitColumns.ts';
+import { splitRows } from '../../core/structuring/regions/splitRows.ts';
+import { readLines } from '../../core/structuring/sheet/lines.ts';
 import { drawSheet, type PictureOptions, usedRange } from './picture.ts';
 
 type Split = typeof splitColumns;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkSum, isSameSum, readSumFormula, sumTerms, type Term, unitOf } from '../../core/structuring/sums.ts';
+import { checkSum, isSameSum, readSumFormula, sumTerms, type Term, unitOf } from '../../core/structuring/reports/sums.ts';
 
 /** `+5+6-7` as terms. */
 const terms = (text: string): Term[] =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTableRows } from '../../core/structuring/tableRows.ts';
+import { readTableRows } from '../../core/structuring/reports/tableRows.ts';
 import { drawSheet, usedRange } from './picture.ts';
 
 function read(picture: string) {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { EmitPlan } from '../../core/structuring/emitPlan.ts';
-import { Ledger } from '../../core/structuring/ledger.ts';
-import { namingOf } from '../../core/structuring/naming.ts';
-import type { Misfit } from '../../core/structuring/output.ts';
-import type { SpecColumn, SpecPeriod } from '../../core/structuring/spec.ts';
-import { commonType, readType, settleColumn } from '../../core/structuring/typing.ts';
+import type { EmitPlan } from '../../core/structuring/building/emitPlan.ts';
+import { Ledger } from '../../core/structuring/building/ledger.ts';
+import type { Misfit } from '../../core/structuring/building/output.ts';
+import { commonType, readType, settleColumn } from '../../core/structuring/building/typing.ts';
+import { namingOf } from '../../core/structuring/names/naming.ts';
+import type { SpecColumn, SpecPeriod } from '../../core/structuring/spec/spec.ts';
 import { drawSheet } from './picture.ts';
 import { makeRegion } from './structure.ts';
 

@@ -11,7 +11,7 @@ import {
   isTotalLabel,
   isUnitLine,
   isWholeLabel,
-} from '../../core/structuring/words.ts';
+} from '../../core/structuring/names/words.ts';
 
 const cases: [name: string, test: (text: string) => boolean, yes: string[], no: string[]][] = [
   [

@@ -1,5 +1,5 @@
 import type { Grid } from '../../../core/grid/grid.ts';
-import { nameRecordColumns } from '../../../core/structuring/columnNames.ts';
+import { nameRecordColumns } from '../../../core/structuring/headers/columnNames.ts';
 import {
   analyze,
   build,
@@ -11,7 +11,7 @@ import {
   type OutputTable,
   summarizeSheets,
 } from '../../../core/structuring/index.ts';
-import { baseOfFile } from '../../../core/structuring/names.ts';
+import { baseOfFile } from '../../../core/structuring/names/names.ts';
 
 import type { DraftStorage } from '../../../store/duckdb/writeFile.ts';
 import { matchColumns } from '../matchColumns.ts';

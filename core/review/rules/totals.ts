@@ -1,4 +1,4 @@
-import { isRateName, isTotalColumn, isTotalLabel } from '../../structuring/words.ts';
+import { isRateName, isTotalColumn, isTotalLabel } from '../../structuring/names/words.ts';
 import type { Draft, Spot } from '../finding.ts';
 import type { Reviewed } from '../region.ts';
 import { isSlip } from '../slips.ts';

@@ -1,0 +1,92 @@
+/** Adds the parts up again and says where the file's own totals differ. */
+
+import { nameCell, parseColumn } from '../../a1/address.ts';
+import { formatGeneral } from '../../grid/format/decimal.ts';
+import type { BuiltRegion } from '../building/buildTable.ts';
+import type { Finding } from '../building/output.ts';
+import { isRateName, isTotalLabel } from '../names/words.ts';
+import type { ReportRow } from '../reports/report.ts';
+import { isSameSum, sumTerms } from '../reports/sums.ts';
+import type { SheetView } from '../sheet/sheet.ts';
+import type { SpecRegion } from '../spec/spec.ts';
+
+/** A stated total this far off is some other figure (an average, a price), not a wrong sum. */
+const MAX_FACTOR = 2;
+
+export function findWrongTotals(view: SheetView, region: SpecRegion, built: BuiltRegion): Finding[] {
+  const additive = built.rows.valueColumns.map((column) => isAdditive(view, region, built, column));
+  const findings = built.report.rows.flatMap((row) => checkRow(view, region, built, row, additive));
+  return [...findings, ...checkPeriodTotals(view, region, built, additive)];
+}
+
+/** Percentages, rates and prices do not add up, and are not meant to. */
+function isAdditive(view: SheetView, region: SpecRegion, built: BuiltRegion, column: number): boolean {
+  const name = region.columns.find((entry) => parseColumn(entry.from) === column)?.name ?? '';
+  if (isRateName(name)) return false;
+  const first = built.rows.rows[0];
+  const cell = first === undefined ? -1 : view.at(first, column);
+  return cell < 0 || !view.style(cell).numberFormat.includes('%');
+}
+
+function checkRow(view: SheetView, region: SpecRegion, built: BuiltRegion, row: ReportRow, additive: boolean[]): Finding[] {
+  if (row.terms.length === 0 || row.virtual || !row.hasValues) return [];
+  if (!row.certain && (!isTotalLabel(row.label) || row.terms.length < 2)) return [];
+  const { matrix, units, valueColumns } = built.rows;
+  const at = (position: number) => built.report.rows[position]!.at;
+  const wrong: Finding[] = [];
+  let far = 0;
+  valueColumns.forEach((column, c) => {
+    const stated = matrix[row.at]![c];
+    if (stated === null || stated === undefined || !additive[c]) return;
+    const { sum, count } = sumTerms(matrix, row.terms, c, at);
+    if (count === 0 || isSameSum(stated, sum, count, units[c]!)) return;
+    if (!isNear(stated, sum)) far += 1;
+    else wrong.push(makeFinding(view, region, nameCell(row.row, column), stated, sum, row.label));
+  });
+  // Nothing vouches for an uncertain total, so one figure that is far off says it is no sum.
+  return !row.certain && far > 0 ? [] : wrong;
+}
+
+function isNear(stated: number, computed: number): boolean {
+  return stated !== 0 && computed !== 0 && stated / computed < MAX_FACTOR && computed / stated < MAX_FACTOR && stated / computed > 0;
+}
+
+/** `年計` against the months beside it; only where it is their sum on most rows. */
+function checkPeriodTotals(view: SheetView, region: SpecRegion, built: BuiltRegion, additive: boolean[]): Finding[] {
+  const periods = region.periods ?? [];
+  const findings: Finding[] = [];
+  for (const total of periods.filter((period) => period.computed && isTotalLabel(period.label.split('_').at(-1)!))) {
+    const at = built.rows.valueColumns.indexOf(parseColumn(total.from));
+    if (at < 0 || !additive[at]) continue;
+    const parts = periods
+      .filter((period) => !period.computed && period.measure === total.measure)
+      .map((period) => built.rows.valueColumns.indexOf(parseColumn(period.from)));
+    if (parts.includes(-1)) continue;
+    const wrong: Finding[] = [];
+    let right = 0;
+    built.rows.matrix.forEach((values, k) => {
+      const stated = values[at];
+      const known = parts.map((part) => values[part]).filter((value): value is number => typeof value === 'number');
+      if (stated === null || stated === undefined || known.length === 0) return;
+      const sum = known.reduce((a, b) => a + b, 0);
+      if (isSameSum(stated, sum, known.length, built.rows.units[at]!)) right += 1;
+      else if (isNear(stated, sum))
+        wrong.push(makeFinding(view, region, nameCell(built.rows.rows[k]!, built.rows.valueColumns[at]!), stated, sum, total.label));
+    });
+    if (right > wrong.length) findings.push(...wrong);
+  }
+  return findings;
+}
+
+function makeFinding(view: SheetView, region: SpecRegion, cell: string, stated: number, sum: number, label: string): Finding {
+  const computed = Number(sum.toPrecision(12));
+  return {
+    kind: 'total_mismatch',
+    sheet: view.grid.sheet,
+    table: region.name,
+    cell,
+    stated,
+    computed,
+    message: `${label}: the sheet says ${formatGeneral(stated)}, its parts add up to ${formatGeneral(computed)}`,
+  };
+}

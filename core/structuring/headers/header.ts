@@ -1,0 +1,267 @@
+/** Where the titles above a table end, which rows are its header, and where its data begins. */
+
+import type { Range } from '../../grid/grid.ts';
+import { isNoteStart, isUnitLine } from '../names/words.ts';
+import { type ColumnProfile, isColumnOfDigits, isFiller, type Line, profileColumns } from '../sheet/lines.ts';
+import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
+import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS, MAX_TITLE_LINES } from '../thresholds.ts';
+
+export interface HeaderShape {
+  /** Index of the first line that belongs to the table; the ones before are titles. */
+  top: number;
+  /** Indices of the header lines. */
+  header: number[];
+  /** Index of the first line with data. */
+  firstData: number;
+}
+
+interface Evidence {
+  header: number;
+  data: number;
+}
+
+export function findHeader(view: SheetView, block: Range, lines: Line[]): HeaderShape {
+  const profiles = profileColumns(view, block, bodyLines(lines));
+  const limit = Math.min(lines.length, 40);
+  const columns = profiles.filter((profile) => profile.filled > 0).length;
+  let firstData = -1;
+  let full: Line | null = null;
+  let named = false;
+  for (let k = 0; k < limit; k += 1) {
+    const line = lines[k]!;
+    const evidence = weighLine(view, block, line, profiles);
+    // Below a header that names every column, a line that names none is data even without a number.
+    const sparse = full !== null && evidence.header <= line.distinct * 0.15 && line.distinct > 1 && !isStyledAlike(full, line);
+    // A date or a number alone above the first names is the date or the number of the sheet.
+    const alone = line.distinct === 1 && !named;
+    if ((evidence.data > evidence.header && !alone) || sparse) {
+      firstData = k;
+      break;
+    }
+    if (evidence.header > 0 && line.distinct > 1) named = true;
+    if (evidence.header >= 2 && line.distinct >= columns * FULL_HEADER_SHARE) full = line;
+  }
+  if (firstData < 0) return headerOfTextTable(lines);
+  return growHeader(view, block, lines, profiles, firstData);
+}
+
+/** Bold or filled like a header above it. */
+function isStyledAlike(header: Line, line: Line): boolean {
+  const share = (n: number, of: Line) => n / (of.to - of.from) > 0.5;
+  return (share(header.bold, header) && share(line.bold, line)) || (share(header.filled, header) && share(line.filled, line));
+}
+
+export function isFilled(line: Line): boolean {
+  return line.filled * 2 > line.to - line.from;
+}
+
+/** The lower part of a block tells what its columns hold; lines of one cell tell nothing. */
+function bodyLines(lines: Line[]): Line[] {
+  const wide = lines.filter((line) => line.distinct > 1);
+  const from = Math.min(Math.floor(wide.length / 3), 12);
+  return wide.length > 1 ? wide.slice(Math.max(1, from)) : wide;
+}
+
+/** Votes of one line: a text over numbers says header, a number among numbers says data. */
+export function weighLine(view: SheetView, block: Range, line: Line, profiles: ColumnProfile[]): Evidence {
+  const evidence: Evidence = { header: 0, data: 0 };
+  // Nothing but marks: a rule drawn with dashes, or the lower part of a tall header.
+  if (isRuled(line)) return evidence;
+  let marks = 0;
+  for (let i = line.from; i < line.to; i += 1) {
+    const profile = profiles[view.grid.columns[i]! - block.left]!;
+    if (profile.filled === 0) continue;
+    const numeric = isColumnOfDigits(profile);
+    const ofYears = profile.years > profile.numbers;
+    const ofDates = profile.dates * 2 > profile.filled;
+    switch (view.classes[i]) {
+      case CellClass.number:
+        if (numeric && (line.counting || isUnitMark(view, line, i))) evidence.header += 1;
+        else if (numeric) evidence.data += 1;
+        else if (ofDates) evidence.header += 0.5;
+        break;
+      case CellClass.nullMark:
+        if (numeric) marks += 1;
+        break;
+      case CellClass.year:
+        if (numeric && ofYears) evidence.data += 1;
+        else if (numeric && line.numbers === line.marks) evidence.header += 1;
+        else if (numeric) evidence.data += 1;
+        break;
+      case CellClass.date:
+      case CellClass.period:
+        if (ofDates) evidence.data += 1;
+        else if (numeric) evidence.header += 1;
+        break;
+      case CellClass.code:
+        if (numeric) evidence.data += 1;
+        break;
+      default:
+        if (isFiller(profile, view.grid.texts[i]!)) evidence.data += 1;
+        else if (numeric || ofDates) evidence.header += 1;
+    }
+  }
+  // Beside names over columns of numbers, marks only fill the places of a header that has no name there.
+  if (evidence.header === 0 || evidence.data > 0) evidence.data += marks;
+  return evidence;
+}
+
+/** Marks from side to side: no values, and no names. */
+function isRuled(line: Line): boolean {
+  return line.marks === line.to - line.from && line.marks > 1;
+}
+
+/** `(1,000)` over several columns says in what the figures are counted. */
+function isUnitMark(view: SheetView, line: Line, i: number): boolean {
+  const id = view.grid.texts[i]!;
+  if (id < 0 || !/^\(1(?:,000)+\)$/.test(view.grid.strings[id]!.trim())) return false;
+  return (i > line.from && view.grid.texts[i - 1] === id) || (i + 1 < line.to && view.grid.texts[i + 1] === id);
+}
+
+/** Walks up from the first data line and takes the lines that read as its header. */
+function growHeader(view: SheetView, block: Range, lines: Line[], profiles: ColumnProfile[], firstData: number): HeaderShape {
+  const header: number[] = [];
+  // Lines that count only when a header line is found above them.
+  let pending: number[] = [];
+  let dataTop = firstData;
+  let below = lines[firstData]!.row;
+  for (let k = firstData - 1; k >= 0 && header.length < MAX_HEADER_ROWS; k -= 1) {
+    const line = lines[k]!;
+    if (below - line.row - 1 > HEADER_GAP_ROWS) break;
+    const verdict = judgeHeaderLine(view, block, lines, k, profiles, header.length > 0, below);
+    if (verdict === 'stop') break;
+    below = line.row;
+    if (verdict === 'group') {
+      dataTop = k;
+      pending = [];
+    } else if (verdict === 'pending') {
+      pending.push(k);
+    } else {
+      header.push(...pending, k);
+      pending = [];
+    }
+  }
+  header.reverse();
+  return { top: header[0] ?? dataTop, header, firstData: dataTop };
+}
+
+type Verdict = 'header' | 'pending' | 'group' | 'stop';
+
+function judgeHeaderLine(
+  view: SheetView,
+  block: Range,
+  lines: Line[],
+  k: number,
+  profiles: ColumnProfile[],
+  started: boolean,
+  below: number,
+): Verdict {
+  const line = lines[k]!;
+  const gap = below - line.row - 1;
+  const first = view.label(line.from);
+  if (isRuled(line)) return 'pending';
+  if (isUnitLine(first) && line.distinct === 1) return started ? 'stop' : 'pending';
+  if (started && isAboveHeader(view, block, line, lines[k + 1]!)) return 'stop';
+  if (line.distinct === 1) {
+    const place = placeOfSingle(view, block, line);
+    if (place === 'whole' && !started && !line.prose && hasWideLineAbove(lines, k, below)) return 'group';
+    // A long name reads like prose; right below other names it is one of them.
+    const named = place === 'inner' && k > 0 && lines[k - 1]!.distinct > 1 && lines[k - 1]!.row === line.row - 1;
+    if (place === 'whole' || (line.prose && !named)) return 'stop';
+    if (place === 'left') {
+      // A label alone above the data opens a group, when a header stands further up.
+      if (!started && gap > 0 && namesLabels(lines, k)) return 'header';
+      if (!started) return hasWideLineAbove(lines, k, below) ? 'group' : 'stop';
+      return 'pending';
+    }
+    if (gap > 0 && !started && hasWideLineAbove(lines, k, below)) return 'group';
+    // Titles are centred over a table as well; below titles at the left edge it is a header.
+    if (gap > 0 && (lines[0]!.distinct > 1 || lines[0]!.left !== block.left || k === 0)) return 'stop';
+    return weighLine(view, block, line, profiles).header > 0 || gap === 0 ? 'header' : 'pending';
+  }
+  if (isNoteStart(first) && line.distinct < 3) return 'stop';
+  const evidence = weighLine(view, block, line, profiles);
+  // Numbers where numbers stand are values: label/value pairs above the table.
+  if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
+  if (started && isFormLine(view, line)) return 'stop';
+  // Names over no column of numbers, far from the header and close to the data: the first group of the data.
+  if (!started && evidence.header === 0 && gap === 0 && k > 0 && line.row - lines[k - 1]!.row > 1 && hasWideLineAbove(lines, k, below))
+    return 'group';
+  if (!started) return 'header';
+  return evidence.header >= 1 || gap === 0 ? 'header' : 'pending';
+}
+
+/** One or two cells above a header that are no part of it. */
+function isAboveHeader(view: SheetView, block: Range, line: Line, header: Line): boolean {
+  // A text without a fill above a header that has one.
+  if (line.distinct === 1) return isFilled(header) && !isFilled(line);
+  if (line.distinct > 2 || line.marks > 0) return false;
+  const last = view.label(line.to - 1);
+  // A title, and at the other end of the table its unit.
+  if (line.right >= block.right - 1 && /^[(（[［【]|単位/.test(last) && isUnitLine(last)) return true;
+  if (line.left !== block.left) return false;
+  // A label with its value beside it, a blank row above the header.
+  if (header.row - line.row > 1 && line.right === line.left + 1 && block.right > line.right + 1) return true;
+  // A title and something beside it, above names for every column.
+  const width = block.right - block.left + 1;
+  return header.distinct >= Math.max(4, width * FULL_HEADER_SHARE) && !fillsBlanks(view, line, header);
+}
+
+/** Every cell stands over a blank one: `Item | Unit` above a line of years that starts beside them. */
+function fillsBlanks(view: SheetView, line: Line, below: Line): boolean {
+  const { columns } = view.grid;
+  const filled = new Set(columns.subarray(below.from, below.to));
+  return !columns.subarray(line.from, line.to).some((column) => filled.has(column));
+}
+
+/** `Company:` beside a value is a pair of a form, not a pair of names. */
+function isFormLine(view: SheetView, line: Line): boolean {
+  for (let i = line.from; i < line.to; i += 1) if (view.isText(i) && /[:：]$/.test(view.label(i))) return true;
+  return false;
+}
+
+/** `State` at the foot of a header whose other lines leave the column of labels blank, with a gap below it. */
+function namesLabels(lines: Line[], k: number): boolean {
+  let j = k - 1;
+  for (; j >= 0 && lines[j]!.row === lines[j + 1]!.row - 1; j -= 1) if (lines[j]!.left === lines[k]!.left) return false;
+  return k - j > 1 && lines[k - 1]!.distinct > 1;
+}
+
+function hasWideLineAbove(lines: Line[], k: number, below: number): boolean {
+  for (let j = k - 1; j >= 0 && j >= k - 3; j -= 1) {
+    if (lines[j]!.distinct > 1) return below - lines[j]!.row <= 8;
+  }
+  return false;
+}
+
+/** Where the only cell of a line stands: at the left edge, over the whole width, or above some columns. */
+export function placeOfSingle(view: SheetView, block: Range, line: Line): 'left' | 'whole' | 'inner' {
+  const merge = view.mergeAt.get(key(line.row, line.left));
+  const right = Math.max(merge?.right ?? line.left, line.right);
+  if (right > line.left && line.left <= block.left + 1 && right >= block.right - 1) return 'whole';
+  return line.left === block.left ? 'left' : 'inner';
+}
+
+/** Without numbers only position and style can tell: the first full line is the header. */
+function headerOfTextTable(lines: Line[]): HeaderShape {
+  let top = lines.findIndex((line) => line.distinct > 1);
+  if (top < 0) return { top: 0, header: [], firstData: 0 };
+  const widest = Math.max(...lines.map((line) => line.distinct));
+  // Lines much narrower than the table are still part of the titles, until one of its width comes.
+  const full = lines.slice(top, top + MAX_TITLE_LINES * 2).findIndex((line) => line.distinct * 2 >= widest);
+  if (full > 0 && lines.slice(top, top + full).every((line) => line.distinct * 3 <= widest)) top += full;
+  if (lines.length - top < 2) return { top, header: [], firstData: top };
+  const header = [top];
+  const styled = (line: Line) => line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;
+  if (styled(lines[top]!)) {
+    for (let k = top + 1; k < lines.length - 1 && header.length < MAX_HEADER_ROWS; k += 1) {
+      if (!styled(lines[k]!) || lines[k]!.row !== lines[k - 1]!.row + 1 || lines[k]!.distinct < 2) break;
+      header.push(k);
+    }
+    if (header.length * 2 > lines.length - top) header.length = 1;
+  }
+  const parent = lines[top - 1];
+  // Merged over some of the columns, right above their names: what they have in common.
+  if (parent && parent.row === lines[top]!.row - 1 && parent.left > lines[top]!.left && parent.right > parent.left) header.unshift(top - 1);
+  return { top: header[0]!, header, firstData: header.at(-1)! + 1 };
+}

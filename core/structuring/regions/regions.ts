@@ -1,0 +1,158 @@
+/** From blocks to regions: the table or form in each, the titles above and the notes below it. */
+
+import type { Range } from '../../grid/grid.ts';
+import { findHeader } from '../headers/header.ts';
+import { isNoteStart } from '../names/words.ts';
+import { boundsOf, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from '../sheet/lines.ts';
+import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
+import { isForm, readPairs } from './forms.ts';
+import { splitSheet } from './split.ts';
+
+export interface FoundTable {
+  range: Range;
+  headerRows: number[];
+  firstDataRow: number;
+}
+
+export interface FoundText {
+  /** Cells of the text: one, or several that repeat it. */
+  from: number;
+  to: number;
+  range: Range;
+}
+
+export interface FoundBlock {
+  range: Range;
+  table: FoundTable | null;
+  /** Lines of label/value pairs. */
+  form: { range: Range; lines: Line[] }[];
+  above: FoundText[];
+  below: FoundText[];
+  /** A form stands between the titles and the table. */
+  separated: boolean;
+}
+
+export function findBlocks(view: SheetView): FoundBlock[] {
+  const blocks = splitSheet(view).map((range) => readBlock(view, range));
+  if (blocks.filter((block) => block.table).length > 1) for (const block of blocks) demoteSettings(view, block);
+  return blocks;
+}
+
+/** A few values with a name beside each, next to real tables: the settings of the sheet, not a table. */
+function demoteSettings(view: SheetView, block: FoundBlock): void {
+  if (!block.table || block.table.headerRows.length > 0) return;
+  const lines = readLines(view, block.table.range);
+  if (lines.length > MAX_SETTINGS || !lines.every((line) => view.isText(line.from))) return;
+  const profiles = profileColumns(view, block.table.range, lines);
+  const used = profiles.filter((profile) => profile.filled > 0);
+  const mixed = used.length === 2 && !isNumericColumn(used[1]!) && !isTextColumn(used[1]!);
+  if (lines.length > 2 && !mixed) return;
+  pushForm(block, lines);
+  block.table = null;
+}
+
+/** More pairs than this are a list worth a table of its own. */
+const MAX_SETTINGS = 12;
+
+function readBlock(view: SheetView, range: Range): FoundBlock {
+  const block: FoundBlock = { range, table: null, form: [], above: [], below: [], separated: false };
+  const lines = readLines(view, range);
+  const bodyEnd = findNotes(view, lines);
+  const body = lines.slice(0, bodyEnd);
+  block.below.push(...lines.slice(bodyEnd).flatMap((line) => readTexts(view, line)));
+  const bounds = boundsOf(body);
+  const firstPair = body.findIndex((line) => line.distinct > 1);
+  if (bounds && firstPair >= 0 && isForm(view, body.slice(firstPair))) {
+    block.above.push(...body.slice(0, firstPair).flatMap((line) => readTexts(view, line)));
+    pushForm(block, body.slice(firstPair));
+    return block;
+  }
+  if (!bounds || !isTabular(body) || isLetterhead(body)) {
+    block.above.push(...body.flatMap((line) => readTexts(view, line)));
+    return block;
+  }
+  const shape = findHeader(view, bounds, body);
+  readAbove(view, body.slice(0, shape.top), block);
+  const table = body.slice(shape.top);
+  block.table = {
+    range: boundsOf(table)!,
+    headerRows: shape.header.map((k) => body[k]!.row),
+    firstDataRow: body[shape.firstData]?.row ?? bounds.bottom + 1,
+  };
+  return block;
+}
+
+/** Lines above a table: pairs of a form where they are such, titles otherwise. */
+function readAbove(view: SheetView, lines: Line[], block: FoundBlock): void {
+  for (const line of lines) {
+    const pairs = line.distinct > 1 ? readPairs(view, line) : null;
+    if (pairs?.some((pair) => pair.values.length > 0)) {
+      pushForm(block, [line]);
+      block.separated = true;
+    } else {
+      block.above.push(...readTexts(view, line));
+      // A title below the form is next to the table again.
+      if (line.distinct === 1) block.separated = false;
+    }
+  }
+}
+
+function pushForm(block: FoundBlock, lines: Line[]): void {
+  const last = block.form.at(-1);
+  if (last && last.range.bottom === lines[0]!.row - 1) {
+    last.lines.push(...lines);
+    last.range = boundsOf(last.lines)!;
+  } else block.form.push({ range: boundsOf(lines)!, lines: [...lines] });
+}
+
+/** The texts of a line: each cell its own, a value repeated side by side once. */
+function readTexts(view: SheetView, line: Line): FoundText[] {
+  const texts: FoundText[] = [];
+  const { grid } = view;
+  for (let i = line.from; i < line.to; i += 1) {
+    const column = grid.columns[i]!;
+    const last = texts.at(-1);
+    if (last && grid.texts[i]! >= 0 && grid.texts[i] === grid.texts[i - 1] && grid.columns[i - 1] === column - 1) {
+      last.to = i + 1;
+      last.range.right = column;
+      continue;
+    }
+    const merge = view.mergeAt.get(key(line.row, column));
+    texts.push({ from: i, to: i + 1, range: merge ? { ...merge } : { top: line.row, left: column, bottom: line.row, right: column } });
+  }
+  return texts;
+}
+
+/** One line is a table only when nothing else is there to be one; cells one below another are a list of texts. */
+function isTabular(lines: Line[]): boolean {
+  return lines.filter((line) => line.distinct > 1).length > 1 || (lines.some((line) => line.distinct > 1) && lines.length > 2);
+}
+
+/** Texts at the left and at the right with nothing between them, on a few lines: sender and receiver of a letter or an invoice. */
+function isLetterhead(lines: Line[]): boolean {
+  if (lines.length > MAX_SETTINGS || lines.some((line) => line.numbers + line.years > 0 || line.filled > 0)) return false;
+  const pairs = lines.filter((line) => line.distinct > 1);
+  const { left, right } = pairs[0]!;
+  return right - left > 2 && pairs.every((line) => line.distinct === 2 && line.left === left && line.right === right);
+}
+
+/** Index of the first line of the notes at the end of a block; the number of lines when there are none. */
+function findNotes(view: SheetView, lines: Line[]): number {
+  const bounds = boundsOf(lines);
+  if (!bounds) return 0;
+  const wide = bounds.right - bounds.left >= 3;
+  let end = lines.length;
+  for (let k = lines.length - 1; k > 0; k -= 1) {
+    const line = lines[k]!;
+    const marked = isNoteStart(view.label(line.from));
+    const wordy = line.years === 0 && (line.numbers === 0 || view.classes[line.from] === CellClass.nullMark);
+    const single = line.distinct === 1 && wordy;
+    // Notes in two cells: a mark or a word such as "Source:" and the text beside it.
+    const pair = line.distinct === 2 && line.numbers + line.years === 0 && (marked || wide);
+    if (!single && !pair) break;
+    if (view.isFramed(lines[k - 1]!.row, line.row, bounds.left, bounds.right)) break;
+    const gap = line.row - lines[k - 1]!.row > 1;
+    if (gap || marked || (line.prose && line.left === bounds.left)) end = k;
+  }
+  return end;
+}

@@ -1,0 +1,64 @@
+/** The data rows of a table, split into labels and values. */
+
+import type { Range } from '../../grid/grid.ts';
+import { type ColumnProfile, isNumericColumn, isTextColumn, profileColumns, readLines } from '../sheet/lines.ts';
+import type { SheetView } from '../sheet/sheet.ts';
+import { MAX_KEY_COLUMNS } from '../thresholds.ts';
+import type { Matrix } from './sums.ts';
+import { unitOf } from './sums.ts';
+
+export interface TableRows {
+  /** Sheet row of each data row. */
+  rows: number[];
+  /** First and past-the-end cell of each row. */
+  spans: [number, number][];
+  labelColumns: number[];
+  valueColumns: number[];
+  /** Columns that hold anything. */
+  columnCount: number;
+  /** Numbers by row and value column. */
+  matrix: Matrix;
+  units: number[];
+}
+
+/** Numbers before the first names are keys (codes, ranks), not figures. */
+function takeLateLabel(block: Range, profiles: ColumnProfile[], labelColumns: number[], valueColumns: number[]): void {
+  const at = profiles.slice(0, MAX_KEY_COLUMNS + 1).findIndex(isTextColumn);
+  if (at < 0) return;
+  labelColumns.push(block.left + at);
+  while (valueColumns.length > 0 && valueColumns[0]! < block.left + at) valueColumns.shift();
+}
+
+/** Label columns are the text columns before the first column of numbers; the value columns are all columns of numbers. */
+export function readTableRows(view: SheetView, range: Range, dataTop: number): TableRows {
+  const block = { ...range, top: dataTop };
+  const lines = readLines(view, block);
+  const profiles = profileColumns(view, block, lines);
+  const valueColumns: number[] = [];
+  const labelColumns: number[] = [];
+  for (let c = 0; c < profiles.length; c += 1) {
+    const profile = profiles[c]!;
+    if (isNumericColumn(profile) && profile.numbers >= profile.years) valueColumns.push(block.left + c);
+    else if (valueColumns.length === 0 && (isTextColumn(profile) || (profile.filled > 0 && labelColumns.length === 0)))
+      labelColumns.push(block.left + c);
+  }
+  if (labelColumns.length === 0) takeLateLabel(block, profiles, labelColumns, valueColumns);
+  const position = new Map(valueColumns.map((column, k) => [column, k]));
+  const matrix: Matrix = lines.map((line) => {
+    const values: (number | null)[] = new Array<number | null>(valueColumns.length).fill(null);
+    for (let i = line.from; i < line.to; i += 1) {
+      const k = position.get(view.grid.columns[i]!);
+      if (k !== undefined) values[k] = view.numeric(i);
+    }
+    return values;
+  });
+  return {
+    rows: lines.map((line) => line.row),
+    spans: lines.map((line) => [line.from, line.to]),
+    labelColumns,
+    valueColumns,
+    columnCount: profiles.filter((profile) => profile.filled > 0).length,
+    matrix,
+    units: valueColumns.map((_, k) => unitOf(matrix.map((values) => values[k]!))),
+  };
+}
