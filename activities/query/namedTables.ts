@@ -16,5 +16,5 @@ export async function openNamedTables(
   { sql, userId }: { sql: string; userId: string },
 ): Promise<TableAt[] | null> {
   const words = listWords(sql, mostWords);
-  return words && openFresh(services, userId, () => listNamedTables(services.db.keyed, workbookId, words));
+  return words && openFresh(services, userId, () => listNamedTables(services.db, workbookId, words));
 }

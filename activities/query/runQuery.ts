@@ -89,7 +89,7 @@ export async function runQuery(
     createdAt,
     expiresAt: new Date(createdAt.getTime() + dayMs),
   };
-  await insertResult(services.db.pool, result);
+  await insertResult(services.db, result);
   return { result, pageJson: answer.pageJson, isKept: false };
 }
 

@@ -39,8 +39,7 @@ export interface CheckedSheet {
 export async function checkSheet(services: Services, principal: Principal, workbookId: string, wanted: WantedSheet): Promise<CheckedSheet> {
   const names = wanted.blocks.flatMap((block) => (block.kind === 'table_view' ? [block.table] : []));
   const tables: VisibleTable[] = [];
-  for (const at of await listNamedTables(services.db.keyed, workbookId, names))
-    tables.push(await openVisibleTable(services, principal, at));
+  for (const at of await listNamedTables(services.db, workbookId, names)) tables.push(await openVisibleTable(services, principal, at));
   const known =
     tables.length < new Set(names.map((name) => name.toLowerCase())).size ? await listActiveNames(services.db.keyed, workbookId) : [];
   const faults: ProblemItem[] = [];

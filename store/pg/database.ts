@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { DomainError, PartAwayError } from '../../core/errors.ts';
 import { AccountPool } from './accountPool.ts';
 import { allAccounts, currentAccounts } from './accountScope.ts';
-import { type LookUp, makeLookUp } from './lookups.ts';
+import { type LookUp, type LookUpAll, makeLookUpAll, takeOne } from './lookups.ts';
 import { makeStatementBatches, type SendBatched } from './statementBatches.ts';
 
 export type Orm = NodePgDatabase;
@@ -18,6 +18,8 @@ export interface Database {
   lookUp: LookUp;
   /** Batches look-ups of requests for the same accounts; sees the rows of these accounts only. */
   lookUpInAccounts: LookUp;
+  /** The same where more than one row may be found. */
+  listInAccounts: LookUpAll;
   /** Sends changes that are one statement in batches. */
   sendBatched: SendBatched;
   close(): Promise<void>;
@@ -44,12 +46,14 @@ export function openDatabase(url: string, options: DatabaseOptions): Database {
     { max: 8, options: `-c lock_timeout=${timeouts.lock} -c transaction_timeout=${timeouts.transaction}` },
     options,
   );
+  const listInAccounts = makeLookUpAll(keyed, currentAccounts);
   return {
     pool,
     keyed,
     orm: bindOrm(pool),
-    lookUp: makeLookUp(lookUpPool, () => allAccounts),
-    lookUpInAccounts: makeLookUp(keyed, currentAccounts),
+    lookUp: takeOne(makeLookUpAll(lookUpPool, () => allAccounts)),
+    lookUpInAccounts: takeOne(listInAccounts),
+    listInAccounts,
     sendBatched: makeStatementBatches(batched),
     async close() {
       await Promise.all([pool, lookUpPool, keyed, batched].map((each) => each.end()));

@@ -12,12 +12,15 @@ export interface Lookup<Row> {
   row?: Row;
 }
 
+/** All rows that the look-up finds. */
+export type LookUpAll = <Row>(lookup: Lookup<Row>, a: string, b?: string) => Promise<Row[]>;
+/** The only one. */
 export type LookUp = <Row>(lookup: Lookup<Row>, a: string, b?: string) => Promise<Row | null>;
 
 interface Waiting {
   a: string;
   b: string;
-  resolve(row: unknown): void;
+  resolve(rows: unknown[]): void;
   reject(error: unknown): void;
 }
 
@@ -30,7 +33,7 @@ interface Queue {
   planned: boolean;
 }
 
-const mostBusy = 2;
+const mostBusy = 1;
 const mostKeys = 100;
 
 /**
@@ -38,7 +41,7 @@ const mostKeys = 100;
  * under load a round trip serves many requests. `accountsNow` returns the accounts whose rows a look-up sees; look-ups with
  * the same accounts are batched. Nothing is cached: a statement is always sent after the call.
  */
-export function makeLookUp(pool: pg.Pool, accountsNow: () => string): LookUp {
+export function makeLookUpAll(pool: pg.Pool, accountsNow: () => string): LookUpAll {
   const queues = new Map<string, Queue>();
 
   const send = async (lookup: Lookup<unknown>, accounts: string, batch: Waiting[]): Promise<void> => {
@@ -59,9 +62,10 @@ export function makeLookUp(pool: pg.Pool, accountsNow: () => string): LookUp {
           values: [first.map(({ a }) => a), first.map(({ b }) => b)],
         }),
       );
-      const found = new Map(rows.map(({ n, ...row }) => [Number(n), row]));
+      const found = asked.map((): unknown[] => []);
+      for (const { n, ...row } of rows) found[Number(n) - 1]?.push(row);
       asked.forEach((same, i) => {
-        for (const one of same) one.resolve(found.get(i + 1) ?? null);
+        for (const one of same) one.resolve(found[i] as unknown[]);
       });
     } catch (error) {
       // A key that PostgreSQL rejects (class 22, data exception) must not fail the others.
@@ -90,8 +94,8 @@ export function makeLookUp(pool: pg.Pool, accountsNow: () => string): LookUp {
     const key = `${lookup.name} ${accounts}`;
     const queue = queues.get(key) ?? { key, accounts, waiting: [], busy: 0, planned: false };
     queues.set(key, queue);
-    return new Promise<Row | null>((resolve, reject) => {
-      queue.waiting.push({ a, b, resolve: resolve as (row: unknown) => void, reject });
+    return new Promise<Row[]>((resolve, reject) => {
+      queue.waiting.push({ a, b, resolve: resolve as (rows: unknown[]) => void, reject });
       if (queue.planned || queue.busy >= mostBusy) return;
       queue.planned = true;
       // Waits for requests that arrived in the same event loop turn.
@@ -99,3 +103,8 @@ export function makeLookUp(pool: pg.Pool, accountsNow: () => string): LookUp {
     });
   };
 }
+
+export const takeOne =
+  (lookUpAll: LookUpAll): LookUp =>
+  async (lookup, a, b) =>
+    (await lookUpAll(lookup, a, b))[0] ?? null;

@@ -1,22 +1,23 @@
 import { eq, getTableColumns } from 'drizzle-orm';
 import type pg from 'pg';
 import { results } from '../../schema/index.ts';
-import type { Orm } from './database.ts';
+import type { Database, Orm } from './database.ts';
 import type { LookUp, Lookup } from './lookups.ts';
 
 export type ResultRecord = typeof results.$inferSelect;
 
-/** A statement with a name, which the database has planned: it is sent with every query. */
-export async function insertResult(pool: pg.Pool, result: ResultRecord): Promise<void> {
+/** Sent with every query: planned by name, and on its way to the disk with the results of other queries of the account. */
+export async function insertResult(db: Database, result: ResultRecord): Promise<void> {
   const values = columns.map(([name, { dataType }]) => {
     const value = result[name];
     return dataType === 'json' ? JSON.stringify(value) : value;
   });
-  await pool.query({ name: 'insert_result', text: insertion, values });
+  await db.sendBatched(db.pool.accounts(), `results ${result.accountId}`, { name: 'insert_result', text: insertion, values });
 }
 
 const columns = Object.entries(getTableColumns(results)) as [keyof ResultRecord, { name: string; dataType: string }][];
-const insertion = `INSERT INTO results (${columns.map(([, { name }]) => name).join(', ')}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})`;
+const insertion = `INSERT INTO results (${columns.map(([, { name }]) => name).join(', ')}) VALUES (${columns.map((_, i) => `$${i + 1}`).join(', ')})
+  RETURNING set_config('synchronous_commit', 'off', true)`;
 
 export async function findResult(orm: Orm, id: string): Promise<ResultRecord | null> {
   const [row] = await orm.select().from(results).where(eq(results.id, id));

@@ -130,18 +130,22 @@ export async function listCurrentTables(pool: pg.Pool | pg.PoolClient, workbookI
   return rows.map(asTableAt);
 }
 
+/** By workbook id, and by names as a JSON array. */
+const namedTables: Lookup<CurrentRow> = {
+  name: 'named_tables',
+  // `lower` in a subquery as in `currentTable`.
+  text: `SELECT k.n, found.* FROM (
+           SELECT DISTINCT a, lower(name) AS key, n FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS k(a, b, n)
+           CROSS JOIN LATERAL json_array_elements_text(k.b::json) AS name OFFSET 0) AS k
+         CROSS JOIN LATERAL (${selectCurrent}
+           WHERE t.workbook_id = k.a AND t.name_key = k.key AND t.state = 'active' AND t.deleted_at IS NULL) AS found
+         ORDER BY k.n, found.id`,
+};
+
 /** Active tables with one of the names, ignoring case, all read at the same moment. */
-export async function listNamedTables(pool: pg.Pool, workbookId: string, names: string[]): Promise<TableAt[]> {
-  const { rows } = await pool.query<CurrentRow>({
-    name: 'named_tables',
-    // `lower` in a subquery as in `currentTable`.
-    text: `SELECT found.* FROM (SELECT DISTINCT lower(name) AS key FROM unnest($2::text[]) AS name OFFSET 0) AS k
-           CROSS JOIN LATERAL (${selectCurrent}
-             WHERE t.workbook_id = $1 AND t.name_key = k.key AND t.state = 'active' AND t.deleted_at IS NULL) AS found
-           ORDER BY found.id`,
-    values: [workbookId, names],
-  });
-  return rows.map(asTableAt);
+export async function listNamedTables(db: Database, workbookId: string, names: string[]): Promise<TableAt[]> {
+  const possible = names.filter((name) => !/[\0\p{Surrogate}]/u.test(name));
+  return (await db.listInAccounts(namedTables, workbookId, JSON.stringify(possible))).map(asTableAt);
 }
 
 /** Active tables with one of the ids or names, ignoring case, all read at the same moment. */

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { allAccounts } from '../../store/pg/accountScope.ts';
-import { type Lookup, makeLookUp } from '../../store/pg/lookups.ts';
+import { type Lookup, makeLookUpAll, takeOne } from '../../store/pg/lookups.ts';
 
 /** Look-ups that are sent together: each gets its own answer, as of after it was asked for. */
 
@@ -29,9 +29,9 @@ beforeAll(async () => {
 });
 afterAll(() => pool.end());
 
-describe('makeLookUp: look-ups at the same moment', () => {
+describe('makeLookUpAll: look-ups at the same moment', () => {
   it('are answered each with its own, whether found or not, in few statements', async () => {
-    const lookUp = makeLookUp(pool, () => allAccounts);
+    const lookUp = takeOne(makeLookUpAll(pool, () => allAccounts));
     sent = 0;
     const answers = await Promise.all(
       Array.from({ length: 300 }, (_, i) => lookUp(keys, String((i % 250) + 300), i % 50 === 0 ? 'nobody' : '')),
@@ -44,7 +44,7 @@ describe('makeLookUp: look-ups at the same moment', () => {
   });
 
   it('see what was changed before they were asked for, even while an older one is on its way', async () => {
-    const lookUp = makeLookUp(pool, () => allAccounts);
+    const lookUp = takeOne(makeLookUpAll(pool, () => allAccounts));
     for (let round = 0; round < 20; round++) {
       const older = lookUp(keys, '7');
       await new Promise((done) => setImmediate(done));
@@ -55,7 +55,7 @@ describe('makeLookUp: look-ups at the same moment', () => {
   });
 
   it('fail alone when the database cannot read their key', async () => {
-    const lookUp = makeLookUp(pool, () => allAccounts);
+    const lookUp = takeOne(makeLookUpAll(pool, () => allAccounts));
     const outcomes = await Promise.allSettled(['1', 'no number', '3', 'a\u0000b'].map((key) => lookUp(numbers, key)));
     expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value?.found : 'failed'))).toEqual([
       1,

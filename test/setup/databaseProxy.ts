@@ -46,6 +46,8 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
   const address = server.address();
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  // Else it would go to the socket file.
+  url.searchParams.delete('host');
   return {
     url: url.href,
     swallowCommits(mark = 'COMMIT;') {

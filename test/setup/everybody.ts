@@ -2,7 +2,7 @@ import pg from 'pg';
 import type { AccountPool } from '../../store/pg/accountPool.ts';
 import { acrossAccounts, allAccounts, currentAccounts } from '../../store/pg/accountScope.ts';
 import { bindOrm } from '../../store/pg/database.ts';
-import { makeLookUp } from '../../store/pg/lookups.ts';
+import { makeLookUpAll, takeOne } from '../../store/pg/lookups.ts';
 import { openPolicies } from '../../store/policies.ts';
 import type { Services } from '../../store/services.ts';
 
@@ -19,8 +19,8 @@ export function openSql(connectionString: string, max: number): pg.Pool {
  */
 export function forEverybody(services: Services): Services {
   const [pool, keyed] = [widen(services.db.pool), widen(services.db.keyed)];
-  const lookUpInAccounts = makeLookUp(keyed, accounts);
-  const db = { ...services.db, pool, keyed, lookUpInAccounts, orm: bindOrm(pool) };
+  const listInAccounts = makeLookUpAll(keyed, accounts);
+  const db = { ...services.db, pool, keyed, listInAccounts, lookUpInAccounts: takeOne(listInAccounts), orm: bindOrm(pool) };
   return { ...services, db, policies: openPolicies(db) };
 }
 
