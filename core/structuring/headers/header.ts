@@ -33,7 +33,7 @@ export function findHeader(view: SheetView, block: Range, lines: Line[]): Header
     // Below a header that names every column, a line that names none is data even without a number.
     const sparse = full !== null && evidence.header <= line.distinct * 0.15 && line.distinct > 1 && !isStyledAlike(full, line);
     // A date or a number alone above the first names is the date or the number of the sheet.
-    const alone = line.distinct === 1 && !named;
+    const alone = (line.distinct === 1 && !named) || isNumberingOf(view, block, line, lines[k + 1], profiles);
     if ((evidence.data > evidence.header && !alone) || sparse) {
       firstData = k;
       break;
@@ -181,6 +181,7 @@ function judgeHeaderLine(
   }
   if (isNoteStart(first) && line.distinct < 3) return 'stop';
   const evidence = weighLine(view, block, line, profiles);
+  if (isNumberingOf(view, block, line, lines[k + 1], profiles)) return 'header';
   // Numbers where numbers stand are values: label/value pairs above the table.
   if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
   if (started && isFormLine(view, line)) return 'stop';
@@ -214,10 +215,24 @@ function fillsBlanks(view: SheetView, line: Line, below: Line): boolean {
   return !columns.subarray(line.from, line.to).some((column) => filled.has(column));
 }
 
-/** `Company:` beside a value is a pair of a form, not a pair of names. */
+/** `Company:` beside a value is a pair of a form, not a pair of names; `Notes:` with nothing beside it is a name. */
 function isFormLine(view: SheetView, line: Line): boolean {
-  for (let i = line.from; i < line.to; i += 1) if (view.isText(i) && /[:：]$/.test(view.label(i))) return true;
+  for (let i = line.from; i + 1 < line.to; i += 1) if (view.isText(i) && /[:：]$/.test(view.label(i))) return true;
   return false;
+}
+
+/** The numbers of the columns, right above a line that names every one of them. */
+function isNumberingOf(view: SheetView, block: Range, line: Line, next: Line | undefined, profiles: ColumnProfile[]): boolean {
+  if (!next || next.row !== line.row + 1 || next.texts < next.to - next.from || next.distinct < 2) return false;
+  if (next.to - next.from < line.to - line.from || line.numbers === 0 || line.texts > 1) return false;
+  let last = 0;
+  for (let i = line.from; i < line.to; i += 1) {
+    if (view.classes[i] !== CellClass.number) continue;
+    if (view.numeric(i) !== last + 1) return false;
+    last += 1;
+  }
+  const named = weighLine(view, block, next, profiles);
+  return last > 0 && named.data === 0 && named.header >= last;
 }
 
 /** `State` at the foot of a header whose other lines leave the column of labels blank, with a gap below it. */

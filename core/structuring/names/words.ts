@@ -10,12 +10,17 @@ const WHOLE_LABEL =
 
 const SUBTOTAL_LABEL = /小計|\bsub-?total/i;
 
-/** Computed, and not a sum. */
-const COMPUTED_LABEL = /(?:平均|率|比|増減|差異|差引|差額|構成比|average|mean|median|ratio|percent|change|difference|variance|growth)/i;
+/** Computed, and not a sum. Whole words only: `ratio` is in Operations and Corporation, `率` begins 率先. */
+const COMPUTED_LABEL =
+  /平均|(?:率|比|増減|差異|差引|差額)(?:額|数|値)?(?:[([].*[)\]])?$|\b(?:averages?|avg|means?|medians?|ratios?|percent(?:ages?)?|changes?|differences?|variances?|growth)\b/i;
 
 /** Results of a statement: differences rather than sums. */
 const PROFIT_LABEL =
   /利益|損失|損益|差引|純額|収支|残高|剰余|\b(?:net|gross|operating|income|profit|loss|margin|ebitda?|balance|surplus|deficit|earnings)\b/i;
+
+/** What is left in the end; income and balances may be parts of something as well. */
+const RESULT_LABEL =
+  /利益|損失|損益|差引|収支|剰余|\b(?:profit|surplus|deficit|ebitda?|ebit)\b|\bnet (?:income|loss|earnings|change|cash)\b/i;
 
 const UNIT_LINE =
   /^[\s(（[［【<＜]*(?:単位|unit|units)\s*[:：・]?.*$|^[(（[［【]\s*(?:in\s+)?(?:千円|百万円|億円|円|万円|人|％|%|千人|千ドル|百万ドル|ドル|件|台|個|(?:thousands?|millions?|billions?)\b.*|\$.*|dollars.*|us\$?.*|usd.*|000s?.*)[)）\]］】]\s*$|^\(?in (?:thousands?|millions?|billions?)\b.*$/i;
@@ -67,6 +72,10 @@ export function isRateName(name: string): boolean {
 
 export function isProfitLabel(label: string): boolean {
   return PROFIT_LABEL.test(compact(label));
+}
+
+export function isResultLabel(label: string): boolean {
+  return RESULT_LABEL.test(compact(label));
 }
 
 export function isUnitLine(text: string): boolean {

@@ -1,7 +1,8 @@
 /** Finds the rows that are computed from others: sums below, sums above, differences. */
 
-import { isProfitLabel, isSubtotalLabel } from '../names/words.ts';
+import { isProfitLabel, isResultLabel, isSubtotalLabel } from '../names/words.ts';
 import type { SheetView } from '../sheet/sheet.ts';
+import { RESULT_DIGITS, STRONG_DIGITS } from '../thresholds.ts';
 import type { ReportRow } from './report.ts';
 import { checkSum, readSumFormula, type SumCheck, type Term } from './sums.ts';
 import type { TableRows } from './tableRows.ts';
@@ -19,9 +20,6 @@ const MAX_UNNAMED_ROWS = 150;
 /** Unmarked parents are looked for in reports, which are not longer than this, among at most so many parts. */
 const MAX_UNMARKED_ROWS = 1500;
 const MAX_UNMARKED_PARTS = 60;
-/** How many digits of a row must agree before a sum is believed that only the numbers suggest. */
-const STRONG_DIGITS = 8;
-
 interface Context {
   view: SheetView;
   table: TableRows;
@@ -30,20 +28,25 @@ interface Context {
   positions: Map<number, number>;
   valueColumns: Set<number>;
   grandTries: number;
+  /** Labels that stand on several rows: what repeats is a key of a list, and no result. */
+  repeated: Set<string>;
+  /** Rows of a list are records: nothing but a formula or a word makes one of them a result. */
+  isList: boolean;
 }
 
-export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[]): void {
+export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[], isList: boolean): void {
   const positions = new Map<number, number>();
   rows.forEach((row, k) => {
     if (!row.virtual) positions.set(row.row, k);
   });
-  const context: Context = { view, table, rows, positions, valueColumns: new Set(table.valueColumns), grandTries: 0 };
+  const valueColumns = new Set(table.valueColumns);
+  const context: Context = { view, table, rows, positions, valueColumns, grandTries: 0, repeated: listRepeated(rows), isList };
   for (let k = 0; k < rows.length; k += 1) linkByFormula(context, k);
   for (let k = 0; k < rows.length; k += 1) linkParentSum(context, k);
-  if (rows.length <= MAX_UNMARKED_ROWS) linkUnmarkedParents(context);
+  if (!isList && rows.length <= MAX_UNMARKED_ROWS) linkUnmarkedParents(context);
   for (let k = 0; k < rows.length; k += 1) linkTotalWord(context, k);
   const parents = new Set(rows.map((row) => row.parent));
-  if (rows.some((row) => row.certain || row.parent >= 0 || isProfitLabel(row.label)))
+  if (!isList && rows.some((row) => row.certain || row.parent >= 0 || isProfitLabel(row.label)))
     for (let k = 0; k < rows.length; k += 1) linkDifference(context, k, parents.has(k));
   let afterTotal = false;
   for (const row of rows) {
@@ -54,6 +57,17 @@ export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[
     if (row.role === 'subtotal') afterTotal = true;
     else if (row.role === 'detail' && row.labelCell >= 0 && !row.ratio) afterTotal = false;
   }
+}
+
+function listRepeated(rows: ReportRow[]): Set<string> {
+  const seen = new Set<string>();
+  const repeated = new Set<string>();
+  for (const { label, hasValues } of rows) {
+    if (!hasValues || label === '') continue;
+    if (seen.has(label)) repeated.add(label);
+    seen.add(label);
+  }
+  return repeated;
 }
 
 function matches(check: SumCheck): boolean {
@@ -173,6 +187,7 @@ function linkUnmarkedParents(context: Context): void {
   for (let k = rows.length - 1; k >= 0; k -= 1) {
     const row = rows[k]!;
     if (row.virtual || !row.hasValues || row.certain || row.total || row.ratio || rows[k + 1]?.parent === k) continue;
+    if (context.repeated.has(row.label)) continue;
     const probe = table.matrix[row.at]!.findIndex((value) => value !== null && value !== 0);
     if (probe < 0) continue;
     const goal = table.matrix[row.at]![probe]!;
@@ -184,6 +199,8 @@ function linkUnmarkedParents(context: Context): void {
       parts.push({ row: j, sign: 1 });
       sum += table.matrix[part.at]![probe] ?? 0;
       if (parts.length < 2 || Math.abs(sum - goal) > Math.abs(goal) * 0.01 + 1) continue;
+      // Income = expenses + surplus holds as well, but the surplus is the result.
+      if (isResultLabel(part.label) && !isResultLabel(row.label)) break;
       if (!isStrong(context, k, parts)) continue;
       for (const term of parts) rows[term.row]!.parent = k;
       row.terms = parts;
@@ -194,14 +211,11 @@ function linkUnmarkedParents(context: Context): void {
   }
 }
 
-/** Enough digits agree that chance is ruled out. */
+/** Enough digits agree that chance is ruled out, for each row and each number of parts that could have agreed. */
 function isStrong(context: Context, k: number, terms: Term[]): boolean {
-  const { table, rows } = context;
   const check = checkTerms(context, k, terms);
   if (check.weighty < 2 || check.holds < check.compared * 0.8) return false;
-  let digits = 0;
-  for (const value of table.matrix[rows[k]!.at]!) if (value !== null) digits += Math.log10(Math.abs(value) + 1);
-  return digits * (check.holds / check.compared) >= STRONG_DIGITS;
+  return check.digits - Math.log10(terms.length * context.rows.length) >= STRONG_DIGITS;
 }
 
 /** `小計`, `合計`, `Total`: tries the rows above up to the last total, all rows, all subtotals, and the rows below. */
@@ -271,16 +285,21 @@ function linkDifference(context: Context, k: number, isParent: boolean): void {
   }
   peers.reverse();
   const named = isProfitLabel(row.label);
-  if (!named && !row.bold && rows.length > MAX_UNNAMED_ROWS) return;
+  if (!named && (context.repeated.has(row.label) || (!row.bold && rows.length > MAX_UNNAMED_ROWS))) return;
+  const needed = named ? RESULT_DIGITS : STRONG_DIGITS;
+  let tries = 0;
   for (let from = peers.length - 2; from >= 0; from -= 1) {
     const parts = peers.slice(from);
     for (let signs = 0; signs < 1 << (parts.length - 1); signs += 1) {
+      tries += 1;
       const terms: Term[] = parts.map((part, n) => ({ row: part, sign: n > 0 && (signs >> (n - 1)) & 1 ? -1 : 1 }));
       const check = checkTerms(context, k, terms);
       // By chance one column may fit; two do not, and a name such as 利益 says what the row is.
       const enough = check.weighty >= 2 || (named && check.weighty >= 1);
       if (!enough || check.holds < check.compared) continue;
       if (terms.every((term) => term.sign > 0) && !named && !row.bold) continue;
+      // Any row of a table could have matched in any of these ways.
+      if (check.digits - Math.log10(named ? tries : tries * rows.length) < needed) continue;
       row.terms = terms;
       row.certain = true;
       row.role = 'computed';

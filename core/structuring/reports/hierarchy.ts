@@ -13,7 +13,7 @@ export function readReport(view: SheetView, table: TableRows): Report {
   const nodes = figures ? readOutline(view, table) : readList(view, table);
   const rows = nodes.map(makeReportRow);
   if (table.labelColumns.length === 0 || table.valueColumns.length === 0) return { rows, isReport: false, totalRows: [], computedRows: [] };
-  linkComputed(view, table, rows);
+  linkComputed(view, table, rows, !figures);
   assignRoles(rows);
   assignLevels(rows);
   const totals = rows.filter((row) => isTotalRow(row, rows));

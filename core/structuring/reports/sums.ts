@@ -88,16 +88,25 @@ export function sumTerms(matrix: Matrix, terms: Term[], column: number, at: (row
   return { sum, count };
 }
 
+/** Digits of a number down to the unit of its column; long decimals agree in no more than these. */
+const MAX_DIGITS = 6;
+
+function digitsOf(value: number, unit: number): number {
+  return Math.min(MAX_DIGITS, Math.log10(Math.abs(value) / (unit === 0 ? 1e-4 : unit) + 1));
+}
+
 export interface SumCheck {
   /** Value columns where the row holds a number and at least one term does. */
   compared: number;
   holds: number;
   /** Columns that hold with more than a row of zeros. */
   weighty: number;
+  /** How many digits agree, in all columns that hold: by chance one of ten to this power would. */
+  digits: number;
 }
 
 export function checkSum(matrix: Matrix, units: number[], row: number, terms: Term[], at: (row: number) => number): SumCheck {
-  const check: SumCheck = { compared: 0, holds: 0, weighty: 0 };
+  const check: SumCheck = { compared: 0, holds: 0, weighty: 0, digits: 0 };
   const values = matrix[row]!;
   for (let c = 0; c < values.length; c += 1) {
     const stated = values[c];
@@ -107,7 +116,9 @@ export function checkSum(matrix: Matrix, units: number[], row: number, terms: Te
     check.compared += 1;
     if (!isSameSum(stated, sum, count, units[c]!)) continue;
     check.holds += 1;
-    if (stated !== 0) check.weighty += 1;
+    if (stated === 0) continue;
+    check.weighty += 1;
+    check.digits += digitsOf(stated, units[c]!);
   }
   return check;
 }

@@ -1,7 +1,8 @@
 /** The data rows of a table, split into labels and values. */
 
 import type { Range } from '../../grid/grid.ts';
-import { type ColumnProfile, isNumericColumn, isTextColumn, profileColumns, readLines } from '../sheet/lines.ts';
+import { isTotalLabel, isWholeLabel } from '../names/words.ts';
+import { type ColumnProfile, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 import { MAX_KEY_COLUMNS } from '../thresholds.ts';
 import type { Matrix } from './sums.ts';
@@ -29,6 +30,19 @@ function takeLateLabel(block: Range, profiles: ColumnProfile[], labelColumns: nu
   while (valueColumns.length > 0 && valueColumns[0]! < block.left + at) valueColumns.shift();
 }
 
+/** Ages, years and codes down the first column, with `小計` among them: they label the rows, whatever they look like. */
+function takeNumberedLabel(view: SheetView, block: Range, lines: Line[], labelColumns: number[], valueColumns: number[]): void {
+  if (valueColumns[0] !== block.left) return;
+  const isTotal = (line: Line) =>
+    line.left === block.left &&
+    line.numbers > 0 &&
+    view.isText(line.from) &&
+    (isTotalLabel(view.label(line.from)) || isWholeLabel(view.label(line.from)));
+  if (!lines.some(isTotal)) return;
+  labelColumns.push(block.left);
+  valueColumns.shift();
+}
+
 /** Label columns are the text columns before the first column of numbers; the value columns are all columns of numbers. */
 export function readTableRows(view: SheetView, range: Range, dataTop: number): TableRows {
   const block = { ...range, top: dataTop };
@@ -42,6 +56,7 @@ export function readTableRows(view: SheetView, range: Range, dataTop: number): T
     else if (valueColumns.length === 0 && (isTextColumn(profile) || (profile.filled > 0 && labelColumns.length === 0)))
       labelColumns.push(block.left + c);
   }
+  if (labelColumns.length === 0) takeNumberedLabel(view, block, lines, labelColumns, valueColumns);
   if (labelColumns.length === 0) takeLateLabel(block, profiles, labelColumns, valueColumns);
   const position = new Map(valueColumns.map((column, k) => [column, k]));
   const matrix: Matrix = lines.map((line) => {

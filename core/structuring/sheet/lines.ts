@@ -1,6 +1,7 @@
 /** What the rows and columns of a block look like: the features every decision about regions rests on. */
 
 import type { Range } from '../../grid/grid.ts';
+import { isUnitLine } from '../names/words.ts';
 import { COLUMN_CLASS_SHARE, COLUMN_SAMPLE_ROWS, MIN_COUNTING, MIN_FILLER_ROWS, PROSE_LENGTH } from '../thresholds.ts';
 import { CellClass, key, type SheetView } from './sheet.ts';
 
@@ -33,14 +34,29 @@ export function readLines(view: SheetView, block: Range): Line[] {
     const [from, to] = view.cellsOfRow(index, block.left, block.right);
     if (from < to) lines.push(readLine(view, view.rows[index]!, from, to, block.right));
   }
+  lines.forEach((line, k) => {
+    if (isRepeatedText(view, line, lines[k + 1])) line.distinct = 1;
+  });
   // Line after line that counts up is a calendar, and one with a label below names is data.
   const counting = lines.map((line) => line.counting);
   lines.forEach((line, k) => {
     const above = lines[k - 1];
-    const named = above !== undefined && line.texts > 0 && above.texts > 1 && above.numbers === 0;
+    const named = above !== undefined && line.texts > 0 && above.distinct > 1 && above.texts > 1 && above.numbers === 0;
     if (named || counting[k - 1] || counting[k + 1]) line.counting = false;
   });
   return lines;
+}
+
+/** One text written again for each printed page: a title with nothing right below it, or a unit. Names in a header have their columns below. */
+function isRepeatedText(view: SheetView, line: Line, next: Line | undefined): boolean {
+  if (line.distinct < 2 || line.texts < line.to - line.from) return false;
+  const { texts, columns } = view.grid;
+  let apart = true;
+  for (let i = line.from + 1; i < line.to; i += 1) {
+    if (texts[i] !== texts[line.from]) return false;
+    if (columns[i] === columns[i - 1]! + 1) apart = false;
+  }
+  return isUnitLine(view.label(line.from)) || (apart && next !== undefined && next.row > line.row + 1);
 }
 
 function countsUp(view: SheetView, from: number, to: number): boolean {
