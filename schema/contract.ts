@@ -65,6 +65,32 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/console": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in to the console
+         * @description For the console's own page: the session travels in a cookie that scripts cannot read, and is not in the answer. The
+         *     cookie is taken only with the header `X-SVC-Console: 1` and from a page of this origin; another page that asks is 401
+         *     `unauthenticated`. Programs use `POST /api/auth/login`. Bad tries are counted as there.
+         */
+        post: operations["openConsoleSession"];
+        /**
+         * Log out of the console
+         * @description Revokes the session and takes the cookie away. Takes a session only.
+         */
+        delete: operations["closeConsoleSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -3059,10 +3085,32 @@ export interface paths {
         };
         /**
          * What this is
-         * @description Name, version, whether every part works (the check of `GET /readyz`), and where to go on. A browser, which asks for
-         *     `text/html`, gets a page.
+         * @description Name, version, whether every part works (the check of `GET /readyz`), how people log in, and where to go on. A browser,
+         *     which asks for `text/html`, gets the console, the page for people; so it does under `/workbooks` and `/settings`, which
+         *     are addresses inside that page.
          */
         get: operations["getHome"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/console/{asset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * A part of the console
+         * @description Scripts, styles and pictures of the console, the page for people at `/`. Their names carry a hash of their content, so
+         *     they never change.
+         */
+        get: operations["getConsoleAsset"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4283,6 +4331,15 @@ export interface components {
             /** @description The same in a sentence. */
             statement: string;
         };
+        /** @description Who is logged in to the console. */
+        ConsoleSession: {
+            user: components["schemas"]["User"];
+            /**
+             * Format: date-time
+             * @description When the session ends (12 hours).
+             */
+            expires_at: string;
+        };
         /** @description A developer account to make. */
         CreateAccountRequest: {
             /** @description Name; it has to be typed again to delete the account. */
@@ -5017,7 +5074,15 @@ export interface components {
             status: components["schemas"]["ServiceStatus"];
             /** @description Parts that do not answer. */
             away: string[];
+            log_in: components["schemas"]["HomeLogIn"];
             links: components["schemas"]["HomeLinks"];
+        };
+        /** @description How people get in, beside with an e-mail and a password. */
+        HomeLogIn: {
+            /** @description Whether anybody can make a user. */
+            sign_up: boolean;
+            /** @description Whether people can log in at the configured identity provider. */
+            oidc: boolean;
         };
         /** @description Addresses to go on from. */
         HomeLinks: {
@@ -8329,7 +8394,7 @@ export interface components {
          */
         PathProvider: components["schemas"]["DriveProvider"];
         /**
-         * @description File name of a part of the reference page.
+         * @description File name of a part of the page.
          * @example swagger-ui.css
          */
         PathAsset: string;
@@ -8375,6 +8440,8 @@ export interface components {
         ContentDisposition: string;
         /** @description Caching rules. */
         CacheControl: string;
+        /** @description The cookie of the console, which scripts cannot read. */
+        SetCookie: string;
         /** @description Something went other than asked for, and what to do about it; ASCII. */
         XSVCNotice: string;
         /** @description Id of the durable result. */
@@ -8536,6 +8603,85 @@ export interface operations {
             204: {
                 headers: {
                     "X-Request-Id": components["headers"]["XRequestId"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    openConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "email": "sato@example.co.jp",
+                 *       "password": "correct horse battery"
+                 *     }
+                 */
+                "application/json": components["schemas"]["LogInRequest"];
+            };
+        };
+        responses: {
+            /** @description The person is logged in. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "usr_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "email": "sato@example.co.jp",
+                     *         "name": "佐藤 花子",
+                     *         "created_at": "2025-06-14T02:30:00Z"
+                     *       },
+                     *       "expires_at": "2025-06-14T14:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            429: components["responses"]["RateLimited"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    closeConsoleSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session is revoked. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
                     RateLimit: components["headers"]["RateLimit"];
                     "RateLimit-Policy": components["headers"]["RateLimitPolicy"];
                     [name: string]: unknown;
@@ -21636,6 +21782,10 @@ export interface operations {
                      *       "version": "0.1.0",
                      *       "status": "ready",
                      *       "away": [],
+                     *       "log_in": {
+                     *         "sign_up": true,
+                     *         "oidc": false
+                     *       },
                      *       "links": {
                      *         "reference": "/docs",
                      *         "contract": "/openapi.json",
@@ -21648,6 +21798,41 @@ export interface operations {
                     "text/html": string;
                 };
             };
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConsoleAsset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description File name of a part of the page.
+                 * @example swagger-ui.css
+                 */
+                asset: components["parameters"]["PathAsset"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/css": string;
+                    "text/javascript": string;
+                    "image/svg+xml": string;
+                };
+            };
+            404: components["responses"]["NotFound"];
             413: components["responses"]["TooLarge"];
             422: components["responses"]["ValidationFailed"];
             500: components["responses"]["Internal"];
@@ -21909,7 +22094,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description File name of a part of the reference page.
+                 * @description File name of a part of the page.
                  * @example swagger-ui.css
                  */
                 asset: components["parameters"]["PathAsset"];

@@ -1,4 +1,5 @@
 import { loadContract } from '../api/http/contract.ts';
+import { prepareConsoleBundle } from '../store/builds/consoleBundle.ts';
 import { prepareChartBundle } from '../store/charts/program.ts';
 import { loadConfig } from '../store/config.ts';
 import { prepareChildBundle } from '../store/duckdb/sandbox/program.ts';
@@ -17,6 +18,7 @@ await Promise.all([
   prepareChildBundle(),
   prepareFileBundle(),
   prepareChartBundle(),
+  prepareConsoleBundle(),
   loadContract(),
   setUpPython({ config: loadConfig(), report: openOutput(), registry: createProcessRegistry(null) }),
 ]);

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { prepareConsoleBundle } from '../store/builds/consoleBundle.ts';
 import { prepareChartBundle } from '../store/charts/program.ts';
 import { configToEnv, inheritEnv } from '../store/childEnv.ts';
 import { type Config, requireServices } from '../store/config.ts';
@@ -62,6 +63,7 @@ export async function startParts(options: StartOptions): Promise<Addresses> {
     prepareChildBundle(),
     prepareFileBundle(),
     prepareChartBundle(),
+    prepareConsoleBundle(),
   ]);
   const secret = config.secret ?? ensureSecrets(config.dataDir).service;
   const complete = requireServices({ ...config, databaseUrl, temporal, blobs, secret });

@@ -54,6 +54,7 @@ describe('the checks', () => {
   it('format and lint', () => expectClean('biome', ['ci', '.', '--diagnostic-level=error']), 120_000);
   // The compiler in Go takes a third of the time; what generates the contract's types needs the older one beside it.
   it('types', () => expectClean('../typescript-native/bin/tsc', ['--noEmit']), 180_000);
+  it('types of the console', () => expectClean('../typescript-native/bin/tsc', ['--noEmit', '-p', 'console']), 180_000);
   it('the contract', () => expectClean('redocly', ['lint', 'openapi.yaml']), 120_000);
 });
 
@@ -116,6 +117,9 @@ describe('imports go one way', () => {
     ['api/handlers/probe.ts', 'drizzle-orm/pg-core'],
     ['api/handlers/probe.ts', 'pg'],
     ['api/probe.ts', '../scripts/run.ts'],
+    ['console/pages/probe.ts', '../../core/errors.ts'],
+    ['console/api/probe.ts', '../../store/log.ts'],
+    ['console/api/probe.ts', 'node:fs'],
   ] as const;
   const allowed = [
     ['core/probe.ts', './errors.ts'],
@@ -126,6 +130,8 @@ describe('imports go one way', () => {
     ['activities/sources/probe.ts', '../ingest/readSourceFile.ts'],
     ['api/probe.ts', '../activities/access.ts'],
     ['workflows/probe.ts', '../core/errors.ts'],
+    ['console/api/probe.ts', '../../schema/contract.ts'],
+    ['console/pages/probe.ts', '../api/client.ts'],
   ] as const;
   const refused = new Set<string>();
 

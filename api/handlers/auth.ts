@@ -3,10 +3,14 @@ import { endSession } from '../../activities/identity/endSession.ts';
 import { prepareSignUp } from '../../activities/identity/prepareSignUp.ts';
 import { signUp, startSession } from '../../activities/identity/signUp.ts';
 import type { Handlers } from '../http/call.ts';
+import { dropConsoleCookie, requireConsolePage, writeConsoleCookie } from '../http/consoleCookie.ts';
 import type { ApiParts } from '../http/pipeline.ts';
-import { presentSession } from '../presenters/identity.ts';
+import { presentSession, presentUser } from '../presenters/identity.ts';
 
-export function makeAuthHandlers({ services }: ApiParts): Handlers<'signUp' | 'logIn' | 'logOut'> {
+export function makeAuthHandlers({
+  services,
+}: ApiParts): Handlers<'signUp' | 'logIn' | 'logOut' | 'openConsoleSession' | 'closeConsoleSession'> {
+  const { publicUrl } = services.config;
   return {
     async signUp(call) {
       const email = call.body.email.toLowerCase();
@@ -32,6 +36,27 @@ export function makeAuthHandlers({ services }: ApiParts): Handlers<'signUp' | 'l
       return call.write(
         (tx) => endSession(tx, call.principal),
         () => ({ status: 204 }),
+      );
+    },
+
+    async openConsoleSession(call) {
+      requireConsolePage(call.header, publicUrl);
+      const email = call.body.email.toLowerCase();
+      const user = await checkLogin(services, { email, password: call.body.password, address: call.address });
+      return call.writeAs(call.actor(email))(
+        (tx) => startSession(services, tx, user),
+        ({ user, token, expiresAt }) => ({
+          status: 200,
+          headers: writeConsoleCookie(token, expiresAt, publicUrl),
+          body: { user: presentUser(user), expires_at: expiresAt.toISOString() },
+        }),
+      );
+    },
+
+    async closeConsoleSession(call) {
+      return call.write(
+        (tx) => endSession(tx, call.principal),
+        () => ({ status: 204, headers: dropConsoleCookie(publicUrl) }),
       );
     },
   };

@@ -2,37 +2,29 @@ import { checkReadiness } from '../../activities/system/checkReadiness.ts';
 import { notFound } from '../../core/errors.ts';
 import type { Handlers } from '../http/call.ts';
 import type { ApiParts } from '../http/pipeline.ts';
+import { openConsole } from '../pages/console.ts';
 import { openGuide } from '../pages/guide.ts';
-import { makeHomePage } from '../pages/home.ts';
 import { openReference, referencePage } from '../pages/reference.ts';
 
-/** Anybody may open the first page, so it does not ask all parts each time. */
+/** Anybody may ask for it, so it does not ask all parts each time. */
 const checkAgainMs = 2_000;
 
 /** What people open in a browser. */
 export function makePageHandlers({
   services,
   contract,
-}: ApiParts): Handlers<'getHome' | 'getReference' | 'getReferenceAsset' | 'getGuide' | 'getGuidePage'> {
+}: ApiParts): Handlers<'getHome' | 'getConsoleAsset' | 'getReference' | 'getReferenceAsset' | 'getGuide' | 'getGuidePage'> {
   const { config } = services;
   const readReferenceFile = openReference(contract.published);
   const readGuidePage = openGuide();
+  const app = openConsole();
   const checkSeldom = shareFor(checkAgainMs, () => checkReadiness(services));
 
   return {
     async getHome({ type }) {
+      if (type === 'text/html') return { status: 200, ...(await app.page()) };
       const { away, isReady } = await checkSeldom();
       const { version } = contract;
-      if (type === 'text/html') {
-        const page = makeHomePage({
-          version,
-          publicUrl: config.publicUrl,
-          away,
-          temporalUrl: config.temporal.uiUrl,
-          canSignUp: config.signup,
-        });
-        return { status: 200, ...page };
-      }
       return {
         status: 200,
         body: {
@@ -40,9 +32,16 @@ export function makePageHandlers({
           version,
           status: isReady ? 'ready' : 'not_ready',
           away,
+          log_in: { sign_up: config.signup, oidc: false },
           links: { reference: '/docs', contract: '/openapi.json', guide: '/guide', temporal: config.temporal.uiUrl },
         },
       };
+    },
+
+    async getConsoleAsset({ params }) {
+      const file = await app.file(params.asset);
+      if (!file) throw notFound('part of the console', 'Load the page again: it names its parts.');
+      return { status: 200, ...file };
     },
 
     async getReference() {

@@ -3,10 +3,11 @@ import { DomainError } from '../../core/errors.ts';
 import { explainAway } from '../../store/explainAway.ts';
 import { describeAddress, describeErrorForLog } from '../../store/log.ts';
 import { makeId } from '../../store/services.ts';
+import { isConsoleAddress } from '../pages/console.ts';
 import { badEncoding, badHost } from './brokenRequests.ts';
 import type { AnyReply, Handlers } from './call.ts';
 import { drainBody } from './chunks.ts';
-import type { OperationId } from './contract.ts';
+import type { Operation, OperationId } from './contract.ts';
 import { allowOrigins } from './cors.ts';
 import type { Metrics } from './metrics.ts';
 import { type ApiParts, runOperation, type Trace } from './pipeline.ts';
@@ -48,8 +49,22 @@ export function makeApp(parts: ApiParts, handlers: Handlers, metrics: Metrics): 
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins, operations));
   app.use(refuseAmbiguous(parts, metrics));
   app.use(makeRoutes(operations, goTo));
+  app.use(showConsole(operations, goTo));
   app.use((ctx) => refuse(parts, metrics, ctx, 'no-operation', refuseAddress()));
   return app;
+}
+
+/** A browser that opens an address inside the console gets the page at `/`, which shows what belongs there. */
+function showConsole(operations: Operation[], goTo: (ctx: Context, destination: Destination) => Promise<void>): Koa.Middleware {
+  const operation = operations.find(({ id }) => id === 'getHome');
+  return async (ctx, next) => {
+    const isOpened = ctx.method === 'GET' && isConsoleAddress(ctx.path) && ctx.accepts([...problemTypes]) === 'text/html';
+    if (!operation || !isOpened) return next();
+    // What stands behind the question mark is for the page.
+    ctx.querystring = '';
+    ctx.params = {};
+    await goTo(ctx, { operation });
+  };
 }
 
 function refuseAmbiguous(parts: ApiParts, metrics: Metrics): Koa.Middleware {

@@ -5,8 +5,8 @@ import type { Operation } from './contract.ts';
 const preflightSeconds = 600;
 
 /**
- * Lets pages of other origins call the service; `*` is any page. Credentials travel in headers that a page sets itself, never
- * in cookies, so a page can do only what its user's token allows.
+ * Lets pages of other origins call the service; `*` is any page. Credentials travel in headers that such a page sets
+ * itself: the console's cookie is for the console alone, and browsers are not allowed to send it from elsewhere.
  */
 export function allowOrigins(origins: string[], operations: Operation[]): Middleware {
   const isAllowed = (origin: string) => origins.includes(origin);

@@ -185,7 +185,8 @@ export async function exceedTries(world: World, limited: TestServer, operation: 
     [[`address ${address}`, `sign-up ${address}`]],
   );
   const there = { ...world, api: { ...world.api, fetch: limited.fetch } };
-  return sendSample(there, operation, { ...(await makeSample(world, operation)), headers: { 'X-Forwarded-For': address } });
+  const sample = await makeSample(world, operation);
+  return sendSample(there, operation, { ...sample, headers: { ...sample.headers, 'X-Forwarded-For': address } });
 }
 
 /** 429 of a credential whose minute is used up. `limited` is a server with limits on, over the same database. */

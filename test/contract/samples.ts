@@ -45,6 +45,16 @@ export const samples: Record<OperationId, MakeSample> = {
     const session = await api.as().POST('/api/auth/login', { body: { email: viewer.email, password: viewer.password } });
     return { path: '/api/auth/logout', token: session.data?.session_token ?? '' };
   },
+  openConsoleSession: ({ owner }) => ({
+    path: '/api/auth/console',
+    body: { email: owner.email, password: owner.password },
+    headers: { 'X-SVC-Console': '1' },
+    token: null,
+  }),
+  async closeConsoleSession({ api, viewer }) {
+    const session = await api.as().POST('/api/auth/login', { body: { email: viewer.email, password: viewer.password } });
+    return { path: '/api/auth/console', token: session.data?.session_token ?? '' };
+  },
 
   getMe: () => ({ path: '/api/v1/me' }),
   getAccountUsage: () => ({ path: '/api/control/account/usage/series' }),
@@ -97,6 +107,10 @@ export const samples: Record<OperationId, MakeSample> = {
   cancelJob: async (world) => ({ path: `/api/v1/jobs/${await runningJob(world)}/cancel` }),
 
   getHome: () => ({ path: '/' }),
+  async getConsoleAsset({ api }) {
+    const page = await (await api.fetch('/', { headers: { Accept: 'text/html' } })).text();
+    return { path: /\/console\/[^"]+\.js/.exec(page)?.[0] ?? '/console/missing' };
+  },
   getHealth: () => ({ path: '/healthz' }),
   getReadiness: () => ({ path: '/readyz' }),
   getMetrics: () => ({ path: '/metrics' }),

@@ -76,6 +76,9 @@ export const specialCases: Partial<Record<OperationId, Partial<Record<ProblemCod
     },
     unauthenticated: send(({ stranger }) => ({ body: { email: stranger.email, password: 'not the right one' } })),
   },
+  openConsoleSession: {
+    unauthenticated: send(({ stranger }) => ({ body: { email: stranger.email, password: 'not the right one' } })),
+  },
   createToken: {
     'missing-scope': async (world, operation) => {
       const weak = await mintToken(world.owner.client, { scopes: ['workbooks:read'] });
@@ -133,6 +136,7 @@ export const specialCases: Partial<Record<OperationId, Partial<Record<ProblemCod
     }),
   },
   getGuidePage: { 'not-found': send(() => ({ path: '/guide/nothing' })) },
+  getConsoleAsset: { 'not-found': send(() => ({ path: '/console/console.js' })) },
   getReferenceAsset: { 'not-found': send(() => ({ path: '/docs/package.json' })) },
 };
 

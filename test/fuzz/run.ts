@@ -17,7 +17,7 @@ const version = '4.32.5';
 const examples = process.argv[2] ?? '25';
 
 /** They end what the other operations need. They are tried with ids that name nothing. */
-const destructive = ['logOut', 'deleteWorkbook', 'deleteWorkspace', 'deleteTable'];
+const destructive = ['logOut', 'closeConsoleSession', 'deleteWorkbook', 'deleteWorkspace', 'deleteTable'];
 /** What must not happen, whatever is sent. Whether a good request is taken depends on more than its form. */
 const checks = [
   'not_a_server_error',
@@ -55,7 +55,7 @@ try {
   await writeFile(join(folder, 'unknown.toml'), `[checks.negative_data_rejection]\nexpected-statuses = ${JSON.stringify(refusals)}\n`);
   await copyFile(join(projectDir, 'test/fuzz/serializers.py'), join(folder, 'serializers.py'));
   const excluded = destructive.flatMap((id) => ['--exclude-operation-id', id]);
-  const ending = ['--exclude-operation-id', 'logOut'];
+  const ending = ['--exclude-operation-id', 'logOut', '--exclude-operation-id', 'closeConsoleSession'];
   const codes = [await fuzz('known.toml', token, checks, excluded), await fuzz('unknown.toml', token, unknownChecks, ending)];
   process.exitCode = codes.some((code) => code !== 0) ? 1 : 0;
 } finally {

@@ -98,21 +98,6 @@ describe.skipIf(chromium === null)('in a browser', () => {
     await page.close();
   });
 
-  it('the page at / says what this is and leads on', async () => {
-    const { page, complaints } = await openTab('/');
-    expect(await page.locator('h1').textContent()).toBe('Workbook Data Service');
-    expect(await page.locator('#health').textContent()).toContain('Does not answer: workers.');
-    expect(await page.locator('pre').textContent()).toContain('/api/v1/me');
-    const links = await page.locator('a').evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
-    expect(links).toEqual(expect.arrayContaining(['/docs', '/openapi.json', '/guide', 'http://127.0.0.1:8233']));
-    expect(await page.evaluate('getComputedStyle(document.body).maxWidth')).not.toBe('none');
-    await page.locator('a', { hasText: 'Guide' }).click();
-    await page.locator('a', { hasText: 'docs/api.md' }).click();
-    expect(page.url()).toBe(`${api.url}/guide/api`);
-    expect(complaints).toEqual([]);
-    await page.close();
-  });
-
   describe('the payment pages', () => {
     const base = '/api/control/account/billing' as const;
     const readBilling = async ({ client }: Person) => ok(await client.GET(base));

@@ -1,11 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeHomePage } from '../../api/pages/home.ts';
 import { loadConfig, projectDir } from '../../store/config.ts';
 import { startTestApi, type TestApi } from '../setup/api.ts';
 
-/** The page at `/` and the guide. */
+/** What is at `/`, and the guide. */
 
 let api: TestApi;
 beforeAll(async () => {
@@ -24,18 +23,45 @@ describe('the address itself', () => {
       status: 'ready',
       // Nothing works here, and the API needs no worker.
       away: ['workers'],
+      log_in: { sign_up: true, oidc: false },
       links: { reference: '/docs', contract: '/openapi.json', guide: '/guide', temporal: 'https://temporal.example.com/' },
     });
     expect(answer.headers.get('vary')).toMatch(/Accept\b/);
   });
 
-  it('shows a person a page whose links lead somewhere', async () => {
-    const answer = await openAsPerson('/');
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
-    const text = await answer.text();
-    const links = [...text.matchAll(/href="([^"]+)"/g)].map(([, link]) => link as string);
-    expect(links).toContain('https://temporal.example.com/');
-    for (const link of links.filter((each) => each.startsWith('/'))) expect([link, (await openAsPerson(link)).status]).toEqual([link, 200]);
+  it.each(['/', '/workbooks', '/workbooks/wb_x/tables/%E5%A3%B2%E4%B8%8A?filter=a', '/settings/tokens'])(
+    'shows a person the console at %s, and all that it names is there',
+    async (address) => {
+      const answer = await openAsPerson(address);
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+      const policy = answer.headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
+      expect(policy).not.toMatch(/unsafe|https?:|\*/);
+      const text = await answer.text();
+      expect(text).not.toMatch(/<script(?! type="module" src=)|style=/);
+      const named = [...text.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, link]) => link as string);
+      expect(named.filter((each) => each.startsWith('/console/'))).toHaveLength(2);
+      for (const link of named) expect([link, (await openAsPerson(link)).status]).toEqual([link, 200]);
+    },
+  );
+
+  it('keeps the parts of the console for good, and the page never', async () => {
+    const page = await openAsPerson('/');
+    expect(page.headers.get('cache-control')).toBe('no-cache');
+    const [part = ''] = /\/console\/[^"]+\.js/.exec(await page.text()) ?? [];
+    expect((await fetch(`${api.url}${part}`)).headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+  });
+
+  it.each([
+    ['/workbooks', 'application/json'],
+    ['/workbooks', '*/*'],
+    ['/api/v1/nothing', 'text/html'],
+    ['/api/nothing', 'application/json'],
+    ['/workbook', 'text/html'],
+    ['/console/nothing.js', '*/*'],
+  ])('is no page at %s for who takes %s', async (path, Accept) => {
+    const answer = await fetch(`${api.url}${path}`, { headers: { Accept } });
+    expect([answer.status, (await answer.text()).includes('urn:svc:problem:not-found')]).toEqual([404, true]);
   });
 
   it('asks the parts once for many who come at once', async () => {
@@ -45,19 +71,11 @@ describe('the address itself', () => {
       asked += 1;
       return exists.call(api.running.services.blobs, key);
     };
-    await expect.poll(async () => [(await openAsPerson('/')).status, asked]).toEqual([200, 1]);
+    await expect.poll(async () => [(await api.fetch('/')).status, asked]).toEqual([200, 1]);
     asked = 0;
-    await Promise.all(Array.from({ length: 20 }, () => openAsPerson('/')));
+    await Promise.all(Array.from({ length: 20 }, () => api.fetch('/')));
     expect(asked).toBeLessThan(20);
     api.running.services.blobs.exists = exists;
-  });
-
-  it('says which parts are away', () => {
-    const home = { version: '1', publicUrl: 'http://x', temporalUrl: null, canSignUp: false };
-    const page = String(makeHomePage({ ...home, away: ['blobs', '<b>'] }).raw.data);
-    expect(page).toContain('Does not answer: blobs, &#60;b&#62;.');
-    expect(page).not.toContain('All parts work');
-    expect(page).not.toContain('signup');
   });
 
   it.each([

@@ -1,0 +1,45 @@
+import { unauthenticated } from '../../activities/identity/refusals.ts';
+
+/**
+ * The session of the console's page. It is in a cookie that scripts cannot read, so a script that got into the page could not
+ * carry it away. Browsers add a cookie by themselves, so who asks is looked at before it is taken: a page of this origin, with a
+ * header that no form and no picture can send.
+ */
+
+const name = 'svc_console';
+const attributes = 'HttpOnly; SameSite=Strict; Path=/api';
+
+type ReadHeader = (header: string) => string | null;
+
+/** The session token in the cookie; null if there is none. Refuses requests that another page has caused. */
+export function readConsoleCookie(header: ReadHeader, publicUrl: string): string | null {
+  const pairs = (header('Cookie') ?? '').split(/; */);
+  const token = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
+  if (!token) return null;
+  requireConsolePage(header, publicUrl);
+  return token;
+}
+
+/** Refuses what does not come from the console's own page. */
+export function requireConsolePage(header: ReadHeader, publicUrl: string): void {
+  const site = header('Sec-Fetch-Site');
+  const origin = header('Origin');
+  // Browsers leave out the first on plain HTTP to other machines, and the second where a page of the same origin reads.
+  const isOwn = (!site || site === 'same-origin') && (!origin || isOwnOrigin(origin, header('Host'), publicUrl));
+  if (isOwn && header('X-SVC-Console') === '1') return;
+  throw unauthenticated('The session of the console is taken from its own page only.', 'Programs send a token: Authorization: Bearer.');
+}
+
+function isOwnOrigin(origin: string, host: string | null, publicUrl: string): boolean {
+  return URL.canParse(origin) && (new URL(origin).host === host || origin === new URL(publicUrl).origin);
+}
+
+export function writeConsoleCookie(token: string, expiresAt: Date, publicUrl: string): Record<string, string> {
+  return { 'Set-Cookie': `${name}=${token}; ${attributes}${secure(publicUrl)}; Expires=${expiresAt.toUTCString()}` };
+}
+
+export function dropConsoleCookie(publicUrl: string): Record<string, string> {
+  return { 'Set-Cookie': `${name}=; ${attributes}${secure(publicUrl)}; Max-Age=0` };
+}
+
+const secure = (publicUrl: string) => (publicUrl.startsWith('https:') ? '; Secure' : '');

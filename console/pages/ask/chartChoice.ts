@@ -1,0 +1,19 @@
+/** What somebody chose for a chart. */
+export interface Choice {
+  mark: 'bar' | 'line' | 'point' | 'arc' | 'area';
+  x: string;
+  y: string;
+  color: string;
+  sum: 'none' | 'sum' | 'mean' | 'count' | 'max' | 'min';
+}
+
+export const marks: Choice['mark'][] = ['bar', 'line', 'point', 'area', 'arc'];
+export const sums: Choice['sum'][] = ['none', 'sum', 'mean', 'count', 'max', 'min'];
+
+/** A first guess: what is no number goes across, the first number up, times as lines. */
+export function guessChoice(columns: { name: string; type: string }[]): Choice {
+  const isNumber = ({ type }: { type: string }) => /^(BIGINT|DOUBLE|DECIMAL|INTEGER|HUGEINT|FLOAT)/i.test(type);
+  const y = columns.find(isNumber) ?? columns.at(-1);
+  const x = columns.find((column) => column !== y && !isNumber(column)) ?? columns.find((column) => column !== y) ?? y;
+  return { mark: /^(DATE|TIMESTAMP)/i.test(x?.type ?? '') ? 'line' : 'bar', x: x?.name ?? '', y: y?.name ?? '', color: '', sum: 'none' };
+}

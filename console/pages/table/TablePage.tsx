@@ -1,0 +1,93 @@
+import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { isProblem } from '../../api/problem.ts';
+import { useWords } from '../../i18n/language.tsx';
+import { Answer } from '../../parts/Answer.tsx';
+import { usePlace } from '../../shell/router.tsx';
+import { inWorkbook } from '../workbook/asks.ts';
+import { ConflictDialog } from './ConflictDialog.tsx';
+import { EditBar } from './EditBar.tsx';
+import { Freshness } from './Freshness.tsx';
+import { Panels } from './panels/Panels.tsx';
+import { type ChosenCell, RowStore } from './rowStore.ts';
+import { TableToolbar } from './TableToolbar.tsx';
+import { useEditing } from './useEditing.ts';
+import { tableWords } from './words.ts';
+import './table.css';
+
+const TableGrid = lazy(() => import('./TableGrid.tsx'));
+
+/** How often to look whether somebody else has changed the table. */
+const lookAgainMs = 4_000;
+
+export default function TablePage({ workbookId, name }: { workbookId: string; name: string }) {
+  const t = useWords(tableWords);
+  const { query, setQuery } = usePlace();
+  const table = useQuery({
+    queryKey: inWorkbook(workbookId, 'table', name),
+    queryFn: () => ask(api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}', { params: { path: { workbook_id: workbookId, name } } })),
+    refetchInterval: ({ state }) => (state.error ? false : lookAgainMs),
+  });
+  const [filter, sort, at] = ['filter', 'sort', 'at'].map((key) => query.get(key) ?? '') as [string, string, string];
+  const store = useMemo(() => new RowStore(workbookId, name, { filter, sort, at }), [workbookId, name, filter, sort, at]);
+  useEffect(() => () => store.close(), [store]);
+  useSyncExternalStore(store.subscribe, store.snapshot);
+  const editing = useEditing(workbookId, name, store);
+  const [chosen, setChosen] = useState<ChosenCell | null>(null);
+  const [picked, setPicked] = useState<number[]>([]);
+
+  useEffect(() => store.show(0, 0), [store]);
+  const version = table.data?.edit_version;
+  useEffect(() => {
+    // Ours are applied here already.
+    if (version !== undefined && store.version !== null && version > store.version && at === '') store.refresh();
+  }, [version, store, at]);
+
+  const isGone = isProblem(table.error, 'not-found');
+  const isEditable = at === '' && table.data?.layer !== 'view' && !isGone;
+  return (
+    <div className="table-page">
+      <div className="table-main">
+        <Answer of={table}>
+          {(data) => (
+            <>
+              <TableToolbar workbookId={workbookId} table={data} store={store} editing={editing} picked={picked} isEditable={isEditable} />
+              <Freshness workbookId={workbookId} table={data} />
+            </>
+          )}
+        </Answer>
+        {isGone && (
+          <div className="problem" role="alert">
+            <strong>{t.gone}</strong>
+            <p className="fix">{t.goneFix}</p>
+          </div>
+        )}
+        {at !== '' && (
+          <div className="note row">
+            {t.past(at)}
+            <button type="button" onClick={() => setQuery({ at: null })}>
+              {t.now}
+            </button>
+          </div>
+        )}
+        <EditBar editing={editing} store={store} />
+        {store.isLoaded && (
+          <Suspense fallback={null}>
+            <TableGrid
+              name={name}
+              store={store}
+              editing={editing}
+              isEditable={isEditable}
+              chosen={chosen}
+              onChoose={setChosen}
+              onPick={setPicked}
+            />
+          </Suspense>
+        )}
+      </div>
+      {table.data && <Panels workbookId={workbookId} table={table.data} chosen={chosen} store={store} editing={editing} />}
+      {editing.queue.conflict && <ConflictDialog workbookId={workbookId} name={name} editing={editing} store={store} />}
+    </div>
+  );
+}

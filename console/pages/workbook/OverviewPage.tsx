@@ -1,0 +1,114 @@
+import { useState } from 'react';
+import { useSpeech, useWords } from '../../i18n/language.tsx';
+import { Answer } from '../../parts/Answer.tsx';
+import { Empty } from '../../parts/Empty.tsx';
+import { addressOf, Link } from '../../shell/router.tsx';
+import { JobList } from '../workbooks/JobList.tsx';
+import { useSources, useTables } from './asks.ts';
+import { workbookWords } from './words.ts';
+
+/** What the workbook holds. */
+export function OverviewPage({ workbookId }: { workbookId: string }) {
+  return (
+    <div className="page">
+      <TableList workbookId={workbookId} />
+      <SourceList workbookId={workbookId} />
+      <JobList workbookId={workbookId} />
+    </div>
+  );
+}
+
+function TableList({ workbookId }: { workbookId: string }) {
+  const t = useWords(workbookWords);
+  const { formatNumber, formatTime } = useSpeech();
+  const [hasArchived, setArchived] = useState(false);
+  const tables = useTables(workbookId, hasArchived ? 'all' : 'active');
+  return (
+    <section>
+      <div className="row">
+        <h2>{t.tables}</h2>
+        <label className="row tight dim">
+          <input type="checkbox" checked={hasArchived} onChange={(event) => setArchived(event.target.checked)} />
+          {t.showArchived}
+        </label>
+      </div>
+      <Answer of={tables}>
+        {({ tables }) =>
+          tables.length === 0 ? (
+            <Empty title={t.empty}>{t.emptyHint}</Empty>
+          ) : (
+            <table className="list">
+              <thead>
+                <tr>
+                  <th scope="col">{t.tableName}</th>
+                  <th scope="col" className="number">
+                    {t.rowsColumns}
+                  </th>
+                  <th scope="col">{t.columns}</th>
+                  <th scope="col">{t.changed}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {tables.map((table) => (
+                  <tr key={table.id}>
+                    <td>
+                      <Link to={addressOf('workbooks', workbookId, 'tables', table.name)}>{table.name}</Link>{' '}
+                      {table.freshness.stale && <span className="mark warning">{t.stale}</span>}{' '}
+                      {table.state === 'archived' && <span className="mark">{t.archived}</span>}
+                    </td>
+                    <td className="number">{formatNumber(table.row_count)}</td>
+                    <td className="dim">{table.schema.map(({ name }) => name).join(', ')}</td>
+                    <td>{formatTime(table.updated_at)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Answer>
+    </section>
+  );
+}
+
+function SourceList({ workbookId }: { workbookId: string }) {
+  const t = useWords(workbookWords);
+  const { formatBytes, formatTime } = useSpeech();
+  const sources = useSources(workbookId);
+  return (
+    <Answer of={sources}>
+      {({ sources }) =>
+        sources.length === 0 ? null : (
+          <section>
+            <h2>{t.files}</h2>
+            <table className="list">
+              <thead>
+                <tr>
+                  <th scope="col">{t.tableName}</th>
+                  <th scope="col">{t.status}</th>
+                  <th scope="col">{t.tables}</th>
+                  <th scope="col" className="number">
+                    {t.size}
+                  </th>
+                  <th scope="col">{t.changed}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {sources.map((source) => (
+                  <tr key={source.id}>
+                    <td>
+                      <Link to={addressOf('workbooks', workbookId, 'sources', source.name)}>{source.name}</Link>
+                    </td>
+                    <td>{source.structuring ? (t.structuring[source.structuring] ?? source.structuring) : source.status}</td>
+                    <td className="dim">{source.artifacts.join(', ')}</td>
+                    <td className="number">{formatBytes(source.size)}</td>
+                    <td>{formatTime(source.created_at)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )
+      }
+    </Answer>
+  );
+}

@@ -1,0 +1,57 @@
+import { lazy } from 'react';
+import { useWords } from '../../i18n/language.tsx';
+import { Answer } from '../../parts/Answer.tsx';
+import { NoSuchPage } from '../../shell/NoSuchPage.tsx';
+import { addressOf, Link } from '../../shell/router.tsx';
+import { DropZone } from '../workbooks/DropZone.tsx';
+import { UploadList } from '../workbooks/UploadList.tsx';
+import { useWorkbook } from './asks.ts';
+import { OverviewPage } from './OverviewPage.tsx';
+import { SideBar } from './SideBar.tsx';
+import { workbookWords } from './words.ts';
+
+const AskPage = lazy(() => import('../ask/AskPage.tsx'));
+const TablePage = lazy(() => import('../table/TablePage.tsx'));
+
+/** One workbook: its tables and files at the side, and what can be done with them. */
+export default function WorkbookPages({ workbookId, rest }: { workbookId: string; rest: string[] }) {
+  const t = useWords(workbookWords);
+  const workbook = useWorkbook(workbookId);
+  const [section, name] = rest;
+  const tabs = [
+    ['', t.overview],
+    ['ask', t.ask],
+  ] as const;
+  return (
+    <Answer of={workbook}>
+      {({ title }) => (
+        <DropZone workbookId={section === 'round-trip' ? null : workbookId}>
+          <div className="workbook">
+            <SideBar workbookId={workbookId} section={section} name={name} />
+            <div className="content">
+              <div className="row head">
+                <h1>{title}</h1>
+                <nav className="tabs" aria-label={title}>
+                  {tabs.map(([path, label]) => (
+                    <Link key={path} to={addressOf('workbooks', workbookId, ...(path ? [path] : []))} current={(section ?? '') === path}>
+                      {label}
+                    </Link>
+                  ))}
+                </nav>
+              </div>
+              <UploadList isBrief />
+              <Section workbookId={workbookId} section={section} name={name} />
+            </div>
+          </div>
+        </DropZone>
+      )}
+    </Answer>
+  );
+}
+
+function Section({ workbookId, section, name }: { workbookId: string; section: string | undefined; name: string | undefined }) {
+  if (section === undefined) return <OverviewPage workbookId={workbookId} />;
+  if (section === 'ask') return <AskPage workbookId={workbookId} />;
+  if (section === 'tables' && name !== undefined) return <TablePage key={name} workbookId={workbookId} name={name} />;
+  return <NoSuchPage />;
+}

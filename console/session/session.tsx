@@ -1,0 +1,108 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
+import { api, ask, hasToken, type Schemas, setToken, tell, whenLoggedOut } from '../api/client.ts';
+import { Problem } from '../api/problem.ts';
+
+type State =
+  | { kind: 'asking' }
+  | { kind: 'out' }
+  | { kind: 'in'; me: Schemas['Me'] }
+  /** The session ended while a page was open: the page stays as it is behind the log-in. */
+  | { kind: 'ended'; me: Schemas['Me'] }
+  | { kind: 'failed'; error: unknown };
+
+interface Session {
+  state: State;
+  logIn(email: string, password: string): Promise<void>;
+  signUp(email: string, password: string, name: string): Promise<void>;
+  pasteToken(token: string): Promise<void>;
+  logOut(): Promise<void>;
+  retry(): void;
+}
+
+/** Whether somebody is logged in here, as far as this browser remembers. The cookie itself cannot be read. */
+const kept = 'console.session';
+
+const SessionContext = createContext<Session | null>(null);
+
+export function SessionProvider({ children }: { children: ReactNode }) {
+  const [state, setState] = useState<State>({ kind: 'asking' });
+  const queries = useQueryClient();
+
+  const read = useCallback(async () => {
+    try {
+      const me = await ask(api.GET('/api/v1/me'));
+      setState((before) => {
+        if (before.kind === 'ended' && before.me.user.id !== me.user.id) queries.clear();
+        return { kind: 'in', me };
+      });
+    } catch (error) {
+      const isOut = error instanceof Problem && error.status === 401;
+      if (isOut) localStorage.removeItem(kept);
+      setState((before) => (isOut ? (before.kind === 'ended' ? before : { kind: 'out' }) : { kind: 'failed', error }));
+    }
+  }, [queries]);
+
+  useEffect(() => {
+    whenLoggedOut(() => setState((before) => (before.kind === 'in' ? { kind: 'ended', me: before.me } : before)));
+    // Who was never logged in is not asked for.
+    if (localStorage.getItem(kept) === null) setState({ kind: 'out' });
+    else void read();
+  }, [read]);
+
+  const session = useMemo<Session>(() => {
+    const logIn = async (email: string, password: string) => {
+      setToken(null);
+      await ask(api.POST('/api/auth/console', { body: { email, password } }));
+      localStorage.setItem(kept, 'yes');
+      await read();
+      void queries.invalidateQueries();
+    };
+    return {
+      state,
+      logIn,
+      async signUp(email, password, name) {
+        await ask(api.POST('/api/auth/signup', { body: { email, password, name } }));
+        await logIn(email, password);
+      },
+      async pasteToken(token) {
+        setToken(token);
+        try {
+          const me = await ask(api.GET('/api/v1/me'));
+          setState({ kind: 'in', me });
+          void queries.invalidateQueries();
+        } catch (error) {
+          setToken(null);
+          throw error;
+        }
+      },
+      async logOut() {
+        if (!hasToken()) {
+          await tell(api.DELETE('/api/auth/console'));
+          localStorage.removeItem(kept);
+        }
+        setToken(null);
+        queries.clear();
+        setState({ kind: 'out' });
+      },
+      retry: () => {
+        setState({ kind: 'asking' });
+        void read();
+      },
+    };
+  }, [state, read, queries]);
+  return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>;
+}
+
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('outside of the session');
+  return session;
+}
+
+/** Who is logged in; only for pages, which are shown to nobody else. */
+export function useMe(): Schemas['Me'] {
+  const { state } = useSession();
+  if (state.kind !== 'in' && state.kind !== 'ended') throw new Error('nobody is logged in');
+  return state.me;
+}

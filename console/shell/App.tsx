@@ -1,0 +1,65 @@
+import { lazy, Suspense } from 'react';
+import { useWords } from '../i18n/language.tsx';
+import { UploadProvider } from '../pages/workbooks/uploads.tsx';
+import { Dialog } from '../parts/Dialog.tsx';
+import { NoticeProvider } from '../parts/notices.tsx';
+import { ProblemNote } from '../parts/ProblemNote.tsx';
+import { commonWords } from '../parts/words.ts';
+import { LogInForm } from '../session/LogInForm.tsx';
+import { LogInPage } from '../session/LogInPage.tsx';
+import { useSession } from '../session/session.tsx';
+import { sessionWords } from '../session/words.ts';
+import { ErrorBoundary } from './ErrorBoundary.tsx';
+import { NoSuchPage } from './NoSuchPage.tsx';
+import { usePlace } from './router.tsx';
+import { Shell } from './Shell.tsx';
+
+const WorkbooksPage = lazy(() => import('../pages/workbooks/WorkbooksPage.tsx'));
+const WorkbookPages = lazy(() => import('../pages/workbook/WorkbookPages.tsx'));
+const SettingsPage = lazy(() => import('../pages/settings/SettingsPage.tsx'));
+
+export function App() {
+  const { state, retry } = useSession();
+  const t = useWords(sessionWords);
+  if (state.kind === 'asking') return <p role="status" />;
+  if (state.kind === 'failed') return <ProblemNote error={state.error} onRetry={retry} />;
+  if (state.kind === 'out') return <LogInPage />;
+  return (
+    <NoticeProvider>
+      <UploadProvider>
+        <Shell>
+          <ErrorBoundary>
+            <Suspense fallback={<Loading />}>
+              <CurrentPage />
+            </Suspense>
+          </ErrorBoundary>
+        </Shell>
+      </UploadProvider>
+      {state.kind === 'ended' && (
+        <Dialog title={t.logIn} onClose={() => {}}>
+          <p>{t.ended}</p>
+          <LogInForm canSignUp={false} />
+        </Dialog>
+      )}
+    </NoticeProvider>
+  );
+}
+
+function CurrentPage() {
+  const {
+    path: [first, second, ...rest],
+  } = usePlace();
+  if (first === undefined || (first === 'workbooks' && second === undefined)) return <WorkbooksPage />;
+  if (first === 'workbooks' && second !== undefined) return <WorkbookPages key={second} workbookId={second} rest={rest} />;
+  if (first === 'settings') return <SettingsPage section={second} />;
+  return <NoSuchPage />;
+}
+
+function Loading() {
+  const t = useWords(commonWords);
+  return (
+    <p className="dim" role="status">
+      {t.loading}
+    </p>
+  );
+}

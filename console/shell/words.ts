@@ -1,0 +1,38 @@
+import { defineWords } from '../i18n/language.tsx';
+
+export const shellWords = defineWords({
+  en: {
+    workbooks: 'Workbooks',
+    settings: 'Settings',
+    logOut: 'Log out',
+    tables: 'Tables',
+    ask: 'Ask',
+    roundTrip: 'Round trip',
+    governance: 'Governance',
+    search: 'Search tables, columns and files',
+    nothingFound: 'Nothing was found.',
+    theme: 'Dark or light',
+    language: 'Language',
+    skip: 'Skip to the content',
+    noSuchPage: 'There is no such page.',
+    toStart: 'Go to the workbooks',
+    keys: 'Keyboard',
+  },
+  ja: {
+    workbooks: 'ワークブック',
+    settings: '設定',
+    logOut: 'ログアウト',
+    tables: '表',
+    ask: '問い合わせ',
+    roundTrip: '往復',
+    governance: 'ガバナンス',
+    search: '表・列・ファイルを検索',
+    nothingFound: '見つかりませんでした。',
+    theme: '明暗の切り替え',
+    language: '言語',
+    skip: '本文へ移動',
+    noSuchPage: 'このページはありません。',
+    toStart: 'ワークブックへ',
+    keys: 'キーボード',
+  },
+});
