@@ -1,8 +1,7 @@
 /** Analysis: proposes the regions of every sheet as a ParseSpec. */
 
-import { formatRange, nameColumn } from '../a1/address.ts';
+import { formatRange, nameColumn, parseColumn, parseRange } from '../a1/address.ts';
 import type { Grid, Range } from '../grid/grid.ts';
-import { inferColumn } from '../types/infer.ts';
 import { formatOf } from './building/typing.ts';
 import { type HeaderColumn, nameColumns, readHeaderColumns } from './headers/columnNames.ts';
 import { baseOfFile, NameRegistry } from './names/names.ts';
@@ -15,6 +14,8 @@ import { readReport } from './reports/hierarchy.ts';
 import type { Report } from './reports/report.ts';
 import { readTableRows } from './reports/tableRows.ts';
 import { dropBlankTexts } from './sheet/blanks.ts';
+import { inferCells } from './sheet/columnValues.ts';
+import { type Condensed, condense } from './sheet/condense.ts';
 import { SheetView } from './sheet/sheet.ts';
 import { openSumBudget } from './sheet/sumBudget.ts';
 import {
@@ -33,16 +34,19 @@ export function analyze(grids: Grid[], fileName: string, language: NamingLanguag
   const format = formatOfFile(fileName);
   const sums = openSumBudget();
   const sheets = grids.map((grid) => {
-    const view = new SheetView(dropBlankTexts(grid).grid, sums);
+    const whole = dropBlankTexts(grid).grid;
+    const short = condense(whole);
+    const view = new SheetView(short?.grid ?? whole, sums);
     const header = format === 'xlsx' ? null : findLoneHeader(view);
-    return { view, blocks: header ? [header] : findBlocks(view) };
+    return { view, whole, short, blocks: header ? [header] : findBlocks(view) };
   });
   const names = nameTables(sheets, fileName);
   const regions: SpecRegion[] = [];
-  for (const { view, blocks } of sheets) {
+  for (const { view, whole, short, blocks } of sheets) {
     const before = regions.length;
     for (const [k, block] of blocks.entries())
       regions.push(...describeBlock(view, block, names.get(block) ?? '', names.get(nextTable(blocks, k)) ?? '', naming));
+    if (short) for (const region of regions.slice(before)) expandRegion(region, short, whole);
     const own = regions.splice(before).sort((a, b) => compareRanges(a, b));
     own.forEach((region, n) => {
       // Ids do not contain sheet names, which can be long.
@@ -51,6 +55,28 @@ export function analyze(grids: Grid[], fileName: string, language: NamingLanguag
     });
   }
   return { version: SPEC_VERSION, reader: { format }, ...(language === 'ja' ? {} : { naming: language }), regions };
+}
+
+/** Says of the whole sheet what was found in its short form. Types come from all rows. */
+function expandRegion(region: SpecRegion, { originalRow }: Condensed, whole: Grid): void {
+  const expand = (text: string): string => {
+    const range = parseRange(text)!;
+    return formatRange({ ...range, top: originalRow(range.top), bottom: originalRow(range.bottom) });
+  };
+  region.range = expand(region.range);
+  region.header_rows = region.header_rows.map(originalRow);
+  if (region.data_range === null) return;
+  region.data_range = expand(region.data_range);
+  if (region.totals)
+    region.totals = region.totals.map((total) => (typeof total.at === 'number' ? { ...total, at: originalRow(total.at) } : total));
+  const computed = new Set(region.totals?.map(({ at }) => at));
+  const { top, bottom } = parseRange(region.data_range)!;
+  const cells = new Map<number, number[]>(region.columns.map(({ from }) => [parseColumn(from), []]));
+  for (let i = 0; i < whole.size; i += 1) {
+    const row = whole.rows[i]!;
+    if (row >= top && row <= bottom && !computed.has(row)) cells.get(whole.columns[i]!)?.push(i);
+  }
+  typeColumns(whole, region.columns, cells);
 }
 
 /** Delimited text goes by csv or tsv; every workbook is read alike, macros or not. */
@@ -203,19 +229,22 @@ function describeColumns(
     if (computed.has(rows[k]!)) return;
     for (let i = from; i < to; i += 1) cells.get(view.grid.columns[i]!)?.push(i);
   });
-  const inferred = columns.map((column) => inferColumn(valuesOf(view, cells.get(column.column)!)));
-  // Beside a column with decimal commas, `1.234` is more likely 1234, but that would be a guess: it stays text.
-  const isEuropean = inferred.some(({ decimalComma }) => decimalComma);
-  return columns.map((column, position) => {
-    const own = inferred[position]!;
-    const type = isEuropean && own.openMark ? 'VARCHAR' : own.type;
-    const format = formatOf(own);
-    return { name: names[position]!, from: nameColumn(column.column), type, ...(format === null ? {} : { format }) };
-  });
+  const described = columns.map((column, k): SpecColumn => ({ name: names[k]!, from: nameColumn(column.column), type: 'VARCHAR' }));
+  typeColumns(view.grid, described, cells);
+  return described;
 }
 
-function* valuesOf(view: SheetView, cells: number[]) {
-  for (const cell of cells) yield view.value(cell);
+function typeColumns(grid: Grid, columns: SpecColumn[], cells: Map<number, number[]>): void {
+  const inferred = columns.map(({ from }) => inferCells(grid, cells.get(parseColumn(from))!));
+  // Beside a column with decimal commas, `1.234` is more likely 1234, but that would be a guess: it stays text.
+  const isEuropean = inferred.some(({ decimalComma }) => decimalComma);
+  columns.forEach((column, k) => {
+    const own = inferred[k]!;
+    column.type = isEuropean && own.openMark ? 'VARCHAR' : own.type;
+    const format = formatOf(own);
+    if (format === null) delete column.format;
+    else column.format = format;
+  });
 }
 
 /** Judged by the first texts of the sheet. */

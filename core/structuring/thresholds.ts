@@ -78,3 +78,16 @@ export const STRONG_DIGITS = 6;
 
 /** The same where the label says that the row is a result. */
 export const RESULT_DIGITS = 1;
+
+/** Fewer rows are read as they are: looking for what to leave out would take longer than it saves. */
+export const LONG_LIST_ROWS = 1_000;
+
+/** Rows that stay at the top and at the bottom of a long list: more than any sample takes (see COLUMN_SAMPLE_ROWS). */
+export const LONG_LIST_HEAD = 500;
+export const LONG_LIST_TAIL = 100;
+
+/** A cell is usual in its column if it looks like this share of all rows: a column may hold blanks and a few formats. */
+export const USUAL_CELL_SHARE = 0.01;
+
+/** Rows much narrower than most may be headings inside a list. */
+export const USUAL_WIDTH_SHARE = 0.5;

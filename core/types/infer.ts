@@ -50,8 +50,11 @@ export function inferColumn(values: Iterable<CellValue | null>, hint: Reading = 
   const kept: CellValue[] = [];
   for (const value of values) {
     if (value === null) continue;
+    if (value.kind === 'text') {
+      if (texts.length < FIRST_TEXTS && isTextAnyway(value)) return { type: 'VARCHAR' };
+      texts.push(value.text);
+    }
     kept.push(value);
-    if (value.kind === 'text') texts.push(value.text);
   }
   const dayFirst = detectDayFirst(texts);
   const mark = detectDecimalMark(texts);
@@ -74,6 +77,20 @@ export function inferColumn(values: Iterable<CellValue | null>, hint: Reading = 
   if (fits.date) return { type: 'DATE', ...base };
   if (fits.timestamp) return { type: 'TIMESTAMP', ...base };
   return { type: 'VARCHAR' };
+}
+
+/** Texts looked at before the others: in a column of texts the first one tells. */
+const FIRST_TEXTS = 8;
+const READINGS: Reading[] = [true, false].flatMap((dayFirst) => [true, false].map((decimalComma) => ({ dayFirst, decimalComma })));
+
+/** A text in whatever company, and however the numbers and dates of the column are written. */
+function isTextAnyway(value: CellValue & { kind: 'text' }): boolean {
+  if (isNullMark(value.text)) return false;
+  return [{}, ...READINGS].every((reading) => {
+    const fits: Fits = { integer: true, number: true, boolean: true, date: true, timestamp: true };
+    narrow(fits, value, reading);
+    return !fits.number && !fits.boolean && !fits.timestamp;
+  });
 }
 
 function narrow(fits: Fits, value: CellValue, { dayFirst, decimalComma }: Reading): void {

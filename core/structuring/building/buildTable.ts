@@ -3,7 +3,7 @@
 import { parseColumn, parseRange } from '../../a1/address.ts';
 import type { Range } from '../../grid/grid.ts';
 import type { Naming } from '../names/naming.ts';
-import { isSubtotalLabel } from '../names/words.ts';
+import { isSubtotalLabel, isTotalLabel } from '../names/words.ts';
 import { expressionOf } from '../reports/expression.ts';
 import { readReport } from '../reports/hierarchy.ts';
 import { pickLabelColumns } from '../reports/outline.ts';
@@ -35,11 +35,45 @@ export function buildTableRegion(sheet: SheetWork, region: SpecRegion): BuiltReg
   const range = parseRange(region.range)!;
   const data = region.data_range ? parseRange(region.data_range) : null;
   placeHeaders(view, ledger, region, range);
+  if (isPlainList(view, region, data)) return { tables: buildList(sheet, region, data ?? range), ...nothingToAddUp() };
   const rows = data ? readTableRows(view, data, data.top) : emptyRows();
   const report = readReport(view, rows);
   const tables =
-    region.kind === 'report' ? buildReport(sheet, region, rows, report, data ?? range) : buildFlat(sheet, region, rows, data ?? range);
+    region.kind === 'report' ? buildReport(sheet, region, rows, report, data ?? range) : buildFlat(sheet, region, rows.rows, data ?? range);
   return { tables, report, rows };
+}
+
+/** Rows under names, and nothing in it that is or is called a total: no need to look for what adds up to what. */
+function isPlainList(view: SheetView, { kind, totals = [], periods = [] }: SpecRegion, data: Range | null): boolean {
+  if (kind !== 'data' || totals.length > 0 || periods.some(({ computed }) => computed)) return false;
+  const { rows, texts, strings } = view.grid;
+  const seen = new Uint8Array(strings.length);
+  const [top, bottom] = data ? [data.top, data.bottom] : [1, 0];
+  for (let i = view.starts[view.rowIndex(top)] ?? view.grid.size; i < view.grid.size && rows[i]! <= bottom; i += 1) {
+    const text = texts[i]!;
+    if (text < 0 || seen[text] === 1) continue;
+    seen[text] = 1;
+    if (isTotalLabel(strings[text]!)) return false;
+  }
+  return true;
+}
+
+function buildList(sheet: SheetWork, region: SpecRegion, range: Range): OutputTable[] {
+  return region.data_range ? buildFlat(sheet, region, listFilledRows(sheet.view, range), range) : buildFlat(sheet, region, [], range);
+}
+
+/** The rows that hold something between these columns. */
+function listFilledRows(view: SheetView, { top, left, bottom, right }: Range): number[] {
+  const rows: number[] = [];
+  for (let index = view.rowIndex(top); index < view.rows.length && view.rows[index]! <= bottom; index += 1) {
+    const [from, to] = view.cellsOfRow(index, left, right);
+    if (from < to) rows.push(view.rows[index]!);
+  }
+  return rows;
+}
+
+function nothingToAddUp(): Pick<BuiltRegion, 'report' | 'rows'> {
+  return { report: { rows: [], isReport: false, totalRows: [], computedRows: [] }, rows: emptyRows() };
 }
 
 function emptyRows(): TableRows {
@@ -78,12 +112,12 @@ function fillMerges(view: SheetView, range: Range): Map<number, number> {
   return filled;
 }
 
-function buildFlat(sheet: SheetWork, region: SpecRegion, rows: TableRows, range: Range): OutputTable[] {
+function buildFlat(sheet: SheetWork, region: SpecRegion, rows: number[], range: Range): OutputTable[] {
   const computed = new Set((region.totals ?? []).map((total) => total.at));
   const plan = makePlan(sheet, region, [], region.columns, range);
   const toEmit = (row: number): EmitRow => ({ row, lead: [] });
-  const details = rows.rows.filter((row) => !computed.has(row)).map(toEmit);
-  const totals = rows.rows.filter((row) => computed.has(row)).map(toEmit);
+  const details = rows.filter((row) => !computed.has(row)).map(toEmit);
+  const totals = rows.filter((row) => computed.has(row)).map(toEmit);
   return emitPair(plan, region.name, 'data', details, totals);
 }
 

@@ -6,9 +6,9 @@ import type { Conservation } from './output.ts';
 
 type CellRole = 'header' | 'value' | 'label' | 'title' | 'note';
 
-const ROLES: CellRole[] = ['header', 'value', 'label', 'title', 'note'];
+const NUMBERS: Record<CellRole, number> = { header: 1, value: 2, label: 3, title: 4, note: 5 };
 
-const OMITTED = ROLES.length + 1;
+const OMITTED = 6;
 
 /** How many addresses of wrong cells are listed; more would add nothing. */
 const MAX_LISTED = 50;
@@ -19,6 +19,8 @@ export class Ledger {
   /** For shared cells the region that holds them, by its number; 0 for none. */
   private readonly owners: Int32Array;
   private readonly ownerIds = new Map<string, number>();
+  /** The owner of the cell before, which is most often that of the next one too. */
+  private last = { owner: '', id: 0 };
 
   constructor(private readonly view: SheetView) {
     this.roles = new Uint8Array(view.grid.size);
@@ -28,7 +30,7 @@ export class Ledger {
   place(cell: number, role: CellRole): void {
     if (cell < 0) return;
     if (this.roles[cell] !== 0) this.doubled.add(cell);
-    else this.roles[cell] = ROLES.indexOf(role) + 1;
+    else this.roles[cell] = NUMBERS[role];
   }
 
   /** A cell of a region that was not chosen; it counts nowhere, and is not lost. */
@@ -46,11 +48,13 @@ export class Ledger {
   }
 
   private ownerId(owner: string): number {
+    if (this.last.owner === owner && this.last.id > 0) return this.last.id;
     let id = this.ownerIds.get(owner);
     if (id === undefined) {
       id = this.ownerIds.size + 1;
       this.ownerIds.set(owner, id);
     }
+    this.last = { owner, id };
     return id;
   }
 

@@ -3,7 +3,8 @@
 import { nameCell, nameColumn } from '../../a1/address.ts';
 import { type ColumnType, parseColumnType } from '../../cells/columnTypes.ts';
 import { castCell } from '../../types/castCell.ts';
-import { convertValue, type InferredColumn, type InferredType, inferColumn, type Reading, type StoredValue } from '../../types/infer.ts';
+import type { InferredColumn, InferredType, Reading, StoredValue } from '../../types/infer.ts';
+import { convertCells, inferCells } from '../sheet/columnValues.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 import type { SpecColumn, SpecRegion } from '../spec/spec.ts';
 import type { EmitPlan, TypeRules } from './emitPlan.ts';
@@ -63,7 +64,7 @@ export function settleColumn(plan: EmitPlan, role: TableRole, wanted: WantedType
   }
   const plain = wanted && PLAIN_TYPES.has(wanted.name) ? asPlain(wanted) : null;
   const settled = settlePlain(view, plain, cells);
-  return { type: settled.type, values: cells.map((cell) => (cell < 0 ? null : convertValue(view.value(cell), settled))) };
+  return { type: settled.type, values: convertCells(view.grid, cells, settled) };
 }
 
 function castAll(view: SheetView, wanted: WantedType, cells: number[]): { values: StoredValue[] } | { misfit: number } {
@@ -92,7 +93,7 @@ function settlePlain(view: SheetView, wanted: InferredColumn | null, cells: numb
   const filled = cells.some((cell) => cell >= 0);
   if (!filled) return wanted ?? { type: 'DOUBLE' };
   if (wanted?.type === 'VARCHAR') return wanted;
-  const own = inferColumn(valuesOf(view, cells), wanted ? { decimalComma: wanted.decimalComma } : {});
+  const own = inferCells(view.grid, cells, wanted ? { decimalComma: wanted.decimalComma } : {});
   if (!wanted || own.type === wanted.type) return own;
   return fits(own.type, wanted.type) ? wanted : own;
 }
@@ -100,8 +101,4 @@ function settlePlain(view: SheetView, wanted: InferredColumn | null, cells: numb
 /** A narrower kind fits a wider column: integers among doubles, days among moments. */
 function fits(own: InferredType, wanted: InferredType): boolean {
   return (own === 'BIGINT' && wanted === 'DOUBLE') || (own === 'DATE' && wanted === 'TIMESTAMP');
-}
-
-function* valuesOf(view: SheetView, cells: number[]) {
-  for (const cell of cells) if (cell >= 0) yield view.value(cell);
 }

@@ -5,6 +5,7 @@ import { CellKind, type CellStyle, type Grid, PLAIN_STYLE, type Range } from '..
 import { parsePeriod } from '../../period/period.ts';
 import type { CellValue } from '../../types/infer.ts';
 import { isNullMark, parseNumberText } from '../../types/number.ts';
+import { FIRST_DAY, readValue } from './cellValue.ts';
 import { Frames } from './frames.ts';
 import { openSumBudget, type SumBudget } from './sumBudget.ts';
 
@@ -18,14 +19,13 @@ export class SheetView {
   readonly rows: number[] = [];
   /** For each used row the index of its first cell; one entry more than rows. */
   readonly starts: number[] = [];
-  readonly classes: Uint8Array;
   /** Merges by their top left cell. */
   readonly mergeAt = new Map<number, Range>();
   /** Merges that cover at most their own cell's content. Programs sometimes merge over filled cells; those merges are ignored. */
   readonly merges: Range[] = [];
   readonly used: Range | null;
   readonly frames: Frames;
-  private readonly textClasses: Uint8Array;
+  private found: Uint8Array | null = null;
 
   /** Sheets of one file share what may be spent on sums. */
   constructor(
@@ -34,19 +34,18 @@ export class SheetView {
   ) {
     this.grid = grid;
     this.frames = new Frames(grid);
-    this.textClasses = Uint8Array.from(grid.strings, (text) => classifyText(text));
-    this.classes = new Uint8Array(grid.size);
     let left = Number.POSITIVE_INFINITY;
     let right = 0;
+    let last = 0;
     for (let i = 0; i < grid.size; i += 1) {
       const row = grid.rows[i]!;
-      if (this.rows.at(-1) !== row) {
+      if (last !== row) {
         this.rows.push(row);
         this.starts.push(i);
+        last = row;
       }
       left = Math.min(left, grid.columns[i]!);
       right = Math.max(right, grid.columns[i]!);
-      this.classes[i] = this.classify(i);
     }
     this.starts.push(grid.size);
     this.used = grid.size === 0 ? null : { top: this.rows[0]!, left, bottom: this.rows.at(-1)!, right };
@@ -66,11 +65,24 @@ export class SheetView {
     return filled === 0 || (filled === 1 && this.at(merge.top, merge.left) >= 0);
   }
 
-  private classify(i: number): CellClass {
+  /** What each cell shows. Found out when it is first asked for: who only builds a list does not need it. */
+  get classes(): Uint8Array {
+    if (this.found) return this.found;
+    // A text is classified once, and only if a cell holds it.
+    const textClasses = new Uint8Array(this.grid.strings.length);
+    this.found = new Uint8Array(this.grid.size);
+    for (let i = 0; i < this.grid.size; i += 1) this.found[i] = this.classify(i, textClasses);
+    return this.found;
+  }
+
+  private classify(i: number, textClasses: Uint8Array): CellClass {
     const grid = this.grid;
     switch (grid.kinds[i]) {
-      case CellKind.text:
-        return this.textClasses[grid.texts[i]!] as CellClass;
+      case CellKind.text: {
+        const text = grid.texts[i]!;
+        if (textClasses[text] === 0) textClasses[text] = classifyText(grid.strings[text]!);
+        return textClasses[text] as CellClass;
+      }
       case CellKind.number: {
         const n = grid.numbers[i]!;
         if (Number.isInteger(n) && n >= 1800 && n <= 2100 && !/[,%.]/.test(this.style(i).numberFormat)) return CellClass.year;
@@ -135,22 +147,7 @@ export class SheetView {
   }
 
   value(i: number): CellValue {
-    const grid = this.grid;
-    switch (grid.kinds[i]) {
-      case CellKind.number:
-        return { kind: 'number', number: grid.numbers[i]!, numberFormat: this.style(i).numberFormat };
-      case CellKind.boolean:
-        return { kind: 'boolean', boolean: grid.numbers[i] === 1 };
-      case CellKind.date: {
-        const iso = new Date(grid.numbers[i]!).toISOString();
-        const timeOnly = grid.numbers[i]! < FIRST_DAY;
-        return { kind: 'date', iso: iso.slice(0, 19), hasTime: !timeOnly && iso.slice(11, 19) !== '00:00:00', timeOnly };
-      }
-      case CellKind.error:
-        return { kind: 'error', text: grid.strings[grid.texts[i]!] ?? '' };
-      default:
-        return { kind: 'text', text: (grid.strings[grid.texts[i]!] ?? '').trim() };
-    }
+    return readValue(this.grid, i);
   }
 
   /** A number for arithmetic; null for anything that is none. */
@@ -191,9 +188,6 @@ export class SheetView {
     return this.classes[i] === CellClass.text || this.classes[i] === CellClass.period || this.classes[i] === CellClass.code;
   }
 }
-
-/** 1900-01-01: Excel stores a time of day as a moment of the day before its first day. */
-const FIRST_DAY = Date.UTC(1900, 0, 1);
 
 export function key(row: number, column: number): number {
   return row * 16_385 + column;

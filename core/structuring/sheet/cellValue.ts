@@ -1,0 +1,25 @@
+/** A cell as the rules for types see it. */
+
+import { CellKind, type Grid, PLAIN_STYLE } from '../../grid/grid.ts';
+import type { CellValue } from '../../types/infer.ts';
+
+/** 1900-01-01: Excel stores a time of day as a moment of the day before its first day. */
+export const FIRST_DAY = Date.UTC(1900, 0, 1);
+
+export function readValue(grid: Grid, i: number): CellValue {
+  switch (grid.kinds[i]) {
+    case CellKind.number:
+      return { kind: 'number', number: grid.numbers[i]!, numberFormat: (grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE).numberFormat };
+    case CellKind.boolean:
+      return { kind: 'boolean', boolean: grid.numbers[i] === 1 };
+    case CellKind.date: {
+      const iso = new Date(grid.numbers[i]!).toISOString();
+      const timeOnly = grid.numbers[i]! < FIRST_DAY;
+      return { kind: 'date', iso: iso.slice(0, 19), hasTime: !timeOnly && iso.slice(11, 19) !== '00:00:00', timeOnly };
+    }
+    case CellKind.error:
+      return { kind: 'error', text: grid.strings[grid.texts[i]!] ?? '' };
+    default:
+      return { kind: 'text', text: (grid.strings[grid.texts[i]!] ?? '').trim() };
+  }
+}

@@ -1,0 +1,75 @@
+/** A column of cells without an object for each of them. */
+
+import { CellKind, type Grid } from '../../grid/grid.ts';
+import { type CellValue, convertValue, type InferredColumn, inferColumn, type Reading, type StoredValue } from '../../types/infer.ts';
+import { FIRST_DAY, readValue } from './cellValue.ts';
+
+/** The narrowest type that every cell fits; positions below zero are blank. */
+export function inferCells(grid: Grid, cells: ArrayLike<number>, hint: Reading = {}): InferredColumn {
+  return inferColumn(standIns(grid, cells), hint);
+}
+
+/**
+ * One cell for all that say the same about the type: a text once, however often it is written; of numbers and dates one of each
+ * kind. What is inferred from these is what is inferred from all, because every rule asks whether some or all values are so.
+ */
+function* standIns(grid: Grid, cells: ArrayLike<number>): Generator<CellValue> {
+  const { kinds, numbers, texts } = grid;
+  const seenTexts = new Uint8Array(grid.strings.length);
+  const seen = new Set<number>();
+  for (let n = 0; n < cells.length; n += 1) {
+    const cell = cells[n]!;
+    if (cell < 0) continue;
+    const kind = kinds[cell]!;
+    if (kind === CellKind.text) {
+      const text = texts[cell]!;
+      if (seenTexts[text] === 1) continue;
+      seenTexts[text] = 1;
+    } else {
+      const sort = kind * 4 + sortOf(kind, numbers[cell]!);
+      if (seen.has(sort)) continue;
+      seen.add(sort);
+    }
+    yield readValue(grid, cell);
+  }
+}
+
+const dayMs = 86_400_000;
+
+function sortOf(kind: number, number: number): number {
+  if (kind === CellKind.number) return Number.isSafeInteger(number) ? 0 : 1;
+  if (kind !== CellKind.date) return 0;
+  if (number < FIRST_DAY) return 2;
+  // A moment within the first second of a day is that day.
+  return number % dayMs >= 1000 ? 1 : 0;
+}
+
+/** The values as they land in a column of this type; null for blanks. Equal texts and moments are converted once. */
+export function convertCells(grid: Grid, cells: ArrayLike<number>, column: InferredColumn): StoredValue[] {
+  const { kinds, numbers, texts } = grid;
+  const isNumeric = column.type === 'BIGINT' || column.type === 'DOUBLE';
+  const fromTexts = new Map<number, StoredValue>();
+  const fromDates = new Map<number, StoredValue>();
+  const values = new Array<StoredValue>(cells.length);
+  for (let n = 0; n < cells.length; n += 1) {
+    const cell = cells[n]!;
+    if (cell < 0) {
+      values[n] = null;
+      continue;
+    }
+    const kind = kinds[cell]!;
+    if (kind === CellKind.number && isNumeric) {
+      values[n] = numbers[cell]!;
+      continue;
+    }
+    const known = kind === CellKind.text ? fromTexts : kind === CellKind.date ? fromDates : null;
+    const key = kind === CellKind.text ? texts[cell]! : numbers[cell]!;
+    let value = known?.get(key);
+    if (value === undefined) {
+      value = convertValue(readValue(grid, cell), column);
+      known?.set(key, value);
+    }
+    values[n] = value;
+  }
+  return values;
+}
