@@ -23,7 +23,8 @@ function readTheme(): Partial<Theme> {
   return {
     accentColor: link,
     accentFg: onLink,
-    accentLight: `color-mix(in srgb, ${link} 16%, ${ground})`,
+    // The canvas takes plain colours only.
+    accentLight: `${link}26`,
     textDark: ink,
     textMedium: dim,
     textLight: dim,

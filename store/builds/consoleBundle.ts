@@ -27,7 +27,6 @@ export function prepareConsoleBundle(): Promise<string> {
           banner: {},
           jsx: 'automatic',
           legalComments: 'none',
-          define: { 'process.env.NODE_ENV': '"production"' },
         },
       }),
   });

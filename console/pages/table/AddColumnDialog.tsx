@@ -4,11 +4,10 @@ import { useWords } from '../../i18n/language.tsx';
 import { Dialog } from '../../parts/Dialog.tsx';
 import { ProblemNote } from '../../parts/ProblemNote.tsx';
 import { commonWords } from '../../parts/words.ts';
+import { columnTypes } from './columnTypes.ts';
 import type { RowStore } from './rowStore.ts';
 import type { Editing } from './useEditing.ts';
 import { tableWords } from './words.ts';
-
-export const columnTypes = ['VARCHAR', 'BIGINT', 'DOUBLE', 'DECIMAL(18,2)', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'TIME', 'JSON'];
 
 interface AddColumnProps {
   workbookId: string;

@@ -4,7 +4,7 @@ import { api, ask } from '../../api/client.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { useNotices } from '../../parts/notices.tsx';
 import { usePlace } from '../../shell/router.tsx';
-import { columnTypes } from './AddColumnDialog.tsx';
+import { columnTypes } from './columnTypes.ts';
 import type { RowStore } from './rowStore.ts';
 import type { Editing } from './useEditing.ts';
 import { tableWords } from './words.ts';

@@ -5,12 +5,16 @@ import { NoSuchPage } from '../../shell/NoSuchPage.tsx';
 import { addressOf, Link } from '../../shell/router.tsx';
 import { DropZone } from '../workbooks/DropZone.tsx';
 import { UploadList } from '../workbooks/UploadList.tsx';
+import { ActivityPage } from './ActivityPage.tsx';
 import { useWorkbook } from './asks.ts';
 import { OverviewPage } from './OverviewPage.tsx';
 import { SideBar } from './SideBar.tsx';
 import { workbookWords } from './words.ts';
 
 const AskPage = lazy(() => import('../ask/AskPage.tsx'));
+const RoundTripPage = lazy(() => import('../roundTrip/RoundTripPage.tsx'));
+const GovernancePage = lazy(() => import('../governance/GovernancePage.tsx'));
+const SourcePage = lazy(() => import('../source/SourcePage.tsx'));
 const TablePage = lazy(() => import('../table/TablePage.tsx'));
 
 /** One workbook: its tables and files at the side, and what can be done with them. */
@@ -21,11 +25,14 @@ export default function WorkbookPages({ workbookId, rest }: { workbookId: string
   const tabs = [
     ['', t.overview],
     ['ask', t.ask],
+    ['round-trip', t.roundTrip],
+    ['governance', t.governance],
+    ['activity', t.activity],
   ] as const;
   return (
     <Answer of={workbook}>
       {({ title }) => (
-        <DropZone workbookId={section === 'round-trip' ? null : workbookId}>
+        <DropZone workbookId={workbookId}>
           <div className="workbook">
             <SideBar workbookId={workbookId} section={section} name={name} />
             <div className="content">
@@ -52,6 +59,10 @@ export default function WorkbookPages({ workbookId, rest }: { workbookId: string
 function Section({ workbookId, section, name }: { workbookId: string; section: string | undefined; name: string | undefined }) {
   if (section === undefined) return <OverviewPage workbookId={workbookId} />;
   if (section === 'ask') return <AskPage workbookId={workbookId} />;
+  if (section === 'round-trip') return <RoundTripPage workbookId={workbookId} />;
+  if (section === 'governance') return <GovernancePage workbookId={workbookId} />;
+  if (section === 'activity') return <ActivityPage workbookId={workbookId} />;
   if (section === 'tables' && name !== undefined) return <TablePage key={name} workbookId={workbookId} name={name} />;
+  if (section === 'sources' && name !== undefined) return <SourcePage key={name} workbookId={workbookId} name={name} />;
   return <NoSuchPage />;
 }

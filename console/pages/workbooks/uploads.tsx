@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useCallback, useContext, useMemo, useRef, useState } from 'react';
 import { api, ask, type Schemas } from '../../api/client.ts';
+import { makeForm } from '../../api/form.ts';
 import { awaitJob, cancelJob, measureProgress } from '../../api/jobs.ts';
 
 export interface Upload {
@@ -118,14 +119,10 @@ interface Sent {
 }
 
 async function sendFile(workbookId: string, file: File, signal: AbortSignal): Promise<Sent> {
-  const body = new FormData();
-  body.set('async', 'true');
-  body.set('file', file);
   const answer = await ask(
     api.POST('/api/v1/workbooks/{workbook_id}/sources', {
       params: { path: { workbook_id: workbookId } },
-      body: body as never,
-      bodySerializer: (form) => form as unknown as FormData,
+      ...makeForm({ async: 'true', file }),
       signal,
     }),
   );

@@ -1,0 +1,89 @@
+import { useQuery } from '@tanstack/react-query';
+import type { FormEvent } from 'react';
+import { api, ask } from '../../api/client.ts';
+import { useWords } from '../../i18n/language.tsx';
+import { Answer } from '../../parts/Answer.tsx';
+import { usePlace } from '../../shell/router.tsx';
+import { inWorkbook, useTables } from '../workbook/asks.ts';
+import { governanceWords } from './words.ts';
+
+/** What somebody with certain roles would see of a table. */
+export function SeeAs({ workbookId }: { workbookId: string }) {
+  const t = useWords(governanceWords);
+  const { query, setQuery } = usePlace();
+  const { data } = useTables(workbookId);
+  const [name, roles] = [query.get('as-table'), query.get('as-roles')];
+  const see = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    setQuery({ 'as-table': String(fields.get('table')), 'as-roles': String(fields.get('roles')).trim() || null });
+  };
+  return (
+    <section>
+      <h2>{t.seeAs}</h2>
+      <form className="row" onSubmit={see}>
+        <select name="table" aria-label={t.table} defaultValue={name ?? undefined} key={data ? 'tables' : 'none'}>
+          {data?.tables.map((table) => (
+            <option key={table.id}>{table.name}</option>
+          ))}
+        </select>
+        <input name="roles" aria-label={t.rolesHint} placeholder={t.rolesHint} defaultValue={roles ?? ''} />
+        <button type="submit">{t.see}</button>
+      </form>
+      {name && (
+        <Access
+          workbookId={workbookId}
+          name={name}
+          roles={(roles ?? '')
+            .split(/[,、]/)
+            .map((each) => each.trim())
+            .filter(Boolean)}
+        />
+      )}
+    </section>
+  );
+}
+
+function Access({ workbookId, name, roles }: { workbookId: string; name: string; roles: string[] }) {
+  const t = useWords(governanceWords);
+  const access = useQuery({
+    queryKey: inWorkbook(workbookId, 'access', name, roles),
+    queryFn: () =>
+      ask(
+        api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}/access', {
+          params: { path: { workbook_id: workbookId, name }, query: roles.length > 0 ? { role: roles } : {} },
+        }),
+      ),
+  });
+  return (
+    <Answer of={access}>
+      {({ columns }) => (
+        <table className="list">
+          <thead>
+            <tr>
+              {[t.column, t.effect, t.tag, t.because].map((label) => (
+                <th key={label} scope="col">
+                  {label}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {columns.map(({ column, effect, tags, rule }) => (
+              <tr key={column}>
+                <td>{column}</td>
+                <td>
+                  <span className={`mark ${effect === 'visible' ? 'succeeded' : effect === 'deny' ? 'failed' : 'warning'}`}>
+                    {t.seen[effect]}
+                  </span>
+                </td>
+                <td>{tags.join(', ')}</td>
+                <td className="dim">{rule && `${rule.tag} × ${rule.role}: ${rule.effect}`}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </Answer>
+  );
+}

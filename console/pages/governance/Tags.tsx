@@ -1,0 +1,123 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { api, ask, tell } from '../../api/client.ts';
+import { useWords } from '../../i18n/language.tsx';
+import { Answer } from '../../parts/Answer.tsx';
+import { useNotices } from '../../parts/notices.tsx';
+import { inWorkbook, useTables } from '../workbook/asks.ts';
+import { governanceWords } from './words.ts';
+
+/** What the columns hold, as tags. */
+export function Tags({ workbookId }: { workbookId: string }) {
+  const t = useWords(governanceWords);
+  const queries = useQueryClient();
+  const { fail } = useNotices();
+  const tags = useQuery({
+    queryKey: inWorkbook(workbookId, 'classifications'),
+    queryFn: () =>
+      ask(
+        api.GET('/api/v1/workbooks/{workbook_id}/classifications', {
+          params: { path: { workbook_id: workbookId }, query: { limit: 1000 } },
+        }),
+      ),
+  });
+  const remove = async (name: string, column: string, tag: string) => {
+    try {
+      await tell(
+        api.DELETE('/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}/tags/{tag}', {
+          params: { path: { workbook_id: workbookId, name, column, tag } },
+        }),
+      );
+    } catch (error) {
+      fail(error);
+    }
+    void queries.invalidateQueries({ queryKey: inWorkbook(workbookId) });
+  };
+  return (
+    <section>
+      <h2>{t.tags}</h2>
+      <p className="dim">{t.tagsHint}</p>
+      <TagForm workbookId={workbookId} />
+      <Answer of={tags}>
+        {({ classifications }) =>
+          classifications.length === 0 ? (
+            <p className="dim">{t.noTags}</p>
+          ) : (
+            <table className="list">
+              <thead>
+                <tr>
+                  {[t.tag, t.table, t.column, t.inherited, t.remove].map((label) => (
+                    <th key={label} scope="col">
+                      {label}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {classifications.map(({ table, column, tag, origin, inherited_from: from }) => (
+                  <tr key={`${table} ${column} ${tag}`}>
+                    <td>
+                      <span className="mark">{tag}</span>
+                    </td>
+                    <td>{table}</td>
+                    <td>{column}</td>
+                    <td className="dim">{origin === 'inherited' && `${from?.table ?? ''}.${from?.column ?? ''}`}</td>
+                    <td>
+                      <button type="button" className="plain" onClick={() => void remove(table, column, tag)}>
+                        {t.remove}
+                      </button>
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          )
+        }
+      </Answer>
+    </section>
+  );
+}
+
+function TagForm({ workbookId }: { workbookId: string }) {
+  const t = useWords(governanceWords);
+  const queries = useQueryClient();
+  const { say, fail } = useNotices();
+  const { data } = useTables(workbookId);
+  const [name, setName] = useState('');
+  const tables = data?.tables ?? [];
+  const columns = tables.find((table) => table.name === (name || tables[0]?.name))?.schema ?? [];
+  const add = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const fields = new FormData(form);
+    const path = { workbook_id: workbookId, name: String(fields.get('table')), column: String(fields.get('column')) };
+    try {
+      const { reached } = await ask(
+        api.POST('/api/v1/workbooks/{workbook_id}/artifacts/{name}/columns/{column}/tags', {
+          params: { path },
+          body: { tag: String(fields.get('tag')).trim() },
+        }),
+      );
+      say(t.reached(reached.length + 1));
+    } catch (error) {
+      fail(error);
+    }
+    void queries.invalidateQueries({ queryKey: inWorkbook(workbookId) });
+  };
+  return (
+    <form className="row" onSubmit={(event) => void add(event)}>
+      <select name="table" aria-label={t.table} value={name || tables[0]?.name} onChange={(event) => setName(event.target.value)}>
+        {tables.map((table) => (
+          <option key={table.id}>{table.name}</option>
+        ))}
+      </select>
+      <select name="column" aria-label={t.column}>
+        {columns.map((column) => (
+          <option key={column.name}>{column.name}</option>
+        ))}
+      </select>
+      <input name="tag" aria-label={t.tag} placeholder={t.tag} required maxLength={60} />
+      <button type="submit">{t.addTag}</button>
+    </form>
+  );
+}

@@ -1,0 +1,197 @@
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
+import { download, type Schemas } from '../../api/client.ts';
+import { isProblem } from '../../api/problem.ts';
+import { useWords } from '../../i18n/language.tsx';
+import { Answer } from '../../parts/Answer.tsx';
+import { useNotices } from '../../parts/notices.tsx';
+import { ProblemNote } from '../../parts/ProblemNote.tsx';
+import { addressOf, Link, usePlace } from '../../shell/router.tsx';
+import { formatRange, parseRange, type Range } from './a1.ts';
+import { type Preview, readLineage, useMadeTables, usePreview, useSource, useSpec } from './asks.ts';
+import { findRowsOfCell } from './findRows.ts';
+import { RegionPanel } from './RegionPanel.tsx';
+import type { Region } from './spec.ts';
+import { useCorrections } from './useCorrections.ts';
+import { usePaneRows } from './usePaneRows.ts';
+import { sourceWords } from './words.ts';
+import './source.css';
+
+const SheetGrid = lazy(() => import('./SheetGrid.tsx'));
+const TablePane = lazy(() => import('./TablePane.tsx'));
+
+/** A file as people know it, beside the tables that came of it. */
+export default function SourcePage({ workbookId, name }: { workbookId: string; name: string }) {
+  const t = useWords(sourceWords);
+  const { query } = usePlace();
+  const source = useSource(workbookId, name);
+  const preview = usePreview(workbookId, name, query.get('sheet'));
+  if (isProblem(preview.error, 'governed-workbook'))
+    return (
+      <div className="page">
+        <p className="note">{t.governed}</p>
+        <ProblemNote error={preview.error} />
+      </div>
+    );
+  return (
+    <Answer of={source}>
+      {(found) => <Answer of={preview}>{(sheet) => <SourceView workbookId={workbookId} source={found} sheet={sheet} />}</Answer>}
+    </Answer>
+  );
+}
+
+function SourceView({ workbookId, source, sheet }: { workbookId: string; source: Schemas['Source']; sheet: Preview }) {
+  const t = useWords(sourceWords);
+  const { query, setQuery } = usePlace();
+  const { fail } = useNotices();
+  const spec = useSpec(workbookId, source.name);
+  const tables = useMadeTables(workbookId, source.artifacts);
+  const corrections = useCorrections(workbookId, source.name, spec.data ?? null);
+  const [selected, setSelected] = useState<Range | null>(null);
+  const [litRows, setLitRows] = useState(new Set<number>());
+  const [litCells, setLitCells] = useState<Range[]>([]);
+
+  const regions = useMemo(
+    () => (corrections.regions ?? regionsOfTables(tables)).filter((region) => region.sheet === sheet.name || region.sheet === ''),
+    [corrections.regions, tables, sheet.name],
+  );
+  const chosen = query.get('region');
+  const region = regions.find(({ id }) => id === chosen) ?? null;
+  const tableName = query.get('table') ?? tables.find(({ name }) => name === region?.name)?.name ?? tables[0]?.name ?? '';
+  const table = tables.find((each) => each.name === tableName);
+  const rows = usePaneRows(workbookId, tableName);
+
+  // A link may name the cells.
+  const named = query.get('cells');
+  const lit = useMemo(() => {
+    const range = named ? parseRange(named) : null;
+    return litCells.length > 0 ? litCells : range ? [range] : [];
+  }, [litCells, named]);
+
+  const showRow = async (rowId: number) => {
+    try {
+      const { cells } = await readLineage(workbookId, tableName, rowId);
+      const own = cells.filter((cell) => cell.source === source.name);
+      const [first] = own;
+      setLitRows(new Set([rowId]));
+      setLitCells(own.filter((cell) => cell.sheet === first?.sheet).flatMap(({ range }) => parseRange(range) ?? []));
+      if (first?.sheet && first.sheet !== sheet.name) setQuery({ sheet: first.sheet });
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const showCell = async (range: Range) => {
+    setSelected(range);
+    setQuery({ cells: formatRange(range) });
+    setLitCells([]);
+    if (range.left !== range.right || range.top !== range.bottom || !rows.data) return;
+    const ids = rows.data.rows.map((row) => Number(row.__svc_row_id));
+    const read = (rowId: number) => readLineage(workbookId, tableName, rowId);
+    try {
+      setLitRows(new Set(await findRowsOfCell(ids, read, sheet.name, range.left, range.top)));
+    } catch (error) {
+      fail(error);
+    }
+  };
+  const choose = useCallback(
+    (id: string) => {
+      const made = tables.find(({ name }) => name === regions.find((each) => each.id === id)?.name);
+      setQuery({ region: id, ...(made ? { table: made.name } : {}) });
+    },
+    [regions, tables, setQuery],
+  );
+  const resize = useCallback(
+    (range: Range) => {
+      if (region && corrections.regions) corrections.setRange(region.id, range, sheet);
+    },
+    [region, corrections, sheet],
+  );
+  return (
+    <div className="source">
+      <div className="source-sheet">
+        <div className="row toolbar">
+          <h2>{source.name}</h2>
+          <label className="row tight">
+            <span className="dim">{t.sheet}</span>
+            <select value={sheet.name} onChange={(event) => setQuery({ sheet: event.target.value, cells: null, region: null })}>
+              {sheet.sheets.map((each) => (
+                <option key={each}>{each}</option>
+              ))}
+            </select>
+          </label>
+          <button
+            type="button"
+            onClick={() =>
+              void download(`/api/v1${addressOf('workbooks', workbookId, 'sources', source.name)}/download`, source.filename).catch(fail)
+            }
+          >
+            {t.download}
+          </button>
+          {sheet.isTruncated && <span className="dim">{t.truncated}</span>}
+        </div>
+        <Suspense fallback={null}>
+          <SheetGrid
+            label={t.cells(sheet.name)}
+            sheet={sheet}
+            regions={regions}
+            chosen={chosen}
+            lit={lit}
+            onSelect={(range) => void showCell(range)}
+            onChoose={choose}
+            onResize={resize}
+          />
+        </Suspense>
+        {table && (
+          <section className="pane">
+            <div className="row">
+              <h3>{t.tables}</h3>
+              <select aria-label={t.tables} value={tableName} onChange={(event) => setQuery({ table: event.target.value })}>
+                {tables.map(({ name }) => (
+                  <option key={name}>{name}</option>
+                ))}
+              </select>
+              <Link to={addressOf('workbooks', workbookId, 'tables', tableName)}>{t.openTable}</Link>
+            </div>
+            <p className="dim">{t.lineage}</p>
+            <Suspense fallback={null}>
+              <TablePane key={tableName} page={rows} table={table} lit={litRows} onRow={(rowId) => void showRow(rowId)} />
+            </Suspense>
+          </section>
+        )}
+      </div>
+      <div className="source-side">
+        <RegionPanel
+          workbookId={workbookId}
+          source={source}
+          sheet={sheet}
+          regions={regions}
+          region={region}
+          corrections={corrections}
+          selected={selected}
+          onChoose={choose}
+        />
+      </div>
+    </div>
+  );
+}
+
+/** Without a spec, the tables say which cells they came from. */
+function regionsOfTables(tables: Schemas['Table'][]): Region[] {
+  return tables.flatMap(({ name, source }) =>
+    source?.range
+      ? [
+          {
+            id: `table ${name}`,
+            sheet: source.sheet ?? '',
+            range: source.range,
+            kind: 'data' as const,
+            name,
+            header_rows: [],
+            data_range: null,
+            orientation: 'rows' as const,
+            columns: [],
+            selected: true,
+          },
+        ]
+      : [],
+  );
+}

@@ -1,0 +1,83 @@
+import type { Schemas } from '../../api/client.ts';
+import { formatValue } from '../../grid/format.ts';
+import { contains, formatRange, fromLetters, parseRange, type Range, toLetters } from './a1.ts';
+
+/** Corrections of what was understood, as changes of the parse spec. */
+
+export type Region = Schemas['ParseRegion'];
+
+/** The cells of a sheet that are here; rows and columns count from 1. */
+export interface Sheet {
+  range: Range;
+  values: unknown[][];
+}
+
+export function cellOf({ range, values }: Sheet, column: number, row: number): unknown {
+  return values[row - range.top]?.[column - range.left];
+}
+
+/** The region over other cells: its columns, values and totals follow. */
+export function withRange(region: Region, range: Range, sheet: Sheet): Region {
+  const headers = region.header_rows.filter((row) => row >= range.top && row <= range.bottom);
+  return withHeaders({ ...region, range: formatRange(range) }, headers, sheet);
+}
+
+/** The region with other header rows: names of columns are read from them anew. */
+export function withHeaders(region: Region, headers: number[], sheet: Sheet): Region {
+  const range = parseRange(region.range);
+  if (!range) return region;
+  const rows = [...new Set(headers)].sort((a, b) => a - b);
+  const first = Math.min((rows.at(-1) ?? range.top - 1) + 1, range.bottom);
+  const isInside = (from: string) => fromLetters(from) >= range.left && fromLetters(from) <= range.right;
+  const sameHeaders = JSON.stringify(rows) === JSON.stringify(region.header_rows);
+  const periods = (region.periods ?? []).filter(({ from }) => isInside(from));
+  const columns: Region['columns'] = [];
+  for (let column = range.left; column <= range.right; column++) {
+    const from = toLetters(column);
+    const known = region.columns.find((each) => each.from === from);
+    if (known && sameHeaders) columns.push(known);
+    else columns.push({ ...(known ?? { type: 'VARCHAR' }), from, name: readName(sheet, column, rows) ?? known?.name ?? from });
+  }
+  return {
+    ...region,
+    header_rows: rows,
+    data_range: region.data_range === null ? null : formatRange({ ...range, top: first }),
+    columns: makeUnique(columns),
+    periods,
+    totals: (region.totals ?? []).filter((total) => {
+      const at = parseRange(total.range);
+      return at !== null && contains(range, at.left, at.top) && contains(range, at.right, at.bottom);
+    }),
+  };
+}
+
+/** Header rows one below the other give `parent_child`. */
+function readName(sheet: Sheet, column: number, headers: number[]): string | null {
+  const parts = headers.map((row) => formatValue(cellOf(sheet, column, row)).trim()).filter(Boolean);
+  return parts.length > 0 ? [...new Set(parts)].join('_').slice(0, 200) : null;
+}
+
+function makeUnique(columns: Region['columns']): Region['columns'] {
+  const seen = new Map<string, number>();
+  return columns.map((column) => {
+    const count = (seen.get(column.name) ?? 0) + 1;
+    seen.set(column.name, count);
+    return count === 1 ? column : { ...column, name: `${column.name}_${count}` };
+  });
+}
+
+/** The first rows of the table that the region would make, from the cells that are here. */
+export function previewRows(region: Region, sheet: Sheet, count: number): { names: string[]; rows: string[][] } {
+  const data = region.data_range ? parseRange(region.data_range) : null;
+  const periods = region.periods ?? [];
+  // A column that stands for a period is in the rows.
+  const columns = region.columns.filter(({ from }) => !periods.some((period) => period.from === from));
+  const names = columns.map(({ name }) => name);
+  const rows: string[][] = [];
+  for (let row = data?.top ?? 1; data && row <= data.bottom && rows.length < count; row++) {
+    const fixed = columns.map(({ from }) => formatValue(cellOf(sheet, fromLetters(from), row)));
+    if (periods.length === 0) rows.push(fixed);
+    else for (const { from, label } of periods) rows.push([...fixed, label, formatValue(cellOf(sheet, fromLetters(from), row))]);
+  }
+  return { names: periods.length === 0 ? names : [...names, '期間', '値'], rows: rows.slice(0, count) };
+}

@@ -1,0 +1,1 @@
+export const columnTypes = ['VARCHAR', 'BIGINT', 'DOUBLE', 'DECIMAL(18,2)', 'BOOLEAN', 'DATE', 'TIMESTAMP', 'TIME', 'JSON'];

@@ -1,0 +1,66 @@
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { api, ask } from '../../api/client.ts';
+import { useSpeech, useWords } from '../../i18n/language.tsx';
+import { ProblemNote } from '../../parts/ProblemNote.tsx';
+import { commonWords } from '../../parts/words.ts';
+import { inWorkbook } from './asks.ts';
+import { workbookWords } from './words.ts';
+
+/** The audit log: who did what, and whether its chain is whole. */
+export function ActivityPage({ workbookId }: { workbookId: string }) {
+  const t = useWords(workbookWords);
+  const common = useWords(commonWords);
+  const { formatTime } = useSpeech();
+  const log = useInfiniteQuery({
+    queryKey: inWorkbook(workbookId, 'audit'),
+    queryFn: ({ pageParam }) =>
+      ask(
+        api.GET('/api/v1/workbooks/{workbook_id}/audit-log', {
+          params: { path: { workbook_id: workbookId }, query: { limit: 100, cursor: pageParam } },
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor: next }) => next ?? undefined,
+  });
+  const [first] = log.data?.pages ?? [];
+  return (
+    <div className="page">
+      <div className="row">
+        <h2>{t.audit}</h2>
+        {first && (
+          <span className={`mark ${first.chain_valid ? 'succeeded' : 'failed'}`}>{first.chain_valid ? t.chainValid : t.chainBroken}</span>
+        )}
+      </div>
+      {log.error && <ProblemNote error={log.error} onRetry={() => void log.refetch()} />}
+      <table className="list">
+        <thead>
+          <tr>
+            {[t.when, t.who, t.what].map((label) => (
+              <th key={label} scope="col">
+                {label}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {log.data?.pages
+            .flatMap(({ entries }) => entries)
+            .map(({ seq, at, actor, action, target }) => (
+              <tr key={seq}>
+                <td>{formatTime(at)}</td>
+                <td>{actor}</td>
+                <td>
+                  <code>{action}</code> {target}
+                </td>
+              </tr>
+            ))}
+        </tbody>
+      </table>
+      {log.hasNextPage && (
+        <button type="button" onClick={() => void log.fetchNextPage()}>
+          {common.more}
+        </button>
+      )}
+    </div>
+  );
+}
