@@ -35,7 +35,7 @@ export interface WrittenTable {
   isSame?: true;
   /** Segments; the log layer is added on top. */
   layers: Layer[];
-  /** Blob key of the cells each row came from, as (row number, column_id, sheet_row, sheet_column). Null for raw tables. */
+  /** Blob key of the cells each row came from, in blocks (`ProvenanceBlock`). Null for raw tables. */
   provenanceKey: string | null;
   /** Which columns were filled from which columns of the sheet, which are those of its raw table. Null: not known. */
   flows?: Flows | null;

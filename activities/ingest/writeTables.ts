@@ -7,10 +7,11 @@ import { compactionLimits } from '../../core/table/compactionLimits.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
 import type { StoredValue } from '../../core/types/index.ts';
 import { fieldIds, innerName } from '../../store/duckdb/buildRelation.ts';
-import { csvField, type DraftStorage, type FileColumn, type LineForm, type WrittenFile, writeLines } from '../../store/duckdb/writeFile.ts';
-import { keptColumns, provenanceColumns, provenanceRuns } from '../../store/tables/sourceCells.ts';
+import { csvField, type DraftStorage, type FileColumn, type WrittenFile, writeLines, writeValues } from '../../store/duckdb/writeFile.ts';
+import { keptColumns, provenanceColumns } from '../../store/tables/sourceCells.ts';
 import type { WrittenTable } from './landTables.ts';
 import { type FormulaCell, listFormulas } from './listFormulas.ts';
+import { listBlocks, type ProvenanceBlock } from './provenanceBlocks.ts';
 import { RowOrder } from './rowOrder.ts';
 
 export interface TablesWatch {
@@ -73,13 +74,8 @@ export async function writeTables(
       if (!grid) throw new Error(`no grid for the sheet of table ${table.name}`);
       const at = places[index];
       if (!at) throw new Error(`no place for table ${table.name}`);
-      const write: WriteFile = async (columns, lines, form) => {
-        reportStep();
-        const file = await writeLines(storage, at.prefix, columns, paced(lines, reportStep), form);
-        keys.push(file.key);
-        return file;
-      };
-      const work = new TableWork(table, grid, at, write, limits);
+      const files = { storage, prefix: at.prefix, step: reportStep, keys };
+      const work = new TableWork(table, grid, at, files, limits);
       const layers = await work.writeSegments((rows) => {
         done += rows;
       });
@@ -96,8 +92,8 @@ export async function writeTables(
 /** The cells behind rows appended to another table, under that table's column ids; null without rows. */
 export async function writeProvenance(storage: DraftStorage, grid: Grid, table: OutputTable, place: TableTarget): Promise<string | null> {
   if (table.rows.length === 0) return null;
-  const write: WriteFile = (columns, lines, form) => writeLines(storage, place.prefix, columns, lines, form);
-  return new TableWork(table, grid, place, write, tableLimits).writeProvenance();
+  const files = { storage, prefix: place.prefix, step() {}, keys: [] };
+  return new TableWork(table, grid, place, files, tableLimits).writeProvenance();
 }
 
 function checkWidth({ name, columns }: OutputTable, limits: TableLimits): void {
@@ -118,22 +114,27 @@ function* paced(lines: Iterable<string>, reportStep: () => void): Generator<stri
   }
 }
 
-type WriteFile = (columns: FileColumn[], lines: Iterable<string>, form?: LineForm) => Promise<WrittenFile>;
+interface Files {
+  storage: DraftStorage;
+  prefix: string;
+  /** Reports progress. */
+  step(): void;
+  /** Of the files that were written. */
+  keys: string[];
+}
 
 /** More than this to say is not said. */
 const mostFlows = 50_000;
-const widest = 2 ** 15;
 
 class TableWork {
-  /** Different runs of neighbouring cells, as (column id, sheet column, length) in one number: few, as rows are alike. */
-  private readonly runs = new Set<number>();
+  private blocks: ProvenanceBlock[] | null = null;
   private readonly order: RowOrder;
 
   constructor(
     private readonly table: OutputTable,
     private readonly grid: Grid,
     private readonly place: TableTarget,
-    private readonly write: WriteFile,
+    private readonly files: Files,
     private readonly limits: TableLimits,
   ) {
     this.order = new RowOrder(table.rows.length, place.rowBase, place.rowIds);
@@ -151,7 +152,7 @@ class TableWork {
     ];
     const layers: Layer[] = [];
     for (const [from, to] of cutSegments(this.table.rows, this.order, this.limits)) {
-      const file = await this.write(columns, this.rowLines(from, to));
+      const file = await this.writeRows(columns, from, to);
       layers.push({ kind: 'segment', ...file, rows: to - from, minRow: this.order.idAt(from), maxRow: this.order.idAt(to - 1) });
       wrote(to - from);
     }
@@ -184,49 +185,53 @@ class TableWork {
   }
 
   async writeProvenance(): Promise<string> {
-    return (await this.write(provenanceColumns, this.provenanceLines(), provenanceRuns)).key;
+    const blocks = this.listBlocks();
+    const fields = [
+      ({ rowNumber }: ProvenanceBlock) => rowNumber,
+      ({ rows }: ProvenanceBlock) => rows,
+      ({ columnId }: ProvenanceBlock) => columnId,
+      ({ sheetRow }: ProvenanceBlock) => sheetRow,
+      ({ sheetColumn }: ProvenanceBlock) => sheetColumn,
+      ({ length }: ProvenanceBlock) => length,
+    ];
+    const valueAt = (row: number, column: number) => fields[column]?.(blocks[row] as ProvenanceBlock) ?? null;
+    return (await this.writeValues(provenanceColumns, blocks.length, valueAt)).key;
   }
 
-  private *rowLines(from: number, to: number): Generator<string> {
-    for (let n = from; n < to; n += 1) {
-      const position = this.order.positionAt(n);
-      let line = String(this.order.idOf(position));
-      for (const value of this.table.rows[position] ?? [])
-        line += `,${typeof value === 'string' || value === null ? csvField(value) : value}`;
-      yield line;
-    }
+  private async writeValues(
+    columns: FileColumn[],
+    rows: number,
+    valueAt: (row: number, column: number) => StoredValue,
+  ): Promise<WrittenFile> {
+    const { storage, prefix, step, keys } = this.files;
+    step();
+    const file = await writeValues(storage, prefix, columns, { rows, valueAt, step });
+    keys.push(file.key);
+    return file;
   }
 
-  private *provenanceLines(): Generator<string> {
-    const { offsets, cells, columns } = this.table.provenance;
-    const { rows: sheetRows, columns: sheetColumns } = this.grid;
-    for (let n = 0; n < this.order.count; n += 1) {
-      const position = this.order.positionAt(n);
-      const end = offsets[position + 1] ?? 0;
-      for (let k = offsets[position] ?? 0; k < end; ) {
-        const [cell = 0, column = -1] = [cells[k], columns[k]];
-        const [sheetRow = 0, sheetColumn = 0] = [sheetRows[cell], sheetColumns[cell]];
-        let length = 1;
-        const isNext = (at: number, step: number) =>
-          this.idOf(columns[at] ?? -1) === this.idOf(column) + step &&
-          sheetRows[cells[at] ?? 0] === sheetRow &&
-          sheetColumns[cells[at] ?? 0] === sheetColumn + step;
-        while (k + length < end && isNext(k + length, length)) length += 1;
-        this.runs.add((this.idOf(column) * widest + sheetColumn) * widest + length);
-        yield `${this.order.numberOf(position)},${this.idOf(column)},${sheetRow},${sheetColumn},${length}`;
-        k += length;
-      }
-    }
+  /** With the row id before the columns. */
+  private writeRows(columns: FileColumn[], from: number, to: number): Promise<WrittenFile> {
+    const { rows } = this.table;
+    return this.writeValues(columns, to - from, (n, column) => {
+      const position = this.order.positionAt(from + n);
+      return column === 0 ? this.order.idOf(position) : (rows[position]?.[column - 1] ?? null);
+    });
   }
 
-  /** Known once the provenance is written. */
+  private listBlocks(): ProvenanceBlock[] {
+    this.blocks ??= listBlocks(this.grid, this.table.provenance, this.order, (position) => this.idOf(position));
+    return this.blocks;
+  }
+
   private describeFlows(): Flows | null {
     const reached = new Map<number, Set<number>>();
     let count = 0;
-    for (const run of this.runs) {
-      const length = run % widest;
-      const sheetColumn = Math.floor(run / widest) % widest;
-      const id = Math.floor(run / widest / widest);
+    const seen = new Set<string>();
+    for (const { columnId: id, sheetColumn, length } of this.listBlocks()) {
+      const run = `${id} ${sheetColumn} ${length}`;
+      if (seen.has(run)) continue;
+      seen.add(run);
       count += length;
       if (count > mostFlows) return null;
       // Cells that filled no column count as column 0.
@@ -241,7 +246,10 @@ class TableWork {
     const first = cells.next();
     if (first.done) return null;
     const counts = { formulas: 0, values: 0 };
-    const { key } = await this.write(keptColumns, this.keptLines(first.value, cells, counts));
+    const { storage, prefix, step, keys } = this.files;
+    step();
+    const { key } = await writeLines(storage, prefix, keptColumns, paced(this.keptLines(first.value, cells, counts), step));
+    keys.push(key);
     return { key, ...counts };
   }
 

@@ -159,6 +159,8 @@ export class FixedColumn extends OptionalColumn {
     private readonly put: PutValue,
     /** Encodes a bound; null: no bounds are kept. */
     private readonly putNumber: ((value: number, bytes: Buffer) => void) | null,
+    /** Writes a value that comes as a number; null: values come as text only. */
+    private readonly putDirect: ((value: number, bytes: Buffer, at: number) => number) | null = null,
   ) {
     super();
   }
@@ -166,7 +168,18 @@ export class FixedColumn extends OptionalColumn {
   putString(row: number, text: string): void {
     this.markRow(row);
     this.reserve(this.width);
-    const value = this.put(text, this.bytes, this.used);
+    this.takeBound(this.put(text, this.bytes, this.used));
+  }
+
+  /** The same for numbers of columns that hold numbers. */
+  putValue(row: number, value: number): void {
+    if (!this.putDirect) throw new Error('a number in a column of texts');
+    this.markRow(row);
+    this.reserve(this.width);
+    this.takeBound(this.putDirect(value, this.bytes, this.used));
+  }
+
+  private takeBound(value: number): void {
     this.used += this.width;
     if (value < this.min) this.min = value;
     if (value > this.max) this.max = value;

@@ -20,7 +20,14 @@ const physical = { boolean: 0, int32: 1, int64: 2, double: 5, bytes: 6, fixed: 7
 const plain: Omit<StoredType, 'physical' | 'open'> = { length: null, optional: true, converted: null, decimal: null, logical: null };
 
 const int32: PutValue = (text, bytes, at) => putInt32(Number(text), bytes, at);
-const int64: PutValue = (text, bytes, at) => (text.length <= 15 ? putInt64(Number(text), bytes, at) : putBigint(BigInt(text), bytes, at));
+const int64: PutValue = (text, bytes, at) =>
+  text.length <= 15 ? putInt64(readInteger(text), bytes, at) : putBigint(BigInt(text), bytes, at);
+
+function readInteger(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value)) throw new RangeError('an integer in other words');
+  return value;
+}
 
 /** A column whose values come as canonical text. */
 export function storeType(type: ColumnType): StoredType {
@@ -32,9 +39,9 @@ export function storeType(type: ColumnType): StoredType {
     case 'BOOLEAN':
       return { ...plain, physical: physical.boolean, open: () => new BooleanColumn() };
     case 'DOUBLE':
-      return { ...plain, physical: physical.double, open: () => new FixedColumn(8, putDouble, null) };
+      return { ...plain, physical: physical.double, open: () => new FixedColumn(8, putDouble, null, putNumber) };
     case 'BIGINT':
-      return { ...plain, physical: physical.int64, converted: 18, open: () => new FixedColumn(8, int64, putInt64) };
+      return { ...plain, physical: physical.int64, converted: 18, open: () => new FixedColumn(8, int64, putInt64, putInt64) };
     case 'DATE':
       return { ...plain, physical: physical.int32, converted: 6, logical: 6, open: () => new FixedColumn(4, putDate, putInt32) };
     case 'TIME':
@@ -89,6 +96,11 @@ export function readDouble(text: string): number {
   const value = doublesInWords[text] ?? Number(text);
   if (Number.isNaN(value) && text !== 'nan') throw new RangeError('a double in other words');
   return value;
+}
+
+function putNumber(value: number, bytes: Buffer, at: number): number {
+  bytes.writeDoubleLE(value, at);
+  return Number.NaN;
 }
 
 function putDouble(text: string, bytes: Buffer, at: number): number {

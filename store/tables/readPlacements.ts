@@ -1,5 +1,6 @@
 import { quoteText } from '../duckdb/relation.ts';
 import type { Storage } from '../duckdb/writeFile.ts';
+import { selectCells } from './sourceCells.ts';
 
 /** That a cell of a sheet filled a column of a row. Rows are counted among those that landed together. */
 export interface Placement {
@@ -15,8 +16,8 @@ export async function readPlacements({ engine, blobs }: Storage, provenanceKey: 
   try {
     return await engine.use(async (connection) => {
       const reader = await connection.runAndReadAll(
-        `SELECT row_number::DOUBLE, column_id, sheet_row, sheet_column FROM read_parquet(${quoteText(opened.pathOf(provenanceKey))})
-         WHERE column_id > 0 LIMIT ${Math.trunc(most) + 1}`,
+        `SELECT row_number::DOUBLE, column_id::INTEGER, sheet_row::INTEGER, sheet_column::INTEGER
+         FROM (${await selectCells(connection, quoteText(opened.pathOf(provenanceKey)))}) WHERE column_id > 0 LIMIT ${Math.trunc(most) + 1}`,
       );
       const rows = reader.getRows();
       if (rows.length > most) return null;

@@ -1,27 +1,40 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { joinCells, type SourceCell } from '../../core/structuring/index.ts';
 import { type Layer, rowIdColumn } from '../../core/table/table.ts';
 import { quoteText } from '../duckdb/relation.ts';
-import type { FileColumn, LineForm, Storage } from '../duckdb/writeFile.ts';
+import type { FileColumn, Storage } from '../duckdb/writeFile.ts';
 
 /**
  * Two files belong to a table that came from a sheet. The provenance file says which cells each row came from; raw tables need
  * none. The kept file has the formulas, and stored values that differ from the shown ones.
  */
 
+/** Blocks of cells: see `ProvenanceBlock`. */
 export const provenanceColumns: FileColumn[] = [
   { id: 1, name: 'row_number', type: 'BIGINT' },
-  { id: 2, name: 'column_id', type: 'INTEGER' },
-  { id: 3, name: 'sheet_row', type: 'INTEGER' },
-  { id: 4, name: 'sheet_column', type: 'INTEGER' },
+  { id: 5, name: 'row_count', type: 'BIGINT' },
+  { id: 2, name: 'column_id', type: 'BIGINT' },
+  { id: 3, name: 'sheet_row', type: 'BIGINT' },
+  { id: 4, name: 'sheet_column', type: 'BIGINT' },
+  { id: 6, name: 'length', type: 'BIGINT' },
 ];
 
-/** Most cells have neighbours that filled neighbouring columns, so they are passed as runs with a length. */
-export const provenanceRuns: LineForm = {
-  columns: [...provenanceColumns, { name: 'length', type: 'INTEGER' }],
-  select: (source) =>
-    `SELECT row_number, CAST(column_id + step AS INTEGER) AS column_id, sheet_row, CAST(sheet_column + step AS INTEGER) AS sheet_column
-     FROM (SELECT *, unnest(range(length)) AS step FROM ${source})`,
-};
+/**
+ * SQL of the cells in a provenance file, one row each: all, or those of a row. Files of earlier releases have no blocks.
+ * `path` is quoted.
+ */
+export async function selectCells(connection: DuckDBConnection, path: string, rowNumber: number | null = null): Promise<string> {
+  const schema = await connection.runAndReadAll(`SELECT 1 FROM parquet_schema(${path}) WHERE name = 'row_count'`);
+  const row = rowNumber === null ? null : integerText(rowNumber);
+  if (schema.currentRowCount === 0)
+    return `SELECT row_number, column_id, sheet_row, sheet_column FROM read_parquet(${path}) ${row === null ? '' : `WHERE row_number = ${row}`}`;
+  const rows =
+    row === null
+      ? `SELECT *, unnest(range(row_count)) AS down FROM read_parquet(${path})`
+      : `SELECT *, ${row} - row_number AS down FROM read_parquet(${path}) WHERE row_number <= ${row} AND ${row} < row_number + row_count`;
+  return `SELECT row_number + down AS row_number, column_id + along AS column_id, sheet_row + down AS sheet_row, sheet_column + along AS sheet_column
+    FROM (SELECT *, unnest(range(length)) AS along FROM (${rows}))`;
+}
 
 export const keptColumns = [
   { id: 1, name: 'row_number', type: 'BIGINT' },
@@ -41,7 +54,7 @@ export async function readRowCells(storage: Storage, provenanceKey: string, rowN
   const rows = await readFile(
     storage,
     provenanceKey,
-    (path) => `SELECT column_id, sheet_row, sheet_column FROM read_parquet(${path}) WHERE row_number = ${integerText(rowNumber)}`,
+    async (path, connection) => `SELECT column_id, sheet_row, sheet_column FROM (${await selectCells(connection, path, rowNumber)})`,
   );
   const cells = rows.values.map(([column, row, sheetColumn]): SourceCell => {
     return { row: Number(row), column: Number(sheetColumn), target: Number(column) === 0 ? null : Number(column) };
@@ -56,7 +69,7 @@ export async function readRawCells(storage: Storage, layers: Layer[], rowBase: n
     const { names, values } = await readFile(
       storage,
       layer.key,
-      (path) => `SELECT * FROM read_parquet(${path}) WHERE ${rowIdColumn} = ${integerText(rowId)}`,
+      async (path) => `SELECT * FROM read_parquet(${path}) WHERE ${rowIdColumn} = ${integerText(rowId)}`,
     );
     const [row] = values;
     if (!row) continue;
@@ -83,12 +96,12 @@ function integerText(n: number): string {
 async function readFile(
   { engine, blobs }: Storage,
   key: string,
-  select: (path: string) => string,
+  select: (path: string, connection: DuckDBConnection) => Promise<string>,
 ): Promise<{ names: string[]; values: unknown[][] }> {
   const opened = await blobs.open([key]);
   try {
     return await engine.use(async (connection) => {
-      const reader = await connection.runAndReadAll(select(quoteText(opened.pathOf(key))));
+      const reader = await connection.runAndReadAll(await select(quoteText(opened.pathOf(key)), connection));
       return { names: reader.columnNames(), values: reader.getRows() };
     });
   } finally {

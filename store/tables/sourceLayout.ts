@@ -1,5 +1,7 @@
+import type { DuckDBConnection } from '@duckdb/node-api';
 import { quoteText } from '../duckdb/relation.ts';
 import type { Storage } from '../duckdb/writeFile.ts';
+import { selectCells } from './sourceCells.ts';
 
 /** How the rows and columns of a table correspond to those of the sheet that it came from, as far as they do so one to one. */
 export interface SourceLayout {
@@ -14,9 +16,9 @@ export interface SourceLayout {
  * labels that stand for several rows, correspond to none.
  */
 export async function readSourceLayout(storage: Storage, provenanceKey: string): Promise<SourceLayout> {
-  return readKept(storage, provenanceKey, async (path, query) => {
+  return readKept(storage, provenanceKey, async (path, query, connection) => {
     const homes = `
-      cells AS (SELECT row_number, column_id, sheet_row, sheet_column FROM read_parquet(${path}) WHERE column_id > 0),
+      cells AS (SELECT * FROM (${await selectCells(connection, path)}) WHERE column_id > 0),
       counted AS (SELECT row_number, sheet_row, count(*) AS n FROM cells GROUP BY ALL),
       homes AS (SELECT row_number, arg_max(sheet_row, n) AS home FROM counted GROUP BY ALL)`;
     const rows = await query(
@@ -66,11 +68,15 @@ export async function readKeptFormulas(storage: Storage, keptKey: string, first:
 
 type Query = (sql: string) => Promise<unknown[][]>;
 
-async function readKept<T>({ engine, blobs }: Storage, key: string, read: (path: string, query: Query) => Promise<T>): Promise<T> {
+async function readKept<T>(
+  { engine, blobs }: Storage,
+  key: string,
+  read: (path: string, query: Query, connection: DuckDBConnection) => Promise<T>,
+): Promise<T> {
   const opened = await blobs.open([key]);
   try {
     return await engine.use((connection) =>
-      read(quoteText(opened.pathOf(key)), async (sql) => (await connection.runAndReadAll(sql)).getRows()),
+      read(quoteText(opened.pathOf(key)), async (sql) => (await connection.runAndReadAll(sql)).getRows(), connection),
     );
   } finally {
     opened.release();

@@ -11,7 +11,10 @@ import type { BlobStore } from '../../store/blobs/blobStore.ts';
 import { openFolderStore } from '../../store/blobs/folderStore.ts';
 import { type Engine, openEngine } from '../../store/duckdb/engine.ts';
 import { quoteText } from '../../store/duckdb/relation.ts';
+import { writeLines } from '../../store/duckdb/writeFile.ts';
+import { readPlacements } from '../../store/tables/readPlacements.ts';
 import { readRawCells, readRowCells } from '../../store/tables/sourceCells.ts';
+import { readSourceLayout } from '../../store/tables/sourceLayout.ts';
 import { drawGrid, makeGrid } from '../structuring/picture.ts';
 
 let folder: string;
@@ -225,6 +228,32 @@ describe('readRowCells: where rows came from', () => {
     // The second table begins behind its base.
     expect(notes.maxRowId).toBe(101);
     expect(await readRowCells(storage, keyOf(notes), 1, 10)).toEqual([{ range: 'A1', columnIds: [3] }]);
+  });
+
+  it('takes one block for a list, however long', async () => {
+    const list = makeGrid([['a', 'b', 'c'], ...Array.from({ length: 500 }, (_, n) => [`x${n}`, String(n), n === 300 ? '' : 'y'])]);
+    const [table] = await write([list], structure([list]));
+    if (!table) throw new Error('no table');
+    // Above and below the row with a blank, and that row.
+    expect(await readFile(keyOf(table), 'CAST(COLUMNS(*) AS INTEGER)')).toEqual([
+      [1, 300, 1, 2, 1, 3],
+      [301, 1, 1, 302, 1, 2],
+      [302, 199, 1, 303, 1, 3],
+    ]);
+    expect(await readRowCells(storage, keyOf(table), 250, 10)).toEqual([{ range: 'A251:C251', columnIds: [1, 2, 3] }]);
+    expect(await readRowCells(storage, keyOf(table), 301, 10)).toEqual([{ range: 'A302:B302', columnIds: [1, 2] }]);
+    expect(await readPlacements(storage, keyOf(table), 5000)).toHaveLength(1499);
+  });
+
+  it('is read from files of earlier releases, which have a row for each cell', async () => {
+    const columns = ['row_number', 'column_id', 'sheet_row', 'sheet_column'].map((name, k) => ({ id: k + 1, name, type: 'BIGINT' }));
+    const { key } = await writeLines(storage, 'a/w/t', columns, ['1,1,2,1', '1,2,2,2', '2,1,3,1']);
+    expect(await readRowCells(storage, key, 1, 10)).toEqual([{ range: 'A2:B2', columnIds: [1, 2] }]);
+    expect(await readPlacements(storage, key, 10)).toHaveLength(3);
+    expect((await readSourceLayout(storage, key)).rows).toEqual([
+      [2, 1],
+      [3, 2],
+    ]);
   });
 
   it('keeps formulas beside the values', async () => {
