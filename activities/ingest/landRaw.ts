@@ -95,8 +95,12 @@ async function scanFile(
   };
   const progress = reportProgress(services, job.id, 'read');
   const rowBases = [...places].map(([sheet, { rowBase }]): [string, number] => [sheet, rowBase]);
-  const sheets = await workOnFile(services, job.userId, file, activity, async (open) => {
-    const written = await open.ask('writeRaw', { input: open.input, rowBases }, ({ done, total }) => progress.step(done, total));
+  const isStructuredNext = job.input.structuring !== 'skip';
+  const limits = { ...activity, ...(isStructuredNext ? { hold: job.id } : {}) };
+  const sheets = await workOnFile(services, job.userId, file, limits, async (open) => {
+    const written = await open.ask('writeRaw', { input: open.input, rowBases, keep: isStructuredNext }, ({ done, total }) =>
+      progress.step(done, total),
+    );
     const kept: RawSheet[] = [];
     for (const sheet of written) {
       const prefix = tablePrefix({ ...source, id: placeOf(sheet.sheet).tableId });

@@ -57,7 +57,8 @@ async function structureFile(services: Services, job: IngestJob, activity: Activ
   const file = fileOfIngest(source, job.input);
   const known = await findStructuring(services.db.orm, source.accountId, file.sha256);
   const choice = await findNaming(services.db.orm, source.workbookId);
-  return workOnFile(services, job.userId, file, activity, async (open) => {
+  // The process that wrote the raw tables still has the file in memory, if it is of this worker.
+  return workOnFile(services, job.userId, file, { ...activity, resume: job.id }, async (open) => {
     const { spec, understood, tables } = await open.ask('structure', {
       input: open.input,
       sourceName: source.name,

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type { Layer } from '../../core/table/table.ts';
 import type { FileProcess, Progress } from '../../store/fileProcesses/fileProcess.ts';
+import type { UseLimits } from '../../store/fileProcesses/openFileProcesses.ts';
 import { unpackParquet } from '../../store/records/parquetRecords.ts';
 import { recordLimits } from '../../store/records/recordFile.ts';
 import type { Services } from '../../store/services.ts';
@@ -54,10 +55,7 @@ export class OpenFile {
   }
 }
 
-export interface WorkLimits {
-  signal?: AbortSignal;
-  /** If it is less than the work on a file may usually take. */
-  timeMs?: number;
+export interface WorkLimits extends UseLimits {
   /** Only the first records are needed. */
   firstRows?: number;
 }

@@ -1,7 +1,8 @@
 import { basename, extname } from 'node:path';
 import { nameColumn } from '../../core/a1/address.ts';
+import { DomainError } from '../../core/errors.ts';
 import type { RowBatch } from '../../core/grid/batch.ts';
-import { type CellStyle, PLAIN_STYLE } from '../../core/grid/grid.ts';
+import { type CellStyle, type Grid, PLAIN_STYLE } from '../../core/grid/grid.ts';
 import type { SourceFormat } from '../../core/jobs/sourceJobs.ts';
 import type { Layer } from '../../core/table/table.ts';
 import type { DraftStore } from '../../store/blobs/blobStore.ts';
@@ -41,6 +42,8 @@ export interface RawSheet {
 export interface RawResult {
   /** Sheets with at least one cell. */
   sheets: RawSheet[];
+  /** All sheets as they were read, where they were to be kept and could be. */
+  grids?: Grid[];
   encoding?: CsvEncoding;
   delimiter?: Delimiter;
 }
@@ -51,23 +54,47 @@ export interface RawWatch {
   signal?: AbortSignal;
 }
 
+/** A cell takes at least this much of a sheet: `<c r="A1"><v>1</v></c>`. */
+const leastCellBytes = 24;
+
 export type PlaceSheet = (sheetIndex: number, sheet: string) => { prefix: string; rowBase: number };
 
-/** Writes a faithful copy of every sheet of a file to the blob store, as segments. If anything fails, no file remains. */
+/**
+ * Writes a faithful copy of every sheet of a file to the blob store, as segments. If anything fails, no file remains. A workbook of
+ * at most `keptCells` cells is read into memory and returned, too.
+ */
 export async function writeRaw(
   { blobs }: { blobs: DraftStore },
   file: RawFile,
   place: PlaceSheet,
   watch: RawWatch,
+  keptCells = 0,
   limits: RawLimits = rawLimits,
 ): Promise<RawResult> {
-  const work = new RawWork(blobs, place, watch, limits);
+  const work = new RawWork(blobs, place, watch, limits, keptCells);
   try {
     return file.format === 'xlsx' ? await work.writeWorkbook(file) : await work.writeText(file);
   } catch (error) {
     // What cannot be removed now is collected later; the first error is the one to report.
     await work.dropAll().catch(() => {});
     throw error;
+  }
+}
+
+/** What is too large for the memory is written without being kept. */
+function refuseNothing(error: unknown): null {
+  if (error instanceof DomainError && error.code === 'too-large') return null;
+  throw error;
+}
+
+/** The cells of a grid, some rows at a time. */
+function* batchRows(grid: Grid, rows: number): Generator<RowBatch> {
+  for (let from = 0; from < grid.size; ) {
+    let to = from;
+    for (let n = 0; to < grid.size && (grid.rows[to] === grid.rows[to - 1] || n < rows || to === from); to += 1)
+      if (to === from || grid.rows[to] !== grid.rows[to - 1]) n += 1;
+    yield* makeBatches(grid, from, to, grid.strings, grid.formulas);
+    from = to;
   }
 }
 
@@ -83,6 +110,7 @@ class RawWork {
     private readonly place: PlaceSheet,
     private readonly watch: RawWatch,
     private readonly limits: RawLimits,
+    private readonly keptCells: number,
   ) {
     this.budget = { left: limits.totalBytes };
   }
@@ -92,9 +120,20 @@ class RawWork {
     const total = workbook.sheets.reduce((sum, { bytes }) => sum + bytes, 0);
     // What a damaged file says of its size may be wrong, and a sheet may be read twice.
     this.report = () => this.watch.step(Math.min(workbook.scannedBytes, total), total);
+    let grids: Grid[] | null = total <= this.keptCells * leastCellBytes ? [] : null;
+    let cells = 0;
     try {
       for (const [index, { name }] of workbook.sheets.entries()) {
         const bytesBefore = this.budget.left;
+        const grid: Grid | null = grids && (await workbook.readSheet(index).catch(refuseNothing));
+        if (!grid) grids = null;
+        if (grid && grids) {
+          await this.writeSheet(index, name, workbook.styles, batchRows(grid, this.limits.groupRows));
+          grids.push(grid);
+          cells += grid.size;
+          if (cells > this.keptCells) grids = null;
+          continue;
+        }
         try {
           await this.writeSheet(index, name, workbook.styles, workbook.scanSheet(index, { batchRows: this.limits.groupRows }));
         } catch (error) {
@@ -110,7 +149,7 @@ class RawWork {
       await workbook.close();
     }
     this.watch.step(total, total);
-    return { sheets: this.sheets };
+    return { sheets: this.sheets, ...(grids && { grids }) };
   }
 
   async writeText(file: RawFile): Promise<RawResult> {

@@ -22,6 +22,10 @@ export interface UseLimits {
   signal?: AbortSignal;
   /** If it is less than that of all. */
   timeMs?: number;
+  /** What the process has read is kept for a moment under this name. */
+  hold?: string;
+  /** The name under which an earlier work was held: its process goes on, if it is still there. */
+  resume?: string;
 }
 
 export interface FileProcessOptions {
@@ -59,6 +63,9 @@ const mostServed = 100;
 const mostIdleBytes = 400 * 1024 * 1024;
 const watchEveryMs = 200;
 const forgetTimeoutMs = 5_000;
+/** How long a process keeps what it has read for the next step of the same work, and how many do so at a time. */
+const holdMs = 15_000;
+const mostHeld = 2;
 /** How bubblewrap and shells tell that a process was ended by a signal. */
 const firstSignalCode = 128;
 
@@ -74,6 +81,8 @@ class Pool implements FileProcesses {
   private readonly gate: FairGate;
   private readonly alive = new Set<QueryProcess>();
   private readonly idle: QueryProcess[] = [];
+  /** Processes that have not forgotten their file, by the name of the work; nobody else gets them. */
+  private readonly held = new Map<string, { process: QueryProcess; timer: NodeJS.Timeout }>();
   private starting: Promise<void> | null = null;
   private closed = false;
 
@@ -92,10 +101,10 @@ class Pool implements FileProcesses {
     return new Promise((resolve, reject) => {
       const useOne = async () => {
         limits.signal?.throwIfAborted();
-        const process = await this.take();
+        const process = this.takeHeld(limits.resume) ?? (await this.take());
         // The caller does not wait until the process is ready for the next file.
         await this.watch(process, work, limits).then(resolve, reject);
-        await this.giveBack(process);
+        await this.giveBack(process, limits.hold);
       };
       this.gate.run(userId, useOne).catch(reject);
     });
@@ -122,6 +131,7 @@ class Pool implements FileProcesses {
 
   async close(): Promise<void> {
     this.closed = true;
+    for (const { timer } of this.held.values()) clearTimeout(timer);
     await this.starting;
     const removals = [...this.alive].map((process) => new Promise<void>((done) => process.onGone(done)));
     for (const process of this.alive) process.kill();
@@ -148,19 +158,52 @@ class Pool implements FileProcesses {
     return process;
   }
 
-  private async giveBack(process: QueryProcess): Promise<void> {
+  private async giveBack(process: QueryProcess, hold?: string): Promise<void> {
     process.served += 1;
+    if (hold !== undefined && !process.gone && !this.closed) {
+      await this.emptyFolders(process).then(
+        () => this.holdFor(hold, process),
+        () => process.kill(),
+      );
+    } else await this.clear(process);
+    this.keepWarm();
+  }
+
+  private holdFor(name: string, process: QueryProcess): void {
+    const timer = setTimeout(() => void this.letGo(name), holdMs).unref();
+    this.held.set(name, { process, timer });
+    const [oldest] = this.held.keys();
+    if (this.held.size > mostHeld && oldest !== undefined) void this.letGo(oldest);
+  }
+
+  private takeHeld(name: string | undefined): QueryProcess | null {
+    const found = name === undefined ? undefined : this.held.get(name);
+    if (!found || name === undefined) return null;
+    clearTimeout(found.timer);
+    this.held.delete(name);
+    return found.process.gone ? null : found.process;
+  }
+
+  private async letGo(name: string): Promise<void> {
+    const process = this.takeHeld(name);
+    if (process) await this.clear(process);
+  }
+
+  /** Makes a process ready for any other file, or ends it. */
+  private async clear(process: QueryProcess): Promise<void> {
     if (await this.mayServeAgain(process)) this.idle.push(process);
     else process.kill();
-    this.keepWarm();
+  }
+
+  private async emptyFolders({ folders: { inDir, outDir } }: QueryProcess): Promise<void> {
+    await Promise.all([emptyFolder(join(inDir, 'open')), emptyFolder(outDir)]);
   }
 
   private async mayServeAgain(process: QueryProcess): Promise<boolean> {
     if (process.gone || this.closed || process.served >= mostServed) return false;
     try {
       await process.ask({ op: 'forget' } as never, forgetTimeoutMs);
-      const { inDir, outDir } = process.folders;
-      await Promise.all([emptyFolder(join(inDir, 'open')), emptyFolder(outDir)]);
+      await this.emptyFolders(process);
       return (await readMemory(process.pid)) <= mostIdleBytes;
     } catch {
       return false;

@@ -1,6 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import { rawLimits } from '../../activities/ingest/rawLimits.ts';
 import { type RawFile, type RawResult, type RawSheet, type RawWatch, writeRaw } from '../../activities/ingest/writeRaw.ts';
 import { formatCell } from '../../core/grid/format/formatCell.ts';
@@ -40,6 +41,13 @@ export interface WriteOptions {
   limits?: Partial<typeof rawLimits>;
 }
 
+/** All but the names and sizes of its files. */
+const describeSheet = ({ layers, kept, ...told }: RawSheet) => ({
+  ...told,
+  layers: layers.map((layer) => ({ ...layer, key: '', bytes: 0 })),
+  kept: kept && { ...kept, key: '' },
+});
+
 export async function openRawStore(): Promise<RawStore> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-test-raw-'));
   const blobs = await openFolderStore(join(folder, 'blobs'));
@@ -53,13 +61,26 @@ export async function openRawStore(): Promise<RawStore> {
       if (typeof bytes !== 'string') await writeFile(path, bytes);
       files += 1;
       path = file?.path ?? path;
-      return writeRaw(
-        { blobs },
-        { format: 'xlsx', filename: 'file.xlsx', ...file, path },
-        (index) => ({ prefix: `acc_1/wb_1/tbl_${index}`, rowBase }),
-        { step() {}, ...watch },
-        { ...rawLimits, ...limits },
-      );
+      const writeOne = (keptCells: number) =>
+        writeRaw(
+          { blobs },
+          { format: 'xlsx', filename: 'file.xlsx', ...file, path },
+          (index) => ({ prefix: `acc_1/wb_1/tbl_${index}`, rowBase }),
+          { step() {}, ...watch },
+          keptCells,
+          { ...rawLimits, ...limits },
+        );
+      const scanned = await writeOne(0);
+      // What is kept in memory on the way is written alike.
+      if (!watch && (file?.format ?? 'xlsx') === 'xlsx') {
+        const { sheets, grids } = await writeOne(1_000_000);
+        expect(sheets.map(describeSheet)).toEqual(scanned.sheets.map(describeSheet));
+        if (grids) expect(grids.reduce((sum, { size }) => sum + size, 0)).toBe(sheets.reduce((sum, { cells }) => sum + cells, 0));
+        for (const { layers, kept } of sheets)
+          for (const key of [...layers.map((layer) => ('key' in layer ? layer.key : '')), kept?.key ?? ''])
+            if (key !== '') await blobs.remove(key);
+      }
+      return scanned;
     },
     async readRows(sheet) {
       const at = {

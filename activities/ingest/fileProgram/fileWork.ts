@@ -23,7 +23,7 @@ import { ReturnedComparison } from './compareReturned.ts';
 import { diffSheets } from './diffSheets.ts';
 import { listUnderstood } from './listUnderstood.ts';
 import { openSheets, readCells } from './readCells.ts';
-import { openRecords, readGrids } from './readInput.ts';
+import { memoryLimits, openRecords, readGrids } from './readInput.ts';
 import { readPreview } from './readPreview.ts';
 import { describeReturned, openReturned, type ReturnedFile } from './readReturned.ts';
 import type { MadeTable, Step, Steps } from './requests.ts';
@@ -39,6 +39,8 @@ export interface FileTools extends DraftStorage {
 /** The work on one file after the other, each in several steps. */
 export function handleFiles(tools: FileTools): Handlers {
   const { step } = tools;
+  /** What writing the raw tables has read of the file. */
+  let read: Grid[] | null = null;
   let grids: Grid[] = [];
   let tables: OutputTable[] = [];
   let returned: ReturnedFile | null = null;
@@ -64,9 +66,11 @@ export function handleFiles(tools: FileTools): Handlers {
   };
 
   return {
-    async writeRaw({ input, rowBases }) {
+    async writeRaw({ input, rowBases, keep: keepRead }) {
       const bases = new Map(rowBases);
-      const { sheets } = await writeRaw(tools, input, (_, sheet) => ({ prefix: '', rowBase: bases.get(sheet) ?? 0 }), { step });
+      const place = (_: number, sheet: string) => ({ prefix: '', rowBase: bases.get(sheet) ?? 0 });
+      const { sheets, grids } = await writeRaw(tools, input, place, { step }, keepRead ? memoryLimits.cellsInMemory : 0);
+      read = grids ?? null;
       return sheets;
     },
 
@@ -93,7 +97,8 @@ export function handleFiles(tools: FileTools): Handlers {
     },
 
     async structure({ input, sourceName, naming: kept, choice, known }) {
-      const { grids, reader } = await readGrids(input);
+      const { grids, reader } = read ? { grids: read, reader: { format: input.format } } : await readGrids(input);
+      read = null;
       const naming = kept ?? chooseLanguage(choice, [sourceName], ...listTexts(grids));
       const isKnown = known && (known.spec.naming ?? 'ja') === naming && baseOfFile(known.filename) === baseOfFile(sourceName);
       const spec = isKnown ? known.spec : { ...analyze(grids, sourceName, naming), reader };
@@ -157,6 +162,7 @@ export function handleFiles(tools: FileTools): Handlers {
     },
 
     async forget() {
+      read = null;
       returned = null;
       comparison = null;
       keep({ grids: [], tables: [] });

@@ -15,7 +15,8 @@ import type { TableTarget } from '../writeTables.ts';
  * written are named in place of their blob keys. `structure` and `buildRegions` leave tables in its memory for what follows.
  */
 export interface Steps {
-  writeRaw: { request: { input: FileInput; rowBases: [sheet: string, rowBase: number][] }; reply: RawSheet[] };
+  /** `keep`: what is read stays in memory for `structure`. */
+  writeRaw: { request: { input: FileInput; rowBases: [sheet: string, rowBase: number][]; keep: boolean }; reply: RawSheet[] };
   writeRecords: {
     request: { input: FileInput; sourceName: string; choice: NamingChoice; before: ColumnsBefore | null; lastRowId: number };
     reply: { columns: { id: number; name: string; type: string }[]; rows: number; layers: Layer[] };
