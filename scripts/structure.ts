@@ -66,11 +66,14 @@ async function structureFile(file: string, grids: Grid[], mode: Mode): Promise<b
   return result.conservation.some((sheet) => sheet.lost.length + sheet.twice.length > 0);
 }
 
+/** Sheets that stay raw are not among the tables: what they hold was not understood. */
 function describeTables(result: BuildResult): object {
+  const made = result.tables.filter(({ role }) => role !== 'raw');
   return {
-    tables: result.tables.map((table) => ({ name: table.name, columns: table.columns, row_count: table.rows.length, rows: table.rows })),
+    tables: made.map((table) => ({ name: table.name, columns: table.columns, row_count: table.rows.length, rows: table.rows })),
     archived_raw: result.archivedRaw,
     findings: result.findings,
+    raw_sheets: result.rawSheets,
   };
 }
 

@@ -78,7 +78,7 @@ function parseYear(text: string): Period | null {
   if (m) return fiscalYear(Number(m[1]));
   m = /^(?:CY\s?)?(\d{4})(?:年|暦年|年次)?$/i.exec(text);
   if (m) return calendarYear(Number(m[1]));
-  m = /^(?:FY|F\.Y\.|fiscal year|fiscal)\s?['’]?(\d{4}|\d{2})$/i.exec(text) ?? /^(\d{4})\s?FY$/i.exec(text);
+  m = /^(?:FY|F\.Y\.|fiscal year|fiscal)\s?['’]?(\d{4}|\d{2})\s?(?:[AEFPB]|\([AEFPB]\))?$/i.exec(text) ?? /^(\d{4})\s?FY$/i.exec(text);
   if (m) return make('fiscalYear', expandYear(Number(m[1])), 0, false, null);
   m = ERA_YEAR_ONLY.exec(text);
   if (m) {
@@ -127,6 +127,13 @@ function parseMonth(text: string): Period | null {
 }
 
 function parseQuarterOrHalf(text: string): Period | null {
+  // `Q117`, `1Q23`, `2H24E`: quarter or half and two digits of the year, without anything between them.
+  const short = /^(?:(Q|H)([1-4])['’]?|([1-4])(Q|H)\s?['’]?)(\d{2})[AEFP]?$/i.exec(text);
+  if (short) {
+    const [part, year] = [Number(short[2] ?? short[3]), expandYear(Number(short[5]))];
+    if (/^q$/i.test(short[1] ?? short[4]!)) return quarterOf(year, part, null);
+    return part <= 2 ? halfOf(year, part, null) : null;
+  }
   let m =
     /^(.*?)\s?[-_]?\s?(?:第\s?([1-4一二三四])\s?四半期|Q\s?([1-4])(?!\d)|(?<!\d)([1-4])\s?Q(?!\s?\d)|([1-4])(?:st|nd|rd|th)\s(?:quarter|qtr\.?)|(?:quarter|qtr\.?)\s?([1-4])|(first|second|third|fourth)\squarter)\s?,?\s?(.*)$/i.exec(
       text,
@@ -177,6 +184,11 @@ export function parsePeriod(text: string): Period | null {
   if (m) return make('term', null, Number(m[1]), false, null);
   m = /^(?:第\s?(\d{1,2})\s?週|W(?:eek)?\s?(\d{1,2}))$/i.exec(plain);
   if (m) return make('week', null, Number(m[1] ?? m[2]), false, null);
+  m = /^(?:year|month|day|period)\s?(\d{1,3})$/i.exec(plain) ?? /^(\d{1,2})(?:年目|ヶ月目|か月目|カ月目|日目)$/.exec(plain);
+  if (m) return make('term', null, Number(m[1]), false, null);
+  m = /^(\d{1,2})\/(\d{1,2})\s?[~〜–-]\s?(?:\d{1,2}\/)?\/?\d{1,2}$/.exec(plain);
+  if (m && Number(m[1]) >= 1 && Number(m[1]) <= 12 && Number(m[2]) >= 1 && Number(m[2]) <= 31)
+    return make('week', null, Number(m[1]) * 100 + Number(m[2]), false, null);
   const simple = parseYear(plain) ?? parseMonth(plain) ?? parseQuarterOrHalf(plain);
   if (simple) return simple;
   const date = parseDateText(plain);
@@ -185,6 +197,14 @@ export function parsePeriod(text: string): Period | null {
 
 export function periodOfDate(iso: string): Period {
   return make('date', Number(iso.slice(0, 4)), Math.floor(Date.parse(`${iso}T00:00:00Z`) / 86_400_000), false, iso);
+}
+
+/** A day of a month that is written above it; null when the month has no such day. The year may be missing. */
+export function dayOfMonth(month: Period, day: number): Period | null {
+  if (month.kind !== 'month' || day < 1 || day > 31) return null;
+  if (month.start === null) return make('date', null, month.part * 100 + day, false, null);
+  const iso = isoDate(Number(month.start.slice(0, 4)), Number(month.start.slice(5, 7)), day);
+  return iso === null ? null : periodOfDate(iso);
 }
 
 /** `2023年度` over `4月`; null when the two do not make one period. */

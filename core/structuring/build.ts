@@ -5,9 +5,10 @@ import type { Grid } from '../grid/grid.ts';
 import { buildTableRegion } from './building/buildTable.ts';
 import type { TypeRules } from './building/emitPlan.ts';
 import { Ledger } from './building/ledger.ts';
-import { buildNotes } from './building/notes.ts';
+import { buildFields, buildNotes } from './building/notes.ts';
 import type { BuildResult, Conservation, Finding, OutputTable } from './building/output.ts';
 import { buildRawTable, nameRawTables } from './building/raw.ts';
+import { findColumnLosses } from './findings/columnFindings.ts';
 import { findDoubt } from './findings/doubt.ts';
 import { findWrongTotals } from './findings/reaggregate.ts';
 import { baseOfFile, NameRegistry, nameArchivedRaw } from './names/names.ts';
@@ -107,12 +108,16 @@ function buildSheet(
     tables.push(...built.tables);
     findings.push(...findWrongTotals(view, region, built));
   }
-  const notes = buildNotes(
+  for (const table of tables) findings.push(...findColumnLosses(view, table));
+  const texts = regions.filter((region) => !isTableRegion(region));
+  const fields = buildFields(
     view,
     ledger,
-    regions.filter((region) => !isTableRegion(region)),
+    texts.filter((region) => region.kind === 'form'),
     naming,
   );
+  const notes = buildNotes(view, ledger, fields ? texts.filter((region) => region.kind !== 'form') : texts, naming);
+  if (fields) tables.push(fields);
   if (notes) tables.push(notes);
   for (const region of all) if (!isChosen(region)) leaveOut(view, ledger, region);
   const { origin } = seen;

@@ -91,3 +91,24 @@ export const USUAL_CELL_SHARE = 0.01;
 
 /** Rows much narrower than most may be headings inside a list. */
 export const USUAL_WIDTH_SHARE = 0.5;
+
+/** Cells that a finding lists; its count says how many there are. */
+export const LISTED_CELLS = 10;
+
+/** Columns of figures beside the periods of a long table: one is often the number or code of a row; several are measures of their own. */
+export const MAX_UNEXPLAINED = 1;
+
+/** Years in a header are at most this far apart; amounts such as 2000 and 2050 that look like years are further. */
+export const MAX_YEAR_STEP = 25;
+
+/** Lines of several cells above the pairs of a form: its name beside a number or a date. */
+export const MAX_FORM_TITLES = 3;
+
+/** Cells of a line that closes a form below its table: two pairs. */
+export const MAX_TAIL_CELLS = 4;
+
+/** Keys that must be seen before the blanks below them are taken for rows of their groups. */
+export const MIN_GROUPS = 3;
+
+/** Keys of groups differ, but for a slip or a note; marks and categories come again and again. */
+export const DISTINCT_KEYS = 0.9;

@@ -136,12 +136,25 @@ function dateOfText(text: string, dayFirst: boolean | undefined): { iso: string;
   return period?.kind === 'month' && period.start !== null ? { iso: period.start, hasTime: false } : null;
 }
 
-/** The value as it lands in a column of this type. Text columns keep what is shown. */
+/** Excel stores and shows no more. */
+const EXCEL_DIGITS = 15;
+
+/**
+ * A number among texts keeps the digits that are stored, not those that its format shows: 10.0% is 0.1. Formats that write more
+ * than a number (`第0回`, `00000`) are part of the text.
+ */
+function textOf(value: CellValue): string {
+  const shown = showValue(value);
+  if (value.kind !== 'number' || !/^[-+(¥$€£\s]*\d[\d,]*(?:\.\d+)?\s*%?[)\s]*$/.test(shown)) return shown;
+  return /^\D*0\d/.test(shown) ? shown : String(Number(value.number.toPrecision(EXCEL_DIGITS)));
+}
+
+/** The value as it lands in a column of this type. */
 export function convertValue(value: CellValue | null, column: InferredColumn): StoredValue {
   if (value === null) return null;
   switch (column.type) {
     case 'VARCHAR':
-      return showValue(value);
+      return textOf(value);
     case 'BOOLEAN':
       return value.kind === 'boolean' ? value.boolean : value.kind === 'text' ? truthOf(value.text) : null;
     case 'BIGINT':

@@ -105,6 +105,13 @@ const NULL_MARKS = new Set([
   'na',
   'n.a.',
   '#n/a',
+  'nan',
+  '#value!',
+  '#div/0!',
+  '#ref!',
+  '#num!',
+  'n.a',
+  '欠測',
   '(na)',
   '(x)',
   '(n.a.)',
@@ -132,5 +139,5 @@ const NULL_MARKS = new Set([
 export function isNullMark(text: string): boolean {
   if (text.length > 8) return false;
   const plain = text.normalize('NFKC').replace(/\s+/g, '').toLowerCase();
-  return plain === '' || NULL_MARKS.has(plain) || /^[-‐―ー—–−.…]+$/u.test(plain);
+  return plain === '' || NULL_MARKS.has(plain) || /^[-‐―ー—–−.…・]+$|^\*+$/u.test(plain);
 }

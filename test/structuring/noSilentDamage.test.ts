@@ -87,3 +87,57 @@ describe('headers', () => {
     expect(structure([grid]).columns('file')).toEqual(['番号_区名 VARCHAR', '1_甲野 DOUBLE', '2_乙川 DOUBLE']);
   });
 });
+
+describe('types', () => {
+  it('keep a column of numbers where marks stand for missing ones, and say so', () => {
+    const { columns, result } = structure([drawGrid('品目|数量\nりんご|10\nみかん|NaN\nぶどう|#N/A\nもも|…\nなし|12')]);
+    expect(columns('file')).toEqual(['品目 VARCHAR', '数量 BIGINT']);
+    expect(result.findings).toEqual([expect.objectContaining({ kind: 'missing_mark', cell: 'B3', count: 3, cells: ['B3', 'B4', 'B5'] })]);
+  });
+
+  it('keep what is stored where a text makes a column text, and name the cell that did', () => {
+    const { rows, result } = structure([drawGrid('年|税率\n甲|0.123456\n乙|0.1\n丙|非課税\n丁|0.2', { formats: { B: '0.0%' } })]);
+    expect(rows('file').map((row) => row.税率)).toEqual(['0.123456', '0.1', '非課税', '0.2']);
+    expect(result.findings).toEqual([expect.objectContaining({ kind: 'forced_text', cell: 'B4' })]);
+  });
+
+  it('keep digits that a format puts before a number', () => {
+    const { rows } = structure([drawGrid('コード|名\n12|甲\n345|乙\nA7|丙', { formats: { A: '00000' } })]);
+    expect(rows('file').map((row) => row.コード)).toEqual(['00012', '00345', 'A7']);
+  });
+
+  it('never make a date of January 1900 from the number of a day', () => {
+    const { columns, rows } = structure([drawGrid('名|日|時間\n甲|@1900-01-05|8\n乙|@1900-01-06|7', { formats: { B: 'd' } })]);
+    expect([columns('file')[1], rows('file').map((row) => row.日)]).toEqual(['日 BIGINT', [5, 6]]);
+  });
+});
+
+describe('keys of groups', () => {
+  it('stand for the rows below them', () => {
+    const { rows } = structure([
+      drawGrid('年|税率|額\n2021|0.1|0\n|0.2|10\n|0.3|20\n2020|0.1|0\n|0.2|9\n|0.3|18\n2019|0.1|0\n|0.2|8\n|0.3|16'),
+    ]);
+    expect(rows('file').map((row) => row.年)).toEqual([2021, 2021, 2021, 2020, 2020, 2020, 2019, 2019, 2019]);
+  });
+
+  it('but marks that come again do not', () => {
+    const { rows } = structure([drawGrid('済|名|額\n○|甲|1\n|乙|2\n|丙|3\n○|丁|4\n|戊|5\n|己|6\n○|庚|7\n|辛|8')]);
+    expect(rows('file').filter((row) => row.済 === null)).toHaveLength(5);
+  });
+});
+
+describe('a row of figures without a label', () => {
+  it('is a total where it is the sum of all above it', () => {
+    const { rows } = structure([
+      drawGrid('No|名|予算|支払\n1|甲|12252023|1225203\n5|乙|12262873|1226292\n7|丙|25621579|2562162\n||50136475|5013657'),
+    ]);
+    expect(rows('file_計算項目').map((row) => row.予算)).toEqual([50136475]);
+  });
+
+  it('and is data where it is not', () => {
+    const { names } = structure([
+      drawGrid('No|名|予算|支払\n1|甲|12252023|1225203\n5|乙|12262873|1226292\n7|丙|25621579|2562162\n||136475|13657'),
+    ]);
+    expect(names).toEqual(['file']);
+  });
+});

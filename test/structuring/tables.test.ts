@@ -227,7 +227,11 @@ describe('build: forms', () => {
         { sheet: '請求' },
       ),
     ]);
-    expect(out.names).toEqual(['請求', '請求_計算項目', '請求_補足情報']);
+    expect(out.names).toEqual(['請求', '請求_計算項目', '請求_項目_補足情報', '請求_補足情報']);
+    expect(out.rows('請求_項目_補足情報').map(({ 項目, 値, 型, セル }) => [項目, 値, 型, セル])).toEqual([
+      ['請求先:', '青木商店', 'VARCHAR', 'A2:B2'],
+      ['請求日:', '2024-04-30', 'DATE', 'A3:B3'],
+    ]);
     expect(out.columns('請求')).toEqual(['品名 VARCHAR', '数量 BIGINT', '単価 BIGINT', '金額 BIGINT']);
     expect(out.rows('請求_計算項目').map((row) => row.単価)).toEqual(['小計', '消費税', '合計']);
   });

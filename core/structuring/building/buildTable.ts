@@ -11,6 +11,7 @@ import type { Report, ReportRow } from '../reports/report.ts';
 import { readTableRows, type TableRows } from '../reports/tableRows.ts';
 import { key, type SheetView } from '../sheet/sheet.ts';
 import type { SpecColumn, SpecPeriod, SpecRegion } from '../spec/spec.ts';
+import { DISTINCT_KEYS, MIN_GROUPS } from '../thresholds.ts';
 import { emitTable } from './emit.ts';
 import type { EmitBatch, EmitPlan, EmitRow, TypeRules } from './emitPlan.ts';
 import type { Ledger } from './ledger.ts';
@@ -112,13 +113,39 @@ function fillMerges(view: SheetView, range: Range): Map<number, number> {
   return filled;
 }
 
+/**
+ * A key that is written only on the first row of its group, in the first column, stands for the rows below it: `2021`, blank,
+ * blank, `2020`. It must start the table, hardly ever repeat, and leave most rows blank; else a blank is a value that is missing.
+ */
+function fillGroups(view: SheetView, rows: number[], left: number, filled: Map<number, number>): void {
+  const cells: number[] = [];
+  let keys = 0;
+  let index = view.rowIndex(rows[0] ?? 0);
+  for (const row of rows) {
+    while (view.rows[index]! < row) index += 1;
+    const first = view.cellsOfRow(index, left, left);
+    const cell = first[0] < first[1] ? first[0] : -1;
+    cells.push(cell);
+    if (cell >= 0) keys += 1;
+    if (keys * 2 > rows.length || cells[0]! < 0) return;
+  }
+  const labels = new Set(cells.flatMap((cell) => (cell < 0 ? [] : [view.label(cell)])));
+  if (keys < MIN_GROUPS || labels.size < keys * DISTINCT_KEYS) return;
+  let last = -1;
+  rows.forEach((row, k) => {
+    if (cells[k]! >= 0) last = cells[k]!;
+    else if (!filled.has(key(row, left))) filled.set(key(row, left), last);
+  });
+}
+
 function buildFlat(sheet: SheetWork, region: SpecRegion, rows: number[], range: Range): OutputTable[] {
   const computed = new Set((region.totals ?? []).map((total) => total.at));
   const plan = makePlan(sheet, region, [], region.columns, range);
   const toEmit = (row: number): EmitRow => ({ row, lead: [] });
-  const details = rows.filter((row) => !computed.has(row)).map(toEmit);
+  const details = rows.filter((row) => !computed.has(row));
+  fillGroups(sheet.view, details, range.left, plan.filled);
   const totals = rows.filter((row) => computed.has(row)).map(toEmit);
-  return emitPair(plan, region.name, 'data', details, totals);
+  return emitPair(plan, region.name, 'data', details.map(toEmit), totals);
 }
 
 /** The details, and beside them the computed items: total rows, and totals over periods of every row. */

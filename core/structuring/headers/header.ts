@@ -4,7 +4,7 @@ import type { Range } from '../../grid/grid.ts';
 import { isNoteStart, isUnitLine } from '../names/words.ts';
 import { type ColumnProfile, isColumnOfDigits, isFiller, type Line, profileColumns } from '../sheet/lines.ts';
 import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
-import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS, MAX_TITLE_LINES } from '../thresholds.ts';
+import { FULL_HEADER_SHARE, HEADER_GAP_ROWS, MAX_HEADER_ROWS, MAX_TITLE_LINES, MAX_YEAR_STEP } from '../thresholds.ts';
 
 export interface HeaderShape {
   /** Index of the first line that belongs to the table; the ones before are titles. */
@@ -85,7 +85,7 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
         break;
       case CellClass.year:
         if (numeric && ofYears) evidence.data += 1;
-        else if (numeric && line.numbers === line.marks) evidence.header += 1;
+        else if (numeric && line.numbers === line.marks && readsAsYears(view, line)) evidence.header += 1;
         else if (numeric) evidence.data += 1;
         break;
       case CellClass.date:
@@ -104,6 +104,14 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
   // Beside names over columns of numbers, marks only fill the places of a header that has no name there.
   if (evidence.header === 0 || evidence.data > 0) evidence.data += marks;
   return evidence;
+}
+
+/** The years of a header lie close together; amounts that look like years do not. */
+function readsAsYears(view: SheetView, line: Line): boolean {
+  const years = new Set<number>();
+  for (let i = line.from; i < line.to; i += 1) if (view.classes[i] === CellClass.year) years.add(Math.abs(view.numeric(i) ?? 0));
+  const sorted = [...years].sort((a, b) => a - b);
+  return sorted.every((year, k) => k === 0 || year - sorted[k - 1]! <= MAX_YEAR_STEP);
 }
 
 /** Marks from side to side: no values, and no names. */
@@ -164,6 +172,10 @@ function judgeHeaderLine(
   if (started && isAboveHeader(view, block, line, lines[k + 1]!)) return 'stop';
   if (line.distinct === 1) {
     const place = placeOfSingle(view, block, line);
+    // The same name over every column of figures, right below other names.
+    const above = lines[k - 1];
+    const repeats = line.to - line.from > 1 && line.left > block.left && above !== undefined && above.distinct > 1;
+    if (repeats && !line.prose && above.row === line.row - 1 && gap === 0) return 'header';
     if (place === 'whole' && !started && !line.prose && hasWideLineAbove(lines, k, below)) return 'group';
     // A long name reads like prose; right below other names it is one of them.
     const named = place === 'inner' && k > 0 && lines[k - 1]!.distinct > 1 && lines[k - 1]!.row === line.row - 1;
@@ -184,7 +196,7 @@ function judgeHeaderLine(
   if (isNumberingOf(view, block, line, lines[k + 1], profiles)) return 'header';
   // Numbers where numbers stand are values: label/value pairs above the table.
   if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
-  if (started && isFormLine(view, line)) return 'stop';
+  if (started && (isFormLine(view, line) || isDated(view, line, lines[k + 1]!))) return 'stop';
   // Names over no column of numbers, far from the header and close to the data: the first group of the data.
   if (!started && evidence.header === 0 && gap === 0 && k > 0 && line.row - lines[k - 1]!.row > 1 && hasWideLineAbove(lines, k, below))
     return 'group';
@@ -218,6 +230,13 @@ function fillsBlanks(view: SheetView, line: Line, below: Line): boolean {
 /** `Company:` beside a value is a pair of a form, not a pair of names; `Notes:` with nothing beside it is a name. */
 function isFormLine(view: SheetView, line: Line): boolean {
   for (let i = line.from; i + 1 < line.to; i += 1) if (view.isText(i) && /[:：]$/.test(view.label(i))) return true;
+  return false;
+}
+
+/** A date beside its name, above names for many more columns: when the sheet was written. */
+function isDated(view: SheetView, line: Line, header: Line): boolean {
+  if (line.periods !== 1 || line.distinct > 4 || header.distinct < Math.max(4, line.distinct * 2)) return false;
+  for (let i = line.from + 1; i < line.to; i += 1) if (view.classes[i] === CellClass.date) return view.classes[i - 1] === CellClass.text;
   return false;
 }
 

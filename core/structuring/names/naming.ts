@@ -13,6 +13,8 @@ export interface Naming {
   computed: string;
   accounts: string;
   notes: string;
+  /** The ending of the table of a sheet's form fields, one of its notes. */
+  fields: string;
   /** The ending of a raw table whose place structured tables have taken. */
   archivedRaw: string;
   period: string;
@@ -27,6 +29,7 @@ export interface Naming {
   accountColumns: { id: string; parentId: string; level: string; position: string; kind: string; formula: string };
   accountKinds: { detail: string; computed: string; subtotal: string };
   noteColumns: { position: string; kind: string; content: string; cell: string; table: string };
+  fieldColumns: { position: string; label: string; value: string; type: string; cell: string; table: string };
   noteKinds: { pair: string; title: string; unit: string; note: string };
 }
 
@@ -36,6 +39,7 @@ const namings: Record<NamingLanguage, Naming> = {
     computed: '_計算項目',
     accounts: '_科目',
     notes: '_補足情報',
+    fields: '_項目_補足情報',
     archivedRaw: '_原本',
     period: '期間',
     periodStart: '期間開始',
@@ -46,6 +50,7 @@ const namings: Record<NamingLanguage, Naming> = {
     accountColumns: { id: '科目ID', parentId: '親科目ID', level: '階層', position: '順序', kind: '種別', formula: '計算式' },
     accountKinds: { detail: '明細', computed: '計算', subtotal: '小計' },
     noteColumns: { position: '順序', kind: '種別', content: '内容', cell: 'セル', table: '対象テーブル' },
+    fieldColumns: { position: '順序', label: '項目', value: '値', type: '型', cell: 'セル', table: '対象テーブル' },
     noteKinds: { pair: '項目', title: 'タイトル', unit: '単位', note: '注記' },
   },
   en: {
@@ -53,6 +58,7 @@ const namings: Record<NamingLanguage, Naming> = {
     computed: '_computed',
     accounts: '_accounts',
     notes: '_notes',
+    fields: '_fields_notes',
     archivedRaw: '_raw',
     period: 'period',
     periodStart: 'period_start',
@@ -63,6 +69,7 @@ const namings: Record<NamingLanguage, Naming> = {
     accountColumns: { id: 'account_id', parentId: 'parent_id', level: 'level', position: 'position', kind: 'kind', formula: 'formula' },
     accountKinds: { detail: 'detail', computed: 'computed', subtotal: 'subtotal' },
     noteColumns: { position: 'position', kind: 'kind', content: 'content', cell: 'cell', table: 'table' },
+    fieldColumns: { position: 'position', label: 'field', value: 'value', type: 'type', cell: 'cell', table: 'table' },
     noteKinds: { pair: 'item', title: 'title', unit: 'unit', note: 'note' },
   },
 };

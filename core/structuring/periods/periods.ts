@@ -1,11 +1,12 @@
 /** Periods across columns: which columns hold which period of which measure. */
 
 import { nameColumn } from '../../a1/address.ts';
-import { arePeriodsInOrder, combinePeriods, type Period, parsePeriod, periodOfDate } from '../../period/period.ts';
+import { arePeriodsInOrder, combinePeriods, dayOfMonth, type Period, parsePeriod, periodOfDate } from '../../period/period.ts';
 import type { HeaderColumn } from '../headers/columnNames.ts';
 import { cleanName } from '../names/names.ts';
 import { isTotalColumn } from '../names/words.ts';
 import type { SpecPeriod } from '../spec/spec.ts';
+import { MAX_UNEXPLAINED } from '../thresholds.ts';
 
 interface PeriodColumn {
   column: HeaderColumn;
@@ -13,6 +14,8 @@ interface PeriodColumn {
   label: string;
   measure: string;
 }
+
+const WEEKDAY = /^[(（]?(?:[月火水木金土日](?:曜日?)?|(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}|mo|tu|we|th|fr|sa|su|[mtwfs])[)）]?$/i;
 
 /** Letters before a number are eras in Japanese sheets only; elsewhere `R1`, `R2` are anything. */
 const ERA_LETTER = /^[RHSTM]\s?\d{1,2}$/i;
@@ -30,7 +33,7 @@ export function findPeriods(
     if (read) found.push({ column, ...read });
   }
   const main = pickMainKind(found);
-  if (!main) return [];
+  if (!main || hasRepeats(main)) return [];
   const first = main[0]!.column.column;
   const starts = new Map(main.map((entry) => [entry.column.column, entry]));
   const measures = new Set(main.map((entry) => entry.measure));
@@ -45,7 +48,24 @@ export function findPeriods(
     const computed = readComputed(column, found, measures);
     if (computed) periods.push({ from: nameColumn(column.column), ...computed, start: null, computed: true });
   }
-  return periods;
+  return isExplained(columns, periods, isValue) ? periods : [];
+}
+
+/** The same measure twice in one period: rows would have to be multiplied to hold both. */
+function hasRepeats(main: PeriodColumn[]): boolean {
+  const seen = new Set<string>();
+  for (const { label, measure } of main) {
+    const key = `${label}\n${measure}`;
+    if (seen.has(key)) return true;
+    seen.add(key);
+  }
+  return false;
+}
+
+/** Figures that belong to no period would be repeated with each: one may be a key or a number of the row, several are measures. */
+function isExplained(columns: HeaderColumn[], periods: SpecPeriod[], isValue: (column: number) => boolean): boolean {
+  const used = new Set(periods.map(({ from }) => from));
+  return columns.filter(({ column }) => isValue(column) && !used.has(nameColumn(column))).length <= MAX_UNEXPLAINED;
 }
 
 function readPeriod(column: HeaderColumn, japanese: boolean, nameless: string): { period: Period; label: string; measure: string } | null {
@@ -53,6 +73,17 @@ function readPeriod(column: HeaderColumn, japanese: boolean, nameless: string): 
   const labels: string[] = [];
   const measure: string[] = [];
   for (const [k, part] of column.parts.entries()) {
+    const day: Period | null = period && /^\d{1,2}日?$/.test(part) ? dayOfMonth(period, Number.parseInt(part, 10)) : null;
+    if (day) {
+      period = day;
+      labels.push(part);
+      continue;
+    }
+    // The day of the week below a date says nothing more.
+    if (period?.kind === 'date' && WEEKDAY.test(part)) {
+      labels.push(part);
+      continue;
+    }
     const own = periodOfPart(part, column.days[k] ?? null, japanese);
     if (!own) {
       measure.push(part);

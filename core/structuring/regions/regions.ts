@@ -2,9 +2,10 @@
 
 import type { Range } from '../../grid/grid.ts';
 import { findHeader } from '../headers/header.ts';
-import { isNoteStart } from '../names/words.ts';
+import { isNoteStart, isTotalLabel } from '../names/words.ts';
 import { boundsOf, isNumericColumn, isTextColumn, type Line, profileColumns, readLines } from '../sheet/lines.ts';
 import { CellClass, key, type SheetView } from '../sheet/sheet.ts';
+import { MAX_FORM_TITLES, MAX_TAIL_CELLS } from '../thresholds.ts';
 import { isForm, readPairs } from './forms.ts';
 import { splitSheet } from './split.ts';
 
@@ -57,14 +58,15 @@ const MAX_SETTINGS = 12;
 function readBlock(view: SheetView, range: Range): FoundBlock {
   const block: FoundBlock = { range, table: null, form: [], above: [], below: [], separated: false };
   const lines = readLines(view, range);
-  const bodyEnd = findNotes(view, lines);
+  // The pairs at the end of a form are no notes, though pairs below a table may be.
+  const bodyEnd = findForm(view, lines) >= 0 ? lines.findLastIndex((line) => line.distinct > 1) + 1 : findNotes(view, lines);
   const body = lines.slice(0, bodyEnd);
   block.below.push(...lines.slice(bodyEnd).flatMap((line) => readTexts(view, line)));
   const bounds = boundsOf(body);
-  const firstPair = body.findIndex((line) => line.distinct > 1);
-  if (bounds && firstPair >= 0 && isForm(view, body.slice(firstPair))) {
-    block.above.push(...body.slice(0, firstPair).flatMap((line) => readTexts(view, line)));
-    pushForm(block, body.slice(firstPair));
+  const formStart = findForm(view, body);
+  if (bounds && formStart >= 0) {
+    block.above.push(...body.slice(0, formStart).flatMap((line) => readTexts(view, line)));
+    pushForm(block, body.slice(formStart));
     return block;
   }
   if (!bounds || !isTabular(body) || isLetterhead(body)) {
@@ -73,13 +75,41 @@ function readBlock(view: SheetView, range: Range): FoundBlock {
   }
   const shape = findHeader(view, bounds, body);
   readAbove(view, body.slice(0, shape.top), block);
-  const table = body.slice(shape.top);
+  const tail = findTail(view, body, shape.firstData, bounds);
+  if (tail < body.length) pushForm(block, body.slice(tail));
+  const table = body.slice(shape.top, tail);
   block.table = {
     range: boundsOf(table)!,
     headerRows: shape.header.map((k) => body[k]!.row),
     firstDataRow: body[shape.firstData]?.row ?? bounds.bottom + 1,
   };
   return block;
+}
+
+/** Where the pairs of a form begin, below its titles and a line with its name, number and date; -1 when the lines are no form. */
+function findForm(view: SheetView, lines: Line[]): number {
+  const first = lines.findIndex((line) => line.distinct > 1);
+  if (first < 0) return -1;
+  for (let k = first; k < Math.min(first + MAX_FORM_TITLES, lines.length); k += 1) {
+    if (isForm(view, lines.slice(k))) return k;
+    if (lines[k]!.periods === 0) return -1;
+  }
+  return -1;
+}
+
+/**
+ * Pairs of a name and a value after a gap below the table, away from its first column: what a timesheet or an expense form says
+ * in the end. Totals stay with the table that they sum.
+ */
+function findTail(view: SheetView, lines: Line[], firstData: number, bounds: Range): number {
+  let tail = lines.length;
+  for (let k = lines.length - 1; k > firstData + 1; k -= 1) {
+    const line = lines[k]!;
+    const pairs = line.left > bounds.left && line.distinct <= MAX_TAIL_CELLS ? readPairs(view, line) : null;
+    if (!pairs?.every((pair) => pair.values.length > 0) || isTotalLabel(view.label(line.from))) break;
+    if (line.row - lines[k - 1]!.row > 1) tail = k;
+  }
+  return tail;
 }
 
 /** Lines above a table: pairs of a form where they are such, titles otherwise. */
@@ -150,6 +180,8 @@ function findNotes(view: SheetView, lines: Line[]): number {
     // Notes in two cells: a mark or a word such as "Source:" and the text beside it.
     const pair = line.distinct === 2 && line.numbers + line.years === 0 && (marked || wide);
     if (!single && !pair) break;
+    // A name in bold with its value beside it belongs to a form.
+    if (pair && !marked && view.style(line.from).bold && !view.style(line.to - 1).bold) break;
     if (view.isFramed(lines[k - 1]!.row, line.row, bounds.left, bounds.right)) break;
     const gap = line.row - lines[k - 1]!.row > 1;
     if (gap || marked || (line.prose && line.left === bounds.left)) end = k;

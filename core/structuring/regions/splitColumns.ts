@@ -78,9 +78,22 @@ function areSideBySide(view: SheetView, left: Range, right: Range): boolean {
   }
   if (headersDisagree(view, left, leftLines, leftShape, right, rightLines, rightShape)) return true;
   if (again) return true;
+  const titled = isTitled(leftLines) && isTitled(rightLines) && leftLines[0]!.row === rightLines[0]!.row;
+  if (titled && startsFilled(view, left, leftLines) && startsFilled(view, right, rightLines)) return true;
   if (!labelled) return false;
   if (right.left - left.right > 2) return true;
   return leftLines.at(-1)!.row !== rightLines.at(-1)!.row || leftLines[0]!.row !== rightLines[0]!.row;
+}
+
+/** One text above lines of several cells. */
+function isTitled([first, second]: Line[]): boolean {
+  return first !== undefined && second !== undefined && first.distinct === 1 && first.texts > 0 && second.distinct > 1;
+}
+
+/** Something in the first column of most lines, and figures to the right of it. */
+function startsFilled(view: SheetView, part: Range, lines: Line[]): boolean {
+  const [labels, ...others] = profileColumns(view, part, lines);
+  return labels!.filled * 4 > lines.length * 3 && labels!.texts > 1 && others.some(isNumericColumn);
 }
 
 /** A few texts some columns away, without a name over them: remarks beside the table. */

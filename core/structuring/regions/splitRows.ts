@@ -71,7 +71,9 @@ function isTitleOf(line: Line, next: Line): boolean {
 function isBoxedHeader(view: SheetView, lines: Line[], k: number): boolean {
   const line = lines[k]!;
   const above = lines[k - 1];
-  if (!above || above.numbers < 2 || line.distinct < 3 || line.texts + line.periods + line.years < line.to - line.from) return false;
+  // Right under pairs of a name and a figure, a wider line of names.
+  const follows = above !== undefined && (above.numbers > 1 || (above.numbers > 0 && above.distinct < line.distinct));
+  if (!above || !follows || line.distinct < 3 || line.texts + line.periods + line.years < line.to - line.from) return false;
   const boxed = (own: Line) => {
     let count = 0;
     for (let i = own.from; i < own.to; i += 1) {
@@ -175,13 +177,16 @@ function isHeaderOf(view: SheetView, block: Range, upper: Line[], lower: Line[])
   return body.filter((line) => weighLine(view, block, line, profiles).header >= 1).length * 2 >= body.length;
 }
 
-/** A line of names over columns of numbers, or set apart from the lines below by its style. */
+/** A line of names over columns of numbers or dates, or set apart from the lines below by its style. */
 function isHeaderLine(view: SheetView, block: Range, lines: Line[], header: number[]): boolean {
   const head = lines[header.at(-1)!]!;
   if (head.distinct < 2 || (head.texts + head.periods + head.years < head.to - head.from && !head.counting)) return false;
   const below = lines.slice(header.at(-1)! + 1);
   const profiles = profileColumns(view, block, below);
-  for (let i = head.from; i < head.to; i += 1) if (isNumericColumn(profiles[view.grid.columns[i]! - block.left]!)) return true;
+  for (let i = head.from; i < head.to; i += 1) {
+    const profile = profiles[view.grid.columns[i]! - block.left]!;
+    if (isNumericColumn(profile) || (view.isText(i) && profile.dates * 2 > profile.filled)) return true;
+  }
   const styled = (line: Line) => line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;
   return styled(head) && below.length > 1 && !below.some(styled);
 }

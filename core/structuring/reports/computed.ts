@@ -28,6 +28,7 @@ interface Context {
   positions: Map<number, number>;
   valueColumns: Set<number>;
   grandTries: number;
+  bareTries: number;
   /** Labels that stand on several rows: what repeats is a key of a list, and no result. */
   repeated: Set<string>;
   /** Rows of a list are records: nothing but a formula or a word makes one of them a result. */
@@ -40,7 +41,17 @@ export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[
     if (!row.virtual) positions.set(row.row, k);
   });
   const valueColumns = new Set(table.valueColumns);
-  const context: Context = { view, table, rows, positions, valueColumns, grandTries: 0, repeated: listRepeated(rows), isList };
+  const context: Context = {
+    view,
+    table,
+    rows,
+    positions,
+    valueColumns,
+    grandTries: 0,
+    bareTries: 0,
+    repeated: listRepeated(rows),
+    isList,
+  };
   for (let k = 0; k < rows.length; k += 1) linkByFormula(context, k);
   for (let k = 0; k < rows.length; k += 1) linkParentSum(context, k);
   if (!isList && rows.length <= MAX_UNMARKED_ROWS) linkUnmarkedParents(context);
@@ -222,12 +233,20 @@ function isStrong(context: Context, k: number, terms: Term[]): boolean {
 function linkTotalWord(context: Context, k: number): void {
   const { rows } = context;
   const row = rows[k]!;
-  if (!(row.total || row.whole) || row.certain || !row.hasValues) return;
+  // A row of figures without a label may be the sum of all above it; nothing but the figures can say so.
+  const bare = row.labelCell < 0 && !row.virtual && k > 1;
+  if (!(row.total || row.whole || bare) || row.certain || !row.hasValues) return;
+  if (bare && !row.total) {
+    if (context.bareTries >= MAX_GRAND_TOTALS) return;
+    context.bareTries += 1;
+  }
   const tries = candidatesOfTotal(context, k);
-  for (const parts of tries) {
-    if (parts.length === 0) continue;
+  for (const [n, parts] of tries.entries()) {
+    if (parts.length === 0 || (bare && !row.total && parts.length < 2)) continue;
     const terms: Term[] = parts.map((part) => ({ row: part, sign: 1 }));
-    if (!matches(checkTerms(context, k, terms))) continue;
+    const check = checkTerms(context, k, terms);
+    if (!matches(check)) continue;
+    if (bare && !row.total && (check.weighty < 2 || check.digits - Math.log10((n + 1) * rows.length) < STRONG_DIGITS)) continue;
     row.terms = terms;
     row.certain = true;
     row.role = 'subtotal';

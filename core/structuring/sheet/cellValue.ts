@@ -6,6 +6,20 @@ import type { CellValue } from '../../types/infer.ts';
 /** 1900-01-01: Excel stores a time of day as a moment of the day before its first day. */
 export const FIRST_DAY = Date.UTC(1900, 0, 1);
 
+const DAY_MS = 86_400_000;
+
+/** The first days, which are told apart by their format. */
+export function isEarly(moment: number): boolean {
+  return moment >= FIRST_DAY && moment < FIRST_DAY + 31 * DAY_MS;
+}
+
+/** 1 to 31 that a format such as `d` shows as a day: a day of some month, and not of January 1900. */
+export function readDayNumber(grid: Grid, i: number): number | null {
+  const moment = grid.numbers[i]!;
+  if (!isEarly(moment) || moment % DAY_MS !== 0) return null;
+  return /[yge]/i.test((grid.styles[grid.styleIds[i]!] ?? PLAIN_STYLE).numberFormat) ? null : (moment - FIRST_DAY) / DAY_MS + 1;
+}
+
 export function readValue(grid: Grid, i: number): CellValue {
   switch (grid.kinds[i]) {
     case CellKind.number:
@@ -13,6 +27,8 @@ export function readValue(grid: Grid, i: number): CellValue {
     case CellKind.boolean:
       return { kind: 'boolean', boolean: grid.numbers[i] === 1 };
     case CellKind.date: {
+      const day = readDayNumber(grid, i);
+      if (day !== null) return { kind: 'number', number: day, numberFormat: 'General' };
       const iso = new Date(grid.numbers[i]!).toISOString();
       const timeOnly = grid.numbers[i]! < FIRST_DAY;
       return { kind: 'date', iso: iso.slice(0, 19), hasTime: !timeOnly && iso.slice(11, 19) !== '00:00:00', timeOnly };

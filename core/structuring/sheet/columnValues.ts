@@ -2,7 +2,7 @@
 
 import { CellKind, type Grid } from '../../grid/grid.ts';
 import { type CellValue, convertValue, type InferredColumn, inferColumn, type Reading, type StoredValue } from '../../types/infer.ts';
-import { FIRST_DAY, readValue } from './cellValue.ts';
+import { FIRST_DAY, isEarly, readValue } from './cellValue.ts';
 
 /** The narrowest type that every cell fits; positions below zero are blank. */
 export function inferCells(grid: Grid, cells: ArrayLike<number>, hint: Reading = {}): InferredColumn {
@@ -40,6 +40,7 @@ function sortOf(kind: number, number: number): number {
   if (kind === CellKind.number) return Number.isSafeInteger(number) ? 0 : 1;
   if (kind !== CellKind.date) return 0;
   if (number < FIRST_DAY) return 2;
+  if (isEarly(number)) return 3;
   // A moment within the first second of a day is that day.
   return number % dayMs >= 1000 ? 1 : 0;
 }

@@ -135,8 +135,8 @@ export interface ColumnProfile {
   /** Those of the texts that are codes: digits with zeros before them. */
   codes: number;
   dates: number;
-  /** Texts on rows with numbers, by how often they come here or in any column of numbers. */
-  fillers: Map<number, number>;
+  /** Texts on rows with numbers, with the rows that they stand on here or in any column of numbers. */
+  fillers: Map<number, Set<number>>;
 }
 
 /** What each column holds in these lines. Long blocks are sampled evenly, so that the cost stays flat. */
@@ -171,7 +171,7 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
         default:
           profile.texts += 1;
           if (view.classes[i] === CellClass.code) profile.codes += 1;
-          if (line.numbers > 0) profile.fillers.set(view.grid.texts[i]!, (profile.fillers.get(view.grid.texts[i]!) ?? 0) + 1);
+          if (line.numbers > 0) addRow(profile.fillers, view.grid.texts[i]!, line.row);
       }
     }
   }
@@ -181,10 +181,16 @@ export function profileColumns(view: SheetView, block: Range, lines: Line[]): Co
 
 /** What fills in for a number does so in every column of numbers. */
 function shareFillers(profiles: ColumnProfile[]): void {
-  const shared = new Map<number, number>();
+  const shared = new Map<number, Set<number>>();
   const numeric = profiles.filter((profile) => profile.fillers.size > 0 && isColumnOfDigits(profile));
-  for (const profile of numeric) for (const [text, rows] of profile.fillers) shared.set(text, (shared.get(text) ?? 0) + rows);
+  for (const profile of numeric) for (const [text, rows] of profile.fillers) for (const row of rows) addRow(shared, text, row);
   for (const profile of profiles) if (isColumnOfDigits(profile)) profile.fillers = shared;
+}
+
+function addRow(fillers: ColumnProfile['fillers'], text: number, row: number): void {
+  const rows = fillers.get(text);
+  if (rows) rows.add(row);
+  else fillers.set(text, new Set([row]));
 }
 
 export function isNumericColumn(profile: ColumnProfile): boolean {
@@ -198,7 +204,7 @@ export function isColumnOfDigits(profile: ColumnProfile): boolean {
 
 /** `Not available` on row after row of a column of numbers stands for a number; a name stands once over its column. */
 export function isFiller(profile: ColumnProfile, text: number): boolean {
-  return (profile.fillers.get(text) ?? 0) >= MIN_FILLER_ROWS;
+  return (profile.fillers.get(text)?.size ?? 0) >= MIN_FILLER_ROWS;
 }
 
 export function isTextColumn(profile: ColumnProfile): boolean {

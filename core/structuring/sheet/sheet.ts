@@ -5,7 +5,7 @@ import { CellKind, type CellStyle, type Grid, PLAIN_STYLE, type Range } from '..
 import { parsePeriod } from '../../period/period.ts';
 import type { CellValue } from '../../types/infer.ts';
 import { isNullMark, parseNumberText } from '../../types/number.ts';
-import { FIRST_DAY, readValue } from './cellValue.ts';
+import { FIRST_DAY, readDayNumber, readValue } from './cellValue.ts';
 import { Frames } from './frames.ts';
 import { openSumBudget, type SumBudget } from './sumBudget.ts';
 
@@ -89,7 +89,7 @@ export class SheetView {
         return CellClass.number;
       }
       case CellKind.date:
-        return CellClass.date;
+        return readDayNumber(this.grid, i) === null ? CellClass.date : CellClass.number;
       case CellKind.error:
         return CellClass.nullMark;
       default:
@@ -154,6 +154,7 @@ export class SheetView {
   numeric(i: number): number | null {
     const grid = this.grid;
     if (grid.kinds[i] === CellKind.number) return grid.numbers[i]!;
+    if (grid.kinds[i] === CellKind.date) return readDayNumber(this.grid, i);
     if (grid.kinds[i] !== CellKind.text) return null;
     const parsed = parseNumberText(grid.strings[grid.texts[i]!]!);
     return parsed && !parsed.leadingZero ? parsed.value : null;
@@ -180,7 +181,7 @@ export class SheetView {
 
   /** The day a date cell holds, as `YYYY-MM-DD`; null for anything else. */
   day(i: number): string | null {
-    if (this.grid.kinds[i] !== CellKind.date || this.grid.numbers[i]! < FIRST_DAY) return null;
+    if (this.grid.kinds[i] !== CellKind.date || this.grid.numbers[i]! < FIRST_DAY || readDayNumber(this.grid, i) !== null) return null;
     return new Date(this.grid.numbers[i]!).toISOString().slice(0, 10);
   }
 

@@ -1,0 +1,63 @@
+/** What the columns of a table had to leave out or give up: marks that became NULL, and the cells that made numbers text. */
+
+import { nameCell } from '../../a1/address.ts';
+import type { Finding, OutputTable } from '../building/output.ts';
+import { CellClass, type SheetView } from '../sheet/sheet.ts';
+import { COLUMN_CLASS_SHARE, LISTED_CELLS } from '../thresholds.ts';
+
+export function findColumnLosses(view: SheetView, table: OutputTable): Finding[] {
+  if (table.role !== 'data' && table.role !== 'level') return [];
+  const columns = countColumns(table);
+  const lossy = columns.map(({ filled, known }, c) => table.columns[c]!.type !== 'VARCHAR' && filled > known);
+  const texts = columns.map((_, c) => table.columns[c]!.type === 'VARCHAR' && !table.made.includes(c));
+  if (!lossy.includes(true) && !texts.includes(true)) return [];
+  const marks: number[] = [];
+  const split = columns.map(() => ({ numbers: 0, others: [] as number[] }));
+  const { offsets, cells, columns: targets } = table.provenance;
+  for (let n = 0; n < table.rows.length; n += 1)
+    for (let at = offsets[n]!; at < offsets[n + 1]!; at += 1) {
+      const [cell, column] = [cells[at]!, targets[at]!];
+      if (lossy[column] && table.rows[n]![column] === null) marks.push(cell);
+      else if (texts[column]) sortCell(view, cell, split[column]!);
+    }
+  const findings: Finding[] = [];
+  if (marks.length > 0) {
+    const shown = [...new Set(marks.map((cell) => view.label(cell)))].slice(0, 3).join(', ');
+    findings.push(makeFinding(view, table, 'missing_mark', marks, `hold a mark (${shown}) where the column holds values, and are NULL`));
+  }
+  split.forEach(({ numbers, others }, c) => {
+    if (others.length === 0 || numbers < (numbers + others.length) * COLUMN_CLASS_SHARE) return;
+    const message = `(${view.label(others[0]!)}) make the column ${table.columns[c]!.name} text, which holds ${numbers} numbers`;
+    findings.push(makeFinding(view, table, 'forced_text', others, message));
+  });
+  return findings;
+}
+
+/** How many cells each column was given, and how many of them are values. */
+function countColumns(table: OutputTable): { filled: number; known: number }[] {
+  const counts = table.columns.map(() => ({ filled: 0, known: 0 }));
+  for (const column of table.provenance.columns) counts[column]!.filled += 1;
+  for (const row of table.rows) for (let c = 0; c < counts.length; c += 1) if (row[c] !== null) counts[c]!.known += 1;
+  return counts;
+}
+
+function sortCell(view: SheetView, cell: number, split: { numbers: number; others: number[] }): void {
+  const kind = view.classes[cell];
+  if (kind === CellClass.number || kind === CellClass.year) split.numbers += 1;
+  else if (kind !== CellClass.nullMark) split.others.push(cell);
+}
+
+export function makeFinding(view: SheetView, table: { name: string }, kind: Finding['kind'], found: number[], message: string): Finding {
+  const cells = found.slice(0, LISTED_CELLS).map((cell) => nameCell(view.grid.rows[cell]!, view.grid.columns[cell]!));
+  const count = found.length;
+  return {
+    kind,
+    sheet: view.grid.sheet,
+    table: table.name,
+    cell: cells[0]!,
+    ...(count > 1 ? { count, cells } : {}),
+    stated: null,
+    computed: null,
+    message: `${count} ${count === 1 ? 'cell' : 'cells'} ${message}`,
+  };
+}
