@@ -7,6 +7,7 @@
 
 import { extname } from 'node:path';
 import { parseArgs } from 'node:util';
+import { computeFormulas } from '../core/formula/computeFormulas.ts';
 import type { Grid } from '../core/grid/grid.ts';
 import { analyze, type BuildResult, build, describeSheets, type ParseSpec } from '../core/structuring/index.ts';
 import { readCsv } from '../store/csv/index.ts';
@@ -45,7 +46,7 @@ async function main(): Promise<number> {
 async function readGrids(file: string): Promise<Grid[]> {
   const extension = extname(file).toLowerCase();
   if (extension === '.csv' || extension === '.tsv' || extension === '.txt') return [(await readCsv(file)).grid];
-  return (await readWorkbook(file)).sheets;
+  return computeFormulas((await readWorkbook(file)).sheets);
 }
 
 /** True when cells were lost or used twice. */

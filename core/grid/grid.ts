@@ -81,6 +81,8 @@ export interface Grid {
   state?: 'visible' | 'hidden' | 'veryHidden';
   /** Array formulas and data tables with the cells they fill; each of those cells has the formula too. */
   arrays?: { range: Range; formula: string; kind: 'array' | 'dataTable' }[];
+  /** Formulas without a stored result that could not be computed, by reason; see computeFormulas. */
+  uncomputed?: { why: string; cells: string[] }[];
   /** Outline levels (1 to 7) people gave to rows with "group"; rows that are not in it have none. */
   rowOutlines?: Map<number, number>;
 }

@@ -27,6 +27,7 @@ import {
   type SpecRegion,
   type SpecTotal,
 } from './spec/spec.ts';
+import { MARKED_SHARE, MAX_SPARSE_PERIODS } from './thresholds.ts';
 
 /** The names that are made up are in `language`. */
 export function analyze(grids: Grid[], fileName: string, language: NamingLanguage = 'ja'): ParseSpec {
@@ -185,7 +186,8 @@ function describeTable(view: SheetView, table: FoundTable, name: string, naming:
   const values = new Set(rows.valueColumns);
   // The labels of a report stay labels, even where their header reads as a period.
   const measured = report.isReport ? columns.filter((column) => !labels.has(column.column)) : columns;
-  const periods = findPeriods(measured, (column) => values.has(column), isJapanese(view), naming.value);
+  const found = findPeriods(measured, (column) => values.has(column), isJapanese(view), naming.value);
+  const periods = isCalendar(view, found, rows.spans) ? [] : found;
   const region = makeRegion(view, report.isReport ? 'report' : 'data', table.range, name);
   region.header_rows = table.headerRows;
   region.data_range = rows.rows.length > 0 ? formatRange({ ...table.range, top: table.firstDataRow }) : null;
@@ -194,6 +196,15 @@ function describeTable(view: SheetView, table: FoundTable, name: string, naming:
   const totals = [...describeTotalRows(report), ...describeTotalColumns(periods)];
   if (totals.length > 0) region.totals = totals;
   return region;
+}
+
+/** Many days with few marks in them, as in a gantt chart: a row for each day of each task would say nothing. */
+function isCalendar(view: SheetView, periods: SpecPeriod[], spans: [number, number][]): boolean {
+  if (periods.length <= MAX_SPARSE_PERIODS) return false;
+  const columns = new Set(periods.map(({ from }) => parseColumn(from)));
+  let filled = 0;
+  for (const [from, to] of spans) for (let i = from; i < to; i += 1) if (columns.has(view.grid.columns[i]!)) filled += 1;
+  return filled < spans.length * periods.length * MARKED_SHARE;
 }
 
 function describeTotalRows(report: Report): SpecTotal[] {

@@ -11,6 +11,7 @@ import { buildRawTable, nameRawTables } from './building/raw.ts';
 import { findColumnLosses } from './findings/columnFindings.ts';
 import { findDoubt } from './findings/doubt.ts';
 import { findWrongTotals } from './findings/reaggregate.ts';
+import { listUncomputed } from './findings/uncomputed.ts';
 import { baseOfFile, NameRegistry, nameArchivedRaw } from './names/names.ts';
 import { type Naming, namingOf } from './names/naming.ts';
 import { dropBlankTexts } from './sheet/blanks.ts';
@@ -29,6 +30,7 @@ export function build(grids: Grid[], spec: ParseSpec, fileName: string): BuildRe
   grids.forEach((grid, k) => {
     const sheet = buildSheet(grid, regionsOf(spec, grid), () => true, { binding: false, misfits: result.misfits }, naming, sums);
     result.conservation.push(sheet.conservation);
+    result.findings.push(...listUncomputed(grid));
     if (grid.size === 0) return;
     const { reason } = sheet;
     if (reason !== null) {
@@ -123,7 +125,7 @@ function buildSheet(
   const { origin } = seen;
   if (origin) for (const table of tables) table.provenance.cells = table.provenance.cells.map((cell) => origin[cell]!);
   const conservation = ledger.summarize();
-  return { tables, findings, conservation, reason: findDoubt(view, regions, conservation) };
+  return { tables, findings, conservation, reason: findDoubt(view, regions, conservation, findings) };
 }
 
 /** Marks the cells of regions that were not chosen as omitted, so that they do not count as lost. */

@@ -112,3 +112,14 @@ export const MIN_GROUPS = 3;
 
 /** Keys of groups differ, but for a slip or a note; marks and categories come again and again. */
 export const DISTINCT_KEYS = 0.9;
+
+/** More periods than this with few values in them are the days of a calendar, and stay columns. */
+export const MAX_SPARSE_PERIODS = 14;
+export const MARKED_SHARE = 0.3;
+
+/** Columns of a table that one line makes text before it is taken for a header that was not read as one. */
+export const MAX_FORCED_COLUMNS = 3;
+
+/** A table of some columns most of which have no name was cut from its header. */
+export const MIN_NAMED_COLUMNS = 5;
+export const MAX_UNNAMED_SHARE = 0.7;

@@ -1,4 +1,5 @@
 import { asSentence, DomainError } from '../../../core/errors.ts';
+import { computeFormulas } from '../../../core/formula/computeFormulas.ts';
 import type { Grid } from '../../../core/grid/grid.ts';
 import { buildSelected, describeMisfit, type OutputTable, type ParseSpec, toContract } from '../../../core/structuring/index.ts';
 import { readGrids } from './readInput.ts';
@@ -10,7 +11,8 @@ export async function buildRegions(
   spec: ParseSpec,
   regionIds: string[] | null,
 ): Promise<{ grids: Grid[]; tables: OutputTable[] }> {
-  const { grids } = await readGrids({ ...input, reader: spec.reader as Reader });
+  const { grids: stored } = await readGrids({ ...input, reader: spec.reader as Reader });
+  const grids = computeFormulas(stored);
   const { tables, misfits } = buildSelected(grids, spec, regionIds);
   const problems = misfits.map((misfit) => describeMisfit(toContract(spec), misfit));
   if (problems.length === 0) return { grids, tables };

@@ -1,3 +1,4 @@
+import { computeFormulas } from '../../../core/formula/computeFormulas.ts';
 import type { Grid } from '../../../core/grid/grid.ts';
 import { nameRecordColumns } from '../../../core/structuring/headers/columnNames.ts';
 import {
@@ -90,14 +91,16 @@ export function handleFiles(tools: FileTools): Handlers {
     },
 
     async analyze({ input, sourceName, choice }) {
-      const { grids, reader, typed } = await readGrids(input);
+      const { grids: stored, reader, typed } = await readGrids(input);
+      const grids = computeFormulas(stored);
       const naming = chooseLanguage(choice, [sourceName], ...listTexts(grids));
       const spec = typed ? describeRecords(grids, typed, sourceName, naming) : analyze(grids, sourceName, naming);
       return { spec: { ...spec, reader }, extents: summarizeSheets(grids) };
     },
 
     async structure({ input, sourceName, naming: kept, choice, known }) {
-      const { grids, reader } = read ? { grids: read, reader: { format: input.format } } : await readGrids(input);
+      const { grids: stored, reader } = read ? { grids: read, reader: { format: input.format } } : await readGrids(input);
+      const grids = computeFormulas(stored);
       read = null;
       const naming = kept ?? chooseLanguage(choice, [sourceName], ...listTexts(grids));
       const isKnown = known && (known.spec.naming ?? 'ja') === naming && baseOfFile(known.filename) === baseOfFile(sourceName);

@@ -1,10 +1,12 @@
 /** Decides when a sheet was not understood, so that it stays a raw table. */
 
 import { parseRange } from '../../a1/address.ts';
-import type { Conservation } from '../building/output.ts';
+import type { Conservation, Finding } from '../building/output.ts';
+import { isMadeUpName } from '../names/naming.ts';
 import { readLines } from '../sheet/lines.ts';
 import type { SheetView } from '../sheet/sheet.ts';
 import { isTableRegion, type SpecRegion } from '../spec/spec.ts';
+import { MAX_FORCED_COLUMNS, MAX_UNNAMED_SHARE, MIN_NAMED_COLUMNS } from '../thresholds.ts';
 
 /** More tables than this on one sheet are fragments of something else. */
 const MAX_TABLES = 150;
@@ -12,7 +14,7 @@ const MAX_TABLES = 150;
 const MAX_STRAY_NUMBERS = 20;
 const MAX_STRAY_SHARE = 0.25;
 
-export function findDoubt(view: SheetView, regions: SpecRegion[], conservation: Conservation): string | null {
+export function findDoubt(view: SheetView, regions: SpecRegion[], conservation: Conservation, findings: Finding[] = []): string | null {
   if (conservation.lost.length > 0) return `cells would be lost: ${conservation.lost.slice(0, 5).join(', ')}`;
   if (conservation.twice.length > 0) return `cells would be used twice: ${conservation.twice.slice(0, 5).join(', ')}`;
   const tables = regions.filter(isTableRegion).length;
@@ -24,5 +26,23 @@ export function findDoubt(view: SheetView, regions: SpecRegion[], conservation: 
   }
   if (stray > MAX_STRAY_NUMBERS && stray > MAX_STRAY_SHARE * conservation.cells)
     return `${stray} numbers stand outside of any table that was found`;
+  return findLostHeader(regions, findings);
+}
+
+/** Names among the figures, or figures without names: the header of a table was not found. */
+function findLostHeader(regions: SpecRegion[], findings: Finding[]): string | null {
+  const forced = new Map<string, number>();
+  for (const { kind, table, cell, count = 1 } of findings) {
+    if (kind !== 'forced_text' || count > 1) continue;
+    const line = `${table}\n${/\d+$/.exec(cell)?.[0]}`;
+    forced.set(line, (forced.get(line) ?? 0) + 1);
+  }
+  for (const [line, columns] of forced)
+    if (columns > MAX_FORCED_COLUMNS) return `row ${line.split('\n')[1]} makes ${columns} columns of numbers text: it may be a header`;
+  for (const { name, kind, columns, header_rows: rows } of regions) {
+    if (kind !== 'data' || columns.length < MIN_NAMED_COLUMNS || rows.length === 0) continue;
+    const unnamed = columns.filter((column) => isMadeUpName(column.name)).length;
+    if (unnamed > columns.length * MAX_UNNAMED_SHARE) return `${unnamed} of the ${columns.length} columns of ${name} have no name`;
+  }
   return null;
 }

@@ -31,7 +31,8 @@ export function findHeader(view: SheetView, block: Range, lines: Line[]): Header
     const line = lines[k]!;
     const evidence = weighLine(view, block, line, profiles);
     // Below a header that names every column, a line that names none is data even without a number.
-    const sparse = full !== null && evidence.header <= line.distinct * 0.15 && line.distinct > 1 && !isStyledAlike(full, line);
+    const reach = Math.min(line.distinct, countOver(view, block, line, profiles));
+    const sparse = full !== null && evidence.header <= reach * 0.15 && line.distinct > 1 && !isStyledAlike(full, line);
     // A date or a number alone above the first names is the date or the number of the sheet.
     const alone = (line.distinct === 1 && !named) || isNumberingOf(view, block, line, lines[k + 1], profiles);
     if ((evidence.data > evidence.header && !alone) || sparse) {
@@ -43,6 +44,13 @@ export function findHeader(view: SheetView, block: Range, lines: Line[]): Header
   }
   if (firstData < 0) return headerOfTextTable(lines);
   return growHeader(view, block, lines, profiles, firstData);
+}
+
+/** Cells of a line that stand over columns with something in them: days of a calendar that nobody has filled in do not count. */
+function countOver(view: SheetView, block: Range, line: Line, profiles: ColumnProfile[]): number {
+  let count = 0;
+  for (let i = line.from; i < line.to; i += 1) if (profiles[view.grid.columns[i]! - block.left]!.filled > 0) count += 1;
+  return count;
 }
 
 /** Bold or filled like a header above it. */
@@ -85,7 +93,7 @@ export function weighLine(view: SheetView, block: Range, line: Line, profiles: C
         break;
       case CellClass.year:
         if (numeric && ofYears) evidence.data += 1;
-        else if (numeric && line.numbers === line.marks && readsAsYears(view, line)) evidence.header += 1;
+        else if (numeric && (line.numbers === line.marks || line.counting) && readsAsYears(view, line)) evidence.header += 1;
         else if (numeric) evidence.data += 1;
         break;
       case CellClass.date:
@@ -135,7 +143,7 @@ function growHeader(view: SheetView, block: Range, lines: Line[], profiles: Colu
   let below = lines[firstData]!.row;
   for (let k = firstData - 1; k >= 0 && header.length < MAX_HEADER_ROWS; k -= 1) {
     const line = lines[k]!;
-    if (below - line.row - 1 > HEADER_GAP_ROWS) break;
+    if (below - line.row - 1 > HEADER_GAP_ROWS && !(k === firstData - 1 && namesAll(line, profiles))) break;
     const verdict = judgeHeaderLine(view, block, lines, k, profiles, header.length > 0, below);
     if (verdict === 'stop') break;
     below = line.row;
@@ -151,6 +159,12 @@ function growHeader(view: SheetView, block: Range, lines: Line[], profiles: Colu
   }
   header.reverse();
   return { top: header[0] ?? dataTop, header, firstData: dataTop };
+}
+
+/** Names for nearly all columns: the header of what follows, however many lines of a form are left blank between them. */
+function namesAll(line: Line, profiles: ColumnProfile[]): boolean {
+  const columns = profiles.filter((profile) => profile.filled > 0).length;
+  return line.texts === line.to - line.from && line.distinct >= Math.max(4, columns * FULL_HEADER_SHARE);
 }
 
 type Verdict = 'header' | 'pending' | 'group' | 'stop';

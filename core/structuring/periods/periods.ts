@@ -89,6 +89,11 @@ function readPeriod(column: HeaderColumn, japanese: boolean, nameless: string): 
       measure.push(part);
       continue;
     }
+    // The month and the day of one date, each in a line of its own.
+    if (period?.kind === 'date' && own.kind === 'date' && period.start === own.start) {
+      labels.push(part);
+      continue;
+    }
     const joined: Period | null = period ? (combinePeriods(period, own) ?? combinePeriods(own, period)) : own;
     if (!joined) return null;
     period = joined;

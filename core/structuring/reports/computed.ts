@@ -59,6 +59,7 @@ export function linkComputed(view: SheetView, table: TableRows, rows: ReportRow[
   const parents = new Set(rows.map((row) => row.parent));
   if (!isList && rows.some((row) => row.certain || row.parent >= 0 || isProfitLabel(row.label)))
     for (let k = 0; k < rows.length; k += 1) linkDifference(context, k, parents.has(k));
+  if (!isList) for (let k = 0; k < rows.length; k += 1) if (!parents.has(k)) markResult(context, k);
   let afterTotal = false;
   for (const row of rows) {
     // Averages and ratios right below a total are computed like it.
@@ -115,6 +116,16 @@ function linkByFormula(context: Context, k: number): void {
     placeBySum(context, k);
     return;
   }
+}
+
+/** `EBITDA`, `Net income` where every figure is a formula: a result, however it is computed. */
+function markResult(context: Context, k: number): void {
+  const { view, table, rows } = context;
+  const row = rows[k]!;
+  if (row.certain || row.role !== 'detail' || !row.hasValues || row.virtual || !isResultLabel(row.label)) return;
+  const [from, to] = table.spans[row.at]!;
+  for (let i = from; i < to; i += 1) if (context.valueColumns.has(view.grid.columns[i]!) && view.formula(i) === null) return;
+  row.role = 'computed';
 }
 
 /** Where a row stands that sums others: above its children as their parent, or beside them as a computed item. */
