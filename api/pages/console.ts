@@ -49,7 +49,8 @@ export function openConsole(): Console {
     async page() {
       const names = [...(await read()).keys()];
       const find = (ending: string) => names.find((name) => name.startsWith('console-') && name.endsWith(ending)) ?? '';
-      return makePage(find('.js'), find('.css'));
+      const parts = names.filter((name) => name.endsWith('.js') && name !== find('.js'));
+      return makePage(find('.js'), find('.css'), parts);
     },
     async file(name) {
       const data = (await read()).get(name);
@@ -59,12 +60,14 @@ export function openConsole(): Console {
   };
 }
 
-function makePage(script: string, style: string): Page {
+/** `parts` are loaded when a page needs them; they are named, so that they can be fetched while nothing else is to be done. */
+function makePage(script: string, style: string, parts: string[]): Page {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Workbook Data Service</title>
+<meta name="console-parts" content="${parts.join(' ')}">
 <link rel="icon" href="/docs/favicon-32x32.png">
 <link rel="stylesheet" href="/console/${style}">
 <script type="module" src="/console/${script}"></script>

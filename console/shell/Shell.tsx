@@ -1,7 +1,8 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { useWords } from '../i18n/language.tsx';
 import { useMe, useSession } from '../session/session.tsx';
 import { Preferences } from './Preferences.tsx';
+import { fetchPartsWhenIdle } from './parts.ts';
 import { Link, usePlace } from './router.tsx';
 import { SearchBox } from './SearchBox.tsx';
 import { shellWords } from './words.ts';
@@ -9,6 +10,7 @@ import { shellWords } from './words.ts';
 /** What stands around every page. */
 export function Shell({ children }: { children: ReactNode }) {
   const t = useWords(shellWords);
+  useEffect(fetchPartsWhenIdle, []);
   const me = useMe();
   const { logOut } = useSession();
   const {

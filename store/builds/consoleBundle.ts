@@ -21,7 +21,7 @@ export function prepareConsoleBundle(): Promise<string> {
           splitting: true,
           minify: true,
           entryNames: '[name]-[hash]',
-          chunkNames: 'part-[hash]',
+          chunkNames: '[name]-[hash]',
           outExtension: {},
           mainFields: ['browser', 'module', 'main'],
           banner: {},

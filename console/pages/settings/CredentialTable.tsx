@@ -33,7 +33,7 @@ export function CredentialTable({ credentials, onRevoke }: { credentials: Shown[
         {credentials.map(({ id, name, prefix, scopes, resource, created_at, last_used_at, expires_at, revoked_at }) => (
           <tr key={id}>
             <td>
-              {name} <code className="dim">{prefix}…</code>
+              {name} <code className="dim">{prefix}</code>
             </td>
             <td className="dim">{scopes.join(', ')}</td>
             <td>{resource}</td>

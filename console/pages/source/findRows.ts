@@ -1,7 +1,7 @@
-import type { Schemas } from '../../api/client.ts';
+import type { components } from '../../../schema/contract.ts';
 import { contains, parseRange } from './a1.ts';
 
-type Lineage = Schemas['RowLineage'];
+type Lineage = components['schemas']['RowLineage'];
 
 /** More rows than these are not looked for beside one that was found. */
 const mostRows = 40;

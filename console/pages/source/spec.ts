@@ -1,10 +1,10 @@
-import type { Schemas } from '../../api/client.ts';
+import type { components } from '../../../schema/contract.ts';
 import { formatValue } from '../../grid/format.ts';
 import { contains, formatRange, fromLetters, parseRange, type Range, toLetters } from './a1.ts';
 
 /** Corrections of what was understood, as changes of the parse spec. */
 
-export type Region = Schemas['ParseRegion'];
+export type Region = components['schemas']['ParseRegion'];
 
 /** The cells of a sheet that are here; rows and columns count from 1. */
 export interface Sheet {

@@ -14,6 +14,7 @@ import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState }
 import { emptyCell, guessWidth, parseValue, toCell } from '../../grid/cells.ts';
 import { readColor, useGridTheme } from '../../grid/theme.ts';
 import { useWords } from '../../i18n/language.tsx';
+import { loadPart } from '../../shell/parts.ts';
 import { usePlace } from '../../shell/router.tsx';
 import { ColumnMenu } from './ColumnMenu.tsx';
 import type { CellEdit } from './editQueue.ts';
@@ -30,6 +31,9 @@ interface TableGridProps {
   onChoose: (cell: ChosenCell | null) => void;
   onPick: (rowIds: number[]) => void;
 }
+
+// What is typed opens the editor of a cell. It must be here by then, or the next letters would be lost.
+void loadPart('data-grid-overlay-editor');
 
 const noSelection: GridSelection = { columns: CompactSelection.empty(), rows: CompactSelection.empty() };
 
@@ -191,7 +195,7 @@ export default function TableGrid({ name, store, editing, isEditable, onChoose, 
         onDelete={() => isEditable}
         {...(isEditable
           ? {
-              trailingRowOptions: { hint: t.addRow, sticky: false, tint: true },
+              trailingRowOptions: { hint: '', sticky: false, tint: true },
               onRowAppended: () => queue.add(store.version ?? 0, [], [{}]),
             }
           : {})}

@@ -87,7 +87,7 @@ function FilterBox() {
         type="search"
         aria-label={t.filter}
         title={t.filterHint}
-        placeholder={t.filterHint}
+        placeholder={t.filterShort}
         value={text}
         onChange={(event) => setText(event.target.value)}
       />

@@ -4,6 +4,7 @@ export const tableWords = defineWords({
   en: {
     grid: (name: string) => `Rows of ${name}`,
     filter: 'Filter',
+    filterShort: '金額 > 1000',
     filterHint: "A condition in SQL, for example: 金額 > 1000 AND 品目 LIKE 'り%'",
     clear: 'Clear',
     addRow: 'Add a row',
@@ -64,6 +65,7 @@ export const tableWords = defineWords({
   ja: {
     grid: (name: string) => `${name} の行`,
     filter: '絞り込み',
+    filterShort: '金額 > 1000',
     filterHint: "SQL の条件式。例: 金額 > 1000 AND 品目 LIKE 'り%'",
     clear: '解除',
     addRow: '行を追加',

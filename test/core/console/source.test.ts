@@ -1,0 +1,109 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatRange, fromLetters, parseRange, toLetters } from '../../../console/pages/source/a1.ts';
+import { findRowsOfCell } from '../../../console/pages/source/findRows.ts';
+import { previewRows, type Region, type Sheet, withHeaders, withRange } from '../../../console/pages/source/spec.ts';
+
+/** What the page of a file computes by itself: ranges, corrections, and the way back from a cell. */
+
+describe('ranges', () => {
+  it('are written as they were read', () => {
+    fc.assert(fc.property(fc.integer({ min: 1, max: 16_384 }), (column) => fromLetters(toLetters(column)) === column));
+    expect(['A1', 'B2:D9', 'AA10:AB11'].map((text) => formatRange(parseRange(text) as never))).toEqual(['A1', 'B2:D9', 'AA10:AB11']);
+    expect(['', '1A', 'A', 'A1:'].map(parseRange)).toEqual([null, null, null, null]);
+  });
+});
+
+const sheet: Sheet = {
+  range: { left: 1, top: 1, right: 4, bottom: 5 },
+  values: [
+    ['売上', null, null, null],
+    ['', '実績', '実績', '計'],
+    ['店', '4月', '5月', ''],
+    ['東京', 1, 2, 3],
+    ['大阪', 4, 5, 9],
+  ],
+};
+const region: Region = {
+  id: 'r1',
+  sheet: 's',
+  range: 'A3:C5',
+  kind: 'data',
+  name: '売上',
+  header_rows: [3],
+  data_range: 'A4:C5',
+  orientation: 'rows',
+  columns: [
+    { name: '店', from: 'A', type: 'VARCHAR' },
+    { name: '四月', from: 'B', type: 'BIGINT' },
+    { name: '5月', from: 'C', type: 'BIGINT' },
+  ],
+  periods: [],
+  totals: [{ range: 'A5:C5', kind: 'total' }],
+  selected: true,
+};
+
+describe('corrections of a region', () => {
+  it('over other cells keep what people named, and name what is new by its header', () => {
+    const wider = withRange(region, { left: 1, top: 3, right: 4, bottom: 5 }, sheet);
+    expect([wider.range, wider.data_range]).toEqual(['A3:D5', 'A4:D5']);
+    expect(wider.columns.map(({ name }) => name)).toEqual(['店', '四月', '5月', 'D']);
+    const shorter = withRange(region, { left: 1, top: 3, right: 2, bottom: 4 }, sheet);
+    expect([shorter.columns.map(({ from }) => from), shorter.totals]).toEqual([['A', 'B'], []]);
+  });
+
+  it('with more header rows join their names, and no name twice', () => {
+    const named = withHeaders({ ...region, range: 'A2:D5' }, [3, 2], sheet);
+    expect(named.header_rows).toEqual([2, 3]);
+    expect(named.columns.map(({ name }) => name)).toEqual(['店', '実績_4月', '実績_5月', '計']);
+    const one = withHeaders({ ...region, range: 'A2:D5' }, [2], sheet);
+    expect(one.columns.map(({ name }) => name)).toEqual(['店', '実績', '実績_2', '計']);
+  });
+
+  it('show what would come out, in long form as well', () => {
+    expect(previewRows(region, sheet, 5)).toEqual({
+      names: ['店', '四月', '5月'],
+      rows: [
+        ['東京', '1', '2'],
+        ['大阪', '4', '5'],
+      ],
+    });
+    const periods = [
+      { from: 'B', label: '4月' },
+      { from: 'C', label: '5月' },
+    ];
+    expect(previewRows({ ...region, periods }, sheet, 3)).toEqual({
+      names: ['店', '期間', '値'],
+      rows: [
+        ['東京', '4月', '1'],
+        ['東京', '5月', '2'],
+        ['大阪', '4月', '4'],
+      ],
+    });
+  });
+});
+
+describe('findRowsOfCell', () => {
+  /** Two rows of the table for each row of the sheet, as in long form. */
+  const read = (asked: number[]) => async (rowId: number) => {
+    asked.push(rowId);
+    const row = Math.ceil(rowId / 2) + 3;
+    const column = rowId % 2 === 1 ? 'B' : 'C';
+    const cells = [`A${row}`, `${column}${row}`].map((range) => ({ source: 'f', sheet: 's', range, columns: [] }));
+    return { name: 't', row_id: rowId, cells, inputs: [], truncated: false };
+  };
+  const ids = Array.from({ length: 2_000 }, (_, i) => i + 1);
+
+  it.each([
+    [1, 4, [1, 2]],
+    [3, 4, [2]],
+    [2, 503, [999]],
+    [1, 1003, [1_999, 2_000]],
+    [4, 10, []],
+    [1, 2, []],
+  ])('of column %i, row %i are %j, by few questions', async (column, row, rows) => {
+    const asked: number[] = [];
+    expect(await findRowsOfCell(ids, read(asked), 's', column, row)).toEqual(rows);
+    expect(asked.length).toBeLessThan(60);
+  });
+});

@@ -1,0 +1,67 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Person } from '../setup/api.ts';
+
+/** One person at the console. */
+export interface Tab {
+  page: Page;
+  context: BrowserContext;
+  /** What the browser complained about: scripts that fail, and what the page's own policy forbids. */
+  complaints: string[];
+}
+
+export async function openTab(browser: Browser, url: string, options: { locale?: string; dark?: boolean } = {}): Promise<Tab> {
+  const { locale = 'en-US', dark = false } = options;
+  const context = await browser.newContext({ locale, colorScheme: dark ? 'dark' : 'light', viewport: { width: 1360, height: 820 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(30_000);
+  const complaints: string[] = [];
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text());
+  });
+  await page.goto(url);
+  return { page, context, complaints };
+}
+
+export async function logIn({ page }: Tab, { email, password }: Pick<Person, 'email' | 'password'>): Promise<void> {
+  await page.locator('input[name=email]').fill(email);
+  await page.locator('input[name=password]').fill(password);
+  await page.locator('form button[type=submit]').click();
+  await page.locator('header.bar').waitFor();
+  await page.locator('input[name=password]').waitFor({ state: 'detached' });
+}
+
+/** Waits until a cell of the grid shows a text. The grid is a canvas, and tells of its cells to who cannot see it. */
+export async function seeCell(page: Page, column: number, row: number, text: string): Promise<void> {
+  await page
+    .locator(`.grid #glide-cell-${column + 1}-${row}`)
+    .filter({ hasText: text })
+    .waitFor({ state: 'attached' });
+}
+
+/** Clicks into the first column and goes on with the keys, since widths follow what is in the columns. */
+export async function chooseCell(page: Page, column: number, row: number): Promise<void> {
+  const box = await page.locator('.grid canvas').first().boundingBox();
+  if (!box) throw new Error('there is no grid');
+  await page.mouse.click(box.x + 56 + 20, box.y + 32 + 28 * row + 14);
+  for (let i = 0; i < column; i++) await page.keyboard.press('ArrowRight');
+}
+
+export async function typeCell(page: Page, column: number, row: number, text: string): Promise<void> {
+  await chooseCell(page, column, row);
+  // As people type.
+  await page.keyboard.type(text, { delay: 60 });
+  await page.keyboard.press('Enter');
+}
+
+/** Drops files with these contents, as base64. */
+export async function dropFiles(page: Page, where: string, files: Record<string, Buffer>): Promise<void> {
+  const contents = Object.entries(files).map(([name, bytes]) => [name, bytes.toString('base64')]);
+  const dataTransfer = await page.evaluateHandle(`(() => {
+    const transfer = new DataTransfer();
+    for (const [name, text] of ${JSON.stringify(contents)})
+      transfer.items.add(new File([Uint8Array.from(atob(text), (each) => each.charCodeAt(0))], name));
+    return transfer;
+  })()`);
+  await page.dispatchEvent(where, 'drop', { dataTransfer });
+}
