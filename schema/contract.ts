@@ -91,6 +91,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/auth/console/oidc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin a log-in at the identity provider
+         * @description For the console's own page, where `OIDC_CLIENT_ID` is configured; elsewhere 501. Answers the address at the identity provider
+         *     to which the person is to be sent (authorization code with PKCE), and sets a cookie that ties the way back to this browser. The
+         *     provider sends the person to `/log-in` of this service with `code` and `state`.
+         */
+        post: operations["beginOidcLogIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/auth/console/oidc/code": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Finish a log-in at the identity provider
+         * @description Exchanges the code that the identity provider gave for a session in the console's cookie. A code without the cookie of its
+         *     beginning, a state that is not the one given out, and a token that does not fit are 401.
+         */
+        post: operations["finishOidcLogIn"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/me": {
         parameters: {
             query?: never;
@@ -3086,8 +3129,8 @@ export interface paths {
         /**
          * What this is
          * @description Name, version, whether every part works (the check of `GET /readyz`), how people log in, and where to go on. A browser,
-         *     which asks for `text/html`, gets the console, the page for people; so it does under `/workbooks` and `/settings`, which
-         *     are addresses inside that page.
+         *     which asks for `text/html`, gets the console, the page for people; so it does under `/workbooks`, `/settings` and
+         *     `/log-in`, which are addresses inside that page.
          */
         get: operations["getHome"];
         put?: never;
@@ -4832,6 +4875,21 @@ export interface components {
          *     means "do not check"; leaving it out is 422.
          */
         ExpectedVersion: number | null;
+        /** @description What the identity provider gave to the browser. */
+        OidcCode: {
+            /** @description The code. */
+            code: string;
+            /** @description The state that the log-in began with. */
+            state: string;
+        };
+        /** @description A log-in at the identity provider that was begun. */
+        OidcLogIn: {
+            /**
+             * Format: uri
+             * @description Where to send the person.
+             */
+            authorize_url: string;
+        };
         /**
          * @description `away`: only `workers` can be; without the others the answer is 503.
          * @enum {string}
@@ -8693,6 +8751,90 @@ export interface operations {
             422: components["responses"]["ValidationFailed"];
             429: components["responses"]["RateLimited"];
             500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    beginOidcLogIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where to send the person. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "authorize_url": "https://login.example.co.jp/authorize?response_type=code&client_id=workbooks&state=x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OidcLogIn"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotConfigured"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    finishOidcLogIn: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "code": "SplxlOBeZQQYbYS6WxSbIA",
+                 *       "state": "af0ifjsldkj"
+                 *     }
+                 */
+                "application/json": components["schemas"]["OidcCode"];
+            };
+        };
+        responses: {
+            /** @description The person is logged in. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["XRequestId"];
+                    "Set-Cookie": components["headers"]["SetCookie"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "user": {
+                     *         "id": "usr_01JXQ2V7M0Z8K4T5R6W9A1B201",
+                     *         "email": "sato@example.co.jp",
+                     *         "name": "佐藤 花子",
+                     *         "created_at": "2025-06-14T02:30:00Z"
+                     *       },
+                     *       "expires_at": "2025-06-14T14:30:00Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ConsoleSession"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthenticated"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["UnsupportedMedia"];
+            422: components["responses"]["ValidationFailed"];
+            500: components["responses"]["Internal"];
+            501: components["responses"]["NotConfigured"];
             503: components["responses"]["Unavailable"];
         };
     };

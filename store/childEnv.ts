@@ -64,6 +64,8 @@ export function configToEnv(config: Config): Env {
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: config.tracesUrl ?? undefined,
     OIDC_ISSUER: oidc?.issuer,
     OIDC_AUDIENCE: oidc?.audience,
+    OIDC_CLIENT_ID: oidc?.client?.id,
+    OIDC_CLIENT_SECRET: oidc?.client?.secret ?? undefined,
     ...driveEnv(config),
     SVC_MODEL_URL: config.model?.url,
     SVC_MODEL_NAME: config.model?.name,

@@ -115,7 +115,7 @@ export interface Config {
   backups: BlobConfig | null;
   /** Where traces are sent; null: there are none. */
   tracesUrl: string | null;
-  oidc: { issuer: string; audience: string } | null;
+  oidc: { issuer: string; audience: string; client: { id: string; secret: string | null } | null } | null;
   /** Providers of drives; null: not set up. */
   drives: { google_drive: DriveConfig | null; onedrive: DriveConfig | null };
   /** The language model that reviews may ask; null: none. */
@@ -368,7 +368,9 @@ function readOidc(read: VariableReader): Config['oidc'] {
   const issuer = read.url('OIDC_ISSUER', ['https:', 'http:']);
   const audience = read.text('OIDC_AUDIENCE');
   if (issuer === null) return null;
-  return { issuer, audience: audience ?? read.refuse('OIDC_AUDIENCE', 'is not set') };
+  const id = read.text('OIDC_CLIENT_ID');
+  const client = id === null ? null : { id, secret: read.text('OIDC_CLIENT_SECRET') };
+  return { issuer, audience: audience ?? read.refuse('OIDC_AUDIENCE', 'is not set'), client };
 }
 
 /** Where downloads are kept: the user's cache, or, for users without a home to write to, the data dir. */

@@ -265,6 +265,12 @@ export const variables = {
     meaning: 'address of an OpenID Connect issuer whose tokens are accepted as sessions',
   },
   OIDC_AUDIENCE: { topic: 'Identity provider', default: 'none', meaning: 'audience those tokens must carry; needed with OIDC_ISSUER' },
+  OIDC_CLIENT_ID: {
+    topic: 'Identity provider',
+    default: 'none',
+    meaning: 'client id of this service there, for log-ins to the console; its redirect address is SVC_PUBLIC_URL/log-in',
+  },
+  OIDC_CLIENT_SECRET: { topic: 'Identity provider', default: 'none', meaning: 'secret of that client, where it has one', secret: true },
   SVC_GOOGLE_CLIENT_ID: {
     topic: 'Drives',
     default: 'none',

@@ -11,6 +11,7 @@ export interface IssuedClaims {
   email: string | null;
   emailVerified: boolean;
   name: string | null;
+  nonce: string | null;
   expiresAt: Date;
 }
 
@@ -24,12 +25,12 @@ export function issuerOf(token: string): string | null {
 }
 
 const toleranceSeconds = 30;
-const keySets = new Map<string, Promise<JWTVerifyGetKey>>();
+const providers = new Map<string, Promise<Provider>>();
 const discoveryTimeoutMs = 5_000;
 
 /** Verifies a token of the configured issuer with the keys from its discovery document. */
 export async function verifyIssuedToken(oidc: { issuer: string; audience: string }, token: string): Promise<IssuedClaims> {
-  const keys = await keysOf(oidc.issuer);
+  const { keys } = await findProvider(oidc.issuer);
   try {
     const { payload } = await jwtVerify(token, keys, {
       issuer: oidc.issuer,
@@ -47,6 +48,7 @@ export async function verifyIssuedToken(oidc: { issuer: string; audience: string
       email: typeof payload.email === 'string' ? payload.email : null,
       emailVerified: payload.email_verified === true,
       name: typeof payload.name === 'string' ? dropUnseen(payload.name.replace(/\s+/g, ' ')).slice(0, 120).toWellFormed() || null : null,
+      nonce: typeof payload.nonce === 'string' ? payload.nonce : null,
       // Until the token is no longer accepted, so that a logout is remembered that long.
       expiresAt: new Date(((payload.exp as number) + toleranceSeconds) * 1000),
     };
@@ -58,30 +60,44 @@ export async function verifyIssuedToken(oidc: { issuer: string; audience: string
   }
 }
 
-function keysOf(issuer: string): Promise<JWTVerifyGetKey> {
-  const known = keySets.get(issuer);
+/** What the issuer says of itself in its discovery document. */
+export interface Provider {
+  keys: JWTVerifyGetKey;
+  authorizeUrl: string | null;
+  tokenUrl: string | null;
+}
+
+export function findProvider(issuer: string): Promise<Provider> {
+  const known = providers.get(issuer);
   if (known) return known;
-  const found = discoverKeys(issuer);
-  keySets.set(issuer, found);
+  const found = discover(issuer);
+  providers.set(issuer, found);
   // Failures are not cached: the next request tries again.
-  found.catch(() => keySets.delete(issuer));
+  found.catch(() => providers.delete(issuer));
   return found;
 }
 
-async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
+async function discover(issuer: string): Promise<Provider> {
   try {
     const answer = await fetch(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, {
       signal: AbortSignal.timeout(discoveryTimeoutMs),
     });
-    const document = (await answer.json()) as { issuer?: string; jwks_uri?: string };
+    const document = (await answer.json()) as Record<
+      'issuer' | 'jwks_uri' | 'authorization_endpoint' | 'token_endpoint',
+      string | undefined
+    >;
     if (!answer.ok || document.issuer !== issuer || !document.jwks_uri) throw new Error('the discovery document does not fit the issuer');
-    return createRemoteJWKSet(new URL(document.jwks_uri), { timeoutDuration: discoveryTimeoutMs });
+    return {
+      keys: createRemoteJWKSet(new URL(document.jwks_uri), { timeoutDuration: discoveryTimeoutMs }),
+      authorizeUrl: document.authorization_endpoint ?? null,
+      tokenUrl: document.token_endpoint ?? null,
+    };
   } catch (error) {
     throw issuerAway(error);
   }
 }
 
-function issuerAway(cause: unknown): DomainError {
+export function issuerAway(cause: unknown): DomainError {
   return new DomainError('unavailable', 'The identity provider cannot be reached just now.', 'Try again in a few seconds.', {
     cause,
     headers: { 'Retry-After': '5' },

@@ -32,7 +32,7 @@ export function makePageHandlers({
           version,
           status: isReady ? 'ready' : 'not_ready',
           away,
-          log_in: { sign_up: config.signup, oidc: false },
+          log_in: { sign_up: config.signup, oidc: (config.oidc?.client ?? null) !== null },
           links: { reference: '/docs', contract: '/openapi.json', guide: '/guide', temporal: config.temporal.uiUrl },
         },
       };

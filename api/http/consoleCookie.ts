@@ -7,17 +7,25 @@ import { unauthenticated } from '../../activities/identity/refusals.ts';
  */
 
 const name = 'svc_console';
+const ticketName = 'svc_oidc';
 const attributes = 'HttpOnly; SameSite=Strict; Path=/api';
 
 type ReadHeader = (header: string) => string | null;
 
 /** The session token in the cookie; null if there is none. Refuses requests that another page has caused. */
 export function readConsoleCookie(header: ReadHeader, publicUrl: string): string | null {
-  const pairs = (header('Cookie') ?? '').split(/; */);
-  const token = pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
-  if (!token) return null;
+  const token = findCookie(header, name);
+  if (token === null) return null;
   requireConsolePage(header, publicUrl);
   return token;
+}
+
+/** What was kept in the browser when its log-in at the identity provider began. */
+export const readTicketCookie = (header: ReadHeader): string | null => findCookie(header, ticketName);
+
+function findCookie(header: ReadHeader, wanted: string): string | null {
+  const pairs = (header('Cookie') ?? '').split(/; */);
+  return pairs.find((pair) => pair.startsWith(`${wanted}=`))?.slice(wanted.length + 1) || null;
 }
 
 /** Refuses what does not come from the console's own page. */
@@ -40,6 +48,10 @@ export function writeConsoleCookie(token: string, expiresAt: Date, publicUrl: st
 
 export function dropConsoleCookie(publicUrl: string): Record<string, string> {
   return { 'Set-Cookie': `${name}=; ${attributes}${secure(publicUrl)}; Max-Age=0` };
+}
+
+export function writeTicketCookie(ticket: string, minutes: number, publicUrl: string): Record<string, string> {
+  return { 'Set-Cookie': `${ticketName}=${ticket}; ${attributes}${secure(publicUrl)}; Max-Age=${minutes * 60}` };
 }
 
 const secure = (publicUrl: string) => (publicUrl.startsWith('https:') ? '; Secure' : '');

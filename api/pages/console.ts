@@ -19,7 +19,7 @@ const policy = [
 
 const types: Record<string, string> = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml' };
 
-const addresses = /^\/(workbooks|settings)(\/|$)/;
+const addresses = /^\/(workbooks|settings|log-in)(\/|$)/;
 
 /** Addresses that lead into the page. No operation has one of these. */
 export const isConsoleAddress = (path: string): boolean => addresses.test(path);

@@ -128,6 +128,11 @@ export function presentMe(principal: Principal, { storage, ...me }: DescribedSel
   };
 }
 
+/** Without the token, which is in a cookie. */
+export function presentConsoleSession({ user, expiresAt }: StartedSession): Schemas['ConsoleSession'] {
+  return { user: presentUser(user), expires_at: expiresAt.toISOString() };
+}
+
 export function presentSession(session: StartedSession): Schemas['SessionResponse'] {
   return { user: presentUser(session.user), session_token: session.token, expires_at: session.expiresAt.toISOString() };
 }

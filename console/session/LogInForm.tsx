@@ -7,7 +7,7 @@ import { sessionWords } from './words.ts';
 type Way = 'password' | 'signUp' | 'token';
 
 /** By e-mail and password, or by a token that is pasted. */
-export function LogInForm({ canSignUp }: { canSignUp: boolean }) {
+export function LogInForm({ canSignUp, hasProvider = false }: { canSignUp: boolean; hasProvider?: boolean }) {
   const t = useWords(sessionWords);
   const session = useSession();
   const [way, setWay] = useState<Way>('password');
@@ -67,6 +67,11 @@ export function LogInForm({ canSignUp }: { canSignUp: boolean }) {
           {way === 'signUp' ? t.signUp : t.logIn}
         </button>
       </form>
+      {hasProvider && (
+        <button type="button" onClick={() => void session.goToProvider().catch(setError)}>
+          {t.oidc}
+        </button>
+      )}
       <p className="row">
         <button type="button" className="plain" onClick={() => setWay(way === 'token' ? 'password' : 'token')}>
           {way === 'token' ? t.withPassword : t.withToken}

@@ -12,7 +12,7 @@ export function LogInPage() {
     <main className="log-in">
       <h1>Workbook Data Service</h1>
       <p>{t.pitch}</p>
-      <LogInForm canSignUp={home?.log_in.sign_up ?? false} />
+      <LogInForm canSignUp={home?.log_in.sign_up ?? false} hasProvider={home?.log_in.oidc ?? false} />
       <footer className="dim">
         {home && (
           <p id="health">

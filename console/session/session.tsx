@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 import { api, ask, hasToken, type Schemas, setToken, tell, whenLoggedOut } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
+import { usePlace } from '../shell/router.tsx';
 
 type State =
   | { kind: 'asking' }
@@ -16,18 +17,23 @@ interface Session {
   logIn(email: string, password: string): Promise<void>;
   signUp(email: string, password: string, name: string): Promise<void>;
   pasteToken(token: string): Promise<void>;
+  /** Leaves the page for the identity provider. */
+  goToProvider(): Promise<void>;
   logOut(): Promise<void>;
   retry(): void;
 }
 
 /** Whether somebody is logged in here, as far as this browser remembers. The cookie itself cannot be read. */
 const kept = 'console.session';
+/** Where the person was before they were sent to the identity provider. */
+const returnTo = 'console.return';
 
 const SessionContext = createContext<Session | null>(null);
 
 export function SessionProvider({ children }: { children: ReactNode }) {
   const [state, setState] = useState<State>({ kind: 'asking' });
   const queries = useQueryClient();
+  const { go } = usePlace();
 
   const read = useCallback(async () => {
     try {
@@ -43,12 +49,31 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     }
   }, [queries]);
 
+  const finish = useCallback(
+    async (code: string, state: string) => {
+      // The code is good for once, so it does not stay in the address.
+      history.replaceState(null, '', '/log-in');
+      try {
+        await ask(api.POST('/api/auth/console/oidc/code', { body: { code, state } }));
+        localStorage.setItem(kept, 'yes');
+        go(sessionStorage.getItem(returnTo) ?? '/workbooks', { replace: true });
+        await read();
+      } catch (error) {
+        setState({ kind: 'failed', error });
+      }
+    },
+    [read, go],
+  );
+
   useEffect(() => {
     whenLoggedOut(() => setState((before) => (before.kind === 'in' ? { kind: 'ended', me: before.me } : before)));
+    const back = new URLSearchParams(location.pathname === '/log-in' ? location.search : '');
+    const [code, state] = [back.get('code'), back.get('state')];
+    if (code !== null && state !== null) void finish(code, state);
     // Who was never logged in is not asked for.
-    if (localStorage.getItem(kept) === null) setState({ kind: 'out' });
+    else if (localStorage.getItem(kept) === null) setState({ kind: 'out' });
     else void read();
-  }, [read]);
+  }, [read, finish]);
 
   const session = useMemo<Session>(() => {
     const logIn = async (email: string, password: string) => {
@@ -75,6 +100,11 @@ export function SessionProvider({ children }: { children: ReactNode }) {
           setToken(null);
           throw error;
         }
+      },
+      async goToProvider() {
+        sessionStorage.setItem(returnTo, `${location.pathname}${location.search}`);
+        const { authorize_url: address } = await ask(api.POST('/api/auth/console/oidc'));
+        location.assign(address);
       },
       async logOut() {
         if (!hasToken()) {

@@ -49,7 +49,7 @@ function CurrentPage() {
   const {
     path: [first, second, ...rest],
   } = usePlace();
-  if (first === undefined || (first === 'workbooks' && second === undefined)) return <WorkbooksPage />;
+  if (first === undefined || first === 'log-in' || (first === 'workbooks' && second === undefined)) return <WorkbooksPage />;
   if (first === 'workbooks' && second !== undefined) return <WorkbookPages key={second} workbookId={second} rest={rest} />;
   if (first === 'settings') return <SettingsPage section={second} />;
   return <NoSuchPage />;

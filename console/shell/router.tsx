@@ -1,4 +1,4 @@
-import { createContext, type MouseEvent, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { createContext, type MouseEvent, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
 
 /** Addresses of the page. Everything that somebody would share or reload is in them. */
 interface Place {
@@ -24,28 +24,27 @@ export function Router({ children }: { children: ReactNode }) {
     addEventListener('popstate', read);
     return () => removeEventListener('popstate', read);
   }, []);
+  const go = useCallback<Place['go']>((next, { replace = false } = {}) => {
+    if (next === readAddress()) return;
+    history[replace ? 'replaceState' : 'pushState'](null, '', next);
+    setAddress(readAddress());
+  }, []);
+  const setQuery = useCallback<Place['setQuery']>(
+    (change) => {
+      const next = new URLSearchParams(location.search);
+      for (const [name, value] of Object.entries(change)) {
+        if (value === null || value === '') next.delete(name);
+        else next.set(name, value);
+      }
+      const text = next.toString();
+      go(`${location.pathname}${text ? `?${text}` : ''}`, { replace: true });
+    },
+    [go],
+  );
   const place = useMemo<Place>(() => {
     const { pathname, searchParams } = new URL(address, location.origin);
-    const go: Place['go'] = (next, { replace = false } = {}) => {
-      if (next === readAddress()) return;
-      history[replace ? 'replaceState' : 'pushState'](null, '', next);
-      setAddress(readAddress());
-    };
-    return {
-      path: pathname.split('/').filter(Boolean).map(decodeURIComponent),
-      query: searchParams,
-      go,
-      setQuery(change) {
-        const next = new URLSearchParams(location.search);
-        for (const [name, value] of Object.entries(change)) {
-          if (value === null || value === '') next.delete(name);
-          else next.set(name, value);
-        }
-        const text = next.toString();
-        go(`${location.pathname}${text ? `?${text}` : ''}`, { replace: true });
-      },
-    };
-  }, [address]);
+    return { path: pathname.split('/').filter(Boolean).map(decodeURIComponent), query: searchParams, go, setQuery };
+  }, [address, go, setQuery]);
   return <RouterContext.Provider value={place}>{children}</RouterContext.Provider>;
 }
 

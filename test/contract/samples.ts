@@ -8,6 +8,7 @@ import { governanceSamples } from './governanceSamples.ts';
 import { linkSamples } from './linkSamples.ts';
 import { mcpSamples } from './mcpSamples.ts';
 import { mergeSamples } from './mergeSamples.ts';
+import { oidcSamples } from './oidcSamples.ts';
 import type { MakeSample, Sample } from './sample.ts';
 import { sheetSamples } from './sheetSamples.ts';
 import { sourceSamples } from './sourceSamples.ts';
@@ -35,6 +36,7 @@ export const samples: Record<OperationId, MakeSample> = {
   ...transformSamples,
   ...webhookSamples,
   ...billingSamples,
+  ...oidcSamples,
   signUp: () => ({
     path: '/api/auth/signup',
     body: { email: `${makeId('usr')}@example.com`, password: 'long enough to pass' },

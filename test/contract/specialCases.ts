@@ -79,6 +79,14 @@ export const specialCases: Partial<Record<OperationId, Partial<Record<ProblemCod
   openConsoleSession: {
     unauthenticated: send(({ stranger }) => ({ body: { email: stranger.email, password: 'not the right one' } })),
   },
+  beginOidcLogIn: {
+    unauthenticated: send(() => ({ headers: {} })),
+    'not-configured': send(() => ({ at: undefined })),
+  },
+  finishOidcLogIn: {
+    unauthenticated: send(() => ({ body: { code: 'of nobody', state: 'unknown' } })),
+    'not-configured': send(() => ({ at: undefined })),
+  },
   createToken: {
     'missing-scope': async (world, operation) => {
       const weak = await mintToken(world.owner.client, { scopes: ['workbooks:read'] });

@@ -47,10 +47,15 @@ export async function chooseCell(page: Page, column: number, row: number): Promi
   for (let i = 0; i < column; i++) await page.keyboard.press('ArrowRight');
 }
 
+/** Types digits straight into the cell; for other letters, which no key of this keyboard has, the cell is opened first. */
 export async function typeCell(page: Page, column: number, row: number, text: string): Promise<void> {
   await chooseCell(page, column, row);
   // As people type.
-  await page.keyboard.type(text, { delay: 60 });
+  if (/^\d+$/.test(text)) await page.keyboard.type(text, { delay: 60 });
+  else {
+    await page.keyboard.press('Enter');
+    await page.locator('#portal textarea').fill(text);
+  }
   await page.keyboard.press('Enter');
 }
 

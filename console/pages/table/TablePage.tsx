@@ -27,7 +27,7 @@ export default function TablePage({ workbookId, name }: { workbookId: string; na
   const table = useQuery({
     queryKey: inWorkbook(workbookId, 'table', name),
     queryFn: () => ask(api.GET('/api/v1/workbooks/{workbook_id}/tables/{name}', { params: { path: { workbook_id: workbookId, name } } })),
-    refetchInterval: ({ state }) => (state.error ? false : lookAgainMs),
+    refetchInterval: ({ state }) => (isProblem(state.error, 'not-found') ? false : lookAgainMs),
   });
   const [filter, sort, at] = ['filter', 'sort', 'at'].map((key) => query.get(key) ?? '') as [string, string, string];
   const store = useMemo(() => new RowStore(workbookId, name, { filter, sort, at }), [workbookId, name, filter, sort, at]);

@@ -102,12 +102,11 @@ export class RowStore {
 
   /** After an edit of ours on which nothing of others came between, what is here is the new version with these cells. */
   apply(edits: { rowId: number; column: string; value: unknown }[], version: number): void {
+    const cells = new Map<number, Row>();
+    for (const { rowId, column, value } of edits) cells.set(rowId, { ...cells.get(rowId), [column]: value });
     for (const page of this.pages.values()) {
       page.version = version;
-      for (const { rowId, column, value } of edits) {
-        const i = page.rows.findIndex((row) => idOf(row) === rowId);
-        if (i >= 0) page.rows[i] = { ...page.rows[i], [column]: value };
-      }
+      page.rows = page.rows.map((row) => (cells.has(idOf(row)) ? { ...row, ...cells.get(idOf(row)) } : row));
     }
     this.version = version;
     this.tell();

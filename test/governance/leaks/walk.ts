@@ -191,7 +191,7 @@ const answering: Partial<Record<OperationId, Ask>> = {
 /** They answer with what was sent, with ids and names that nobody hides, or with nothing. */
 export const silent = new Set<OperationId>([
   ...(['signUp', 'logIn', 'logOut', 'createToken', 'revokeToken', 'createAccount', 'deleteAccount', 'createKey', 'revokeKey'] as const),
-  ...(['openConsoleSession', 'closeConsoleSession'] as const),
+  ...(['openConsoleSession', 'closeConsoleSession', 'beginOidcLogIn', 'finishOidcLogIn'] as const),
   ...(['createWebhook', 'deleteWebhook', 'testWebhook', 'redeliverEvent', 'rotateWebhookSecret'] as const),
   ...(['configureAutoTopup', 'startCheckout', 'enablePayg', 'openBillingPortal', 'reuseCard', 'buyCredits'] as const),
   ...(['completeCheckout', 'submitPortal', 'receiveBillingCallback'] as const),
