@@ -55,7 +55,10 @@ export async function checkOidcCode(services: Services, given: { code: string; s
   if (state !== given.state) throw notBegunHere();
   const token = await exchangeCode(services, given.code, verifier);
   // The token is for this client, whatever audience other tokens of the issuer carry.
-  const claims = await verifyIssuedToken({ issuer, audience: client.id }, token);
+  const claims = await verifyIssuedToken({ issuer, audience: client.id }, token).catch((error: unknown) => {
+    const isOld = error instanceof DomainError && error.code === 'token-expired';
+    throw isOld ? unauthenticated('The token of the identity provider has expired.', 'Log in again.') : error;
+  });
   if (claims.nonce !== nonce) throw unauthenticated('The token of the identity provider belongs to another log-in.', 'Log in again.');
   return provisionIdentity(services, claims);
 }

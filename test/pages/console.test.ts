@@ -73,6 +73,8 @@ describe.skipIf(chromium === null)('the console', () => {
     await dropFiles(page, 'main', { 'program.exe': Buffer.from('MZ\u0000\u0001 not a table') });
     await page.locator('.uploads .problem .fix').waitFor();
     await page.locator('.uploads').getByRole('button', { name: 'Clear the list' }).click();
+    // The browser notes each refusal; this one was asked for.
+    mine.complaints.length = 0;
   });
 
   it('saves what is typed, and takes it back', async () => {
@@ -81,8 +83,8 @@ describe.skipIf(chromium === null)('the console', () => {
     await page.getByText('Version 2').waitFor();
     expect((await readCells('店別売上', '値'))[0]).toBe(135);
     await page.keyboard.press('Control+z');
+    await expect.poll(async () => (await readCells('店別売上', '値'))[0]).toBe(120);
     await seeCell(page, 3, 0, '120');
-    expect((await readCells('店別売上', '値'))[0]).toBe(120);
   });
 
   it('pastes a block, with new rows behind the last', async () => {
@@ -174,7 +176,7 @@ describe.skipIf(chromium === null)('the console', () => {
     const header = sheet.getRow(1).values as string[];
     sheet.getRow(2).getCell(header.indexOf('値')).value = 999;
     ok(
-      await colleague.client.POST(`${base}/tables/{name}/rows`, {
+      await owner.client.POST(`${base}/tables/{name}/rows`, {
         params: { path: { workbook_id: workbookId, name: '店別のみ' } },
         body: { expected_version: null, rows: [{ __svc_row_id: 1, 値: 777 }] },
       }),

@@ -26,7 +26,7 @@ export async function openTab(browser: Browser, url: string, options: { locale?:
 export async function logIn({ page }: Tab, { email, password }: Pick<Person, 'email' | 'password'>): Promise<void> {
   await page.locator('input[name=email]').fill(email);
   await page.locator('input[name=password]').fill(password);
-  await page.locator('form button[type=submit]').click();
+  await page.locator('form:has(input[name=password]) button[type=submit]').click();
   await page.locator('header.bar').waitFor();
   await page.locator('input[name=password]').waitFor({ state: 'detached' });
 }
@@ -53,8 +53,14 @@ export async function typeCell(page: Page, column: number, row: number, text: st
   // As people type.
   if (/^\d+$/.test(text)) await page.keyboard.type(text, { delay: 60 });
   else {
+    const editor = page.locator('#portal textarea');
     await page.keyboard.press('Enter');
-    await page.locator('#portal textarea').fill(text);
+    // A first click after a dialog may only give the grid the keyboard back.
+    await editor.waitFor({ timeout: 5_000 }).catch(async () => {
+      await chooseCell(page, column, row);
+      await page.keyboard.press('Enter');
+    });
+    await editor.fill(text);
   }
   await page.keyboard.press('Enter');
 }
