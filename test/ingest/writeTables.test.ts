@@ -267,7 +267,7 @@ describe('readRowCells: where rows came from', () => {
   });
 
   it('keeps what the sheet stores where the table shows something else', async () => {
-    const shown = drawGrid('品|率\na|=1/8~0.125\nb|n/a?', { formats: { B: '0.0%' } });
+    const shown = drawGrid('品|率\na|=1/8~0.125\nb|n/a?', { formats: { B: '0.0"倍"' } });
     const [table] = await write([shown], structure([shown]));
     expect(table?.columns[1]).toEqual({ id: 2, name: '率', type: 'VARCHAR' });
     expect(table?.kept).toMatchObject({ formulas: 1, values: 1 });
