@@ -47,7 +47,7 @@ function sortCell(view: SheetView, cell: number, split: { numbers: number; other
   else if (kind !== CellClass.nullMark) split.others.push(cell);
 }
 
-export function makeFinding(view: SheetView, table: { name: string }, kind: Finding['kind'], found: number[], message: string): Finding {
+function makeFinding(view: SheetView, table: { name: string }, kind: Finding['kind'], found: number[], message: string): Finding {
   const cells = found.slice(0, LISTED_CELLS).map((cell) => nameCell(view.grid.rows[cell]!, view.grid.columns[cell]!));
   const count = found.length;
   return {
