@@ -31,6 +31,7 @@ export interface Supervisor {
 /** Wait before the second start within `deathWindowMs`, doubled for each further one. The first is at once. */
 const firstBackoffMs = 200;
 const maxBackoffMs = 5_000;
+const fullDiskMs = 1_000;
 const maxDeaths = 5;
 const deathWindowMs = 60_000;
 
@@ -74,13 +75,17 @@ export function createSupervisor(report: Report): Supervisor {
   async function startAgain(state: State, [what, ...details]: string[]): Promise<void> {
     const { part } = state;
     for (;;) {
+      // On a full disk nothing starts until somebody makes room: that is waited for, and no reason to give up.
+      const isFull = [what, ...details].some((line) => /No space left on device|ENOSPC/.test(line ?? ''));
+      if (isFull) state.deathsMs = [];
       const deaths = countDeaths(state);
       report.say(deaths > maxDeaths ? `${what}` : `${what}; starting it again`, 'warn');
       for (const line of details) report.say(line, 'warn');
       if (deaths > maxDeaths)
         return giveUp(`${part.name} ended ${deaths} times within a minute${part.logPath ? `; its log is ${part.logPath}` : ''}`);
       try {
-        await delay(Math.min(maxBackoffMs, firstBackoffMs * (2 ** (deaths - 1) - 1)), undefined, { signal });
+        const backoffMs = isFull ? fullDiskMs : Math.min(maxBackoffMs, firstBackoffMs * (2 ** (deaths - 1) - 1));
+        await delay(backoffMs, undefined, { signal });
         await waitForNeeds(part);
         await startPart(state);
         return report.say(`${part.name} is running again`);

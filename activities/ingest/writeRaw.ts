@@ -9,6 +9,7 @@ import type { DraftStore } from '../../store/blobs/blobStore.ts';
 import { type CsvEncoding, type Delimiter, openCsv, scanCsvFile } from '../../store/csv/index.ts';
 import { WorkbookFile } from '../../store/xlsx/index.ts';
 import { makeBatches } from '../../store/xlsx/makeBatches.ts';
+import type { ReadLimits } from '../../store/xlsx/readLimits.ts';
 import { DraftFiles } from './draftFiles.ts';
 import type { Kept } from './keptCellsWriter.ts';
 import { type RawLimits, rawLimits } from './rawLimits.ts';
@@ -59,32 +60,40 @@ const leastCellBytes = 24;
 
 export type PlaceSheet = (sheetIndex: number, sheet: string) => { prefix: string; rowBase: number };
 
+/** How much of a file may be kept in memory. */
+export type KeepLimits = Pick<ReadLimits, 'cellsInMemory' | 'formulaCharacters'>;
+
 /**
- * Writes a faithful copy of every sheet of a file to the blob store, as segments. If anything fails, no file remains. A workbook of
- * at most `keptCells` cells is read into memory and returned, too.
+ * Writes a faithful copy of every sheet of a file to the blob store, as segments. If anything fails, no file remains. With `keep`
+ * a workbook that is small enough is read into memory and returned, too.
  */
 export async function writeRaw(
   { blobs }: { blobs: DraftStore },
   file: RawFile,
   place: PlaceSheet,
   watch: RawWatch,
-  keptCells = 0,
+  keep: KeepLimits | null = null,
   limits: RawLimits = rawLimits,
 ): Promise<RawResult> {
-  const work = new RawWork(blobs, place, watch, limits, keptCells);
-  try {
-    return file.format === 'xlsx' ? await work.writeWorkbook(file) : await work.writeText(file);
-  } catch (error) {
-    // What cannot be removed now is collected later; the first error is the one to report.
-    await work.dropAll().catch(() => {});
-    throw error;
+  const attempt = async (write: (work: RawWork) => Promise<RawResult>): Promise<RawResult> => {
+    const work = new RawWork(blobs, place, watch, limits);
+    try {
+      return await write(work);
+    } catch (error) {
+      // What cannot be removed now is collected later; the first error is the one to report.
+      await work.dropAll().catch(() => {});
+      throw error;
+    }
+  };
+  if (file.format !== 'xlsx') return attempt((work) => work.writeText(file));
+  if (keep) {
+    try {
+      return await attempt((work) => work.writeKept(file, keep));
+    } catch (error) {
+      if (!(error instanceof DomainError && error.code === 'too-large')) throw error;
+    }
   }
-}
-
-/** What is too large for the memory is written without being kept. */
-function refuseNothing(error: unknown): null {
-  if (error instanceof DomainError && error.code === 'too-large') return null;
-  throw error;
+  return attempt((work) => work.writeWorkbook(file));
 }
 
 /** The cells of a grid, some rows at a time. */
@@ -110,30 +119,34 @@ class RawWork {
     private readonly place: PlaceSheet,
     private readonly watch: RawWatch,
     private readonly limits: RawLimits,
-    private readonly keptCells: number,
   ) {
     this.budget = { left: limits.totalBytes };
   }
 
-  async writeWorkbook({ path }: RawFile): Promise<RawResult> {
-    const workbook = await WorkbookFile.open(path, this.readOptions());
-    const total = workbook.sheets.reduce((sum, { bytes }) => sum + bytes, 0);
-    // What a damaged file says of its size may be wrong, and a sheet may be read twice.
-    this.report = () => this.watch.step(Math.min(workbook.scannedBytes, total), total);
-    let grids: Grid[] | null = total <= this.keptCells * leastCellBytes ? [] : null;
+  /** Sheet by sheet from memory. Refuses what is more than may be kept. */
+  async writeKept({ path }: RawFile, keep: KeepLimits): Promise<RawResult> {
+    const { cellsInMemory } = keep;
+    const grids: Grid[] = [];
     let cells = 0;
-    try {
+    const refuse = () => new DomainError('too-large', `The workbook has more than ${cellsInMemory} cells.`, 'Split the file.');
+    await this.withWorkbook(path, keep, async (workbook, total) => {
+      if (total > cellsInMemory * leastCellBytes) throw refuse();
+      for (const [index, { name }] of workbook.sheets.entries()) {
+        const grid = await workbook.readSheet(index);
+        cells += grid.size;
+        if (cells > cellsInMemory) throw refuse();
+        await this.writeSheet(index, name, workbook.styles, batchRows(grid, this.limits.groupRows));
+        grids.push(grid);
+      }
+    });
+    return { sheets: this.sheets, grids };
+  }
+
+  /** Batch by batch, however large the sheets are. */
+  async writeWorkbook({ path }: RawFile): Promise<RawResult> {
+    await this.withWorkbook(path, {}, async (workbook) => {
       for (const [index, { name }] of workbook.sheets.entries()) {
         const bytesBefore = this.budget.left;
-        const grid: Grid | null = grids && (await workbook.readSheet(index).catch(refuseNothing));
-        if (!grid) grids = null;
-        if (grid && grids) {
-          await this.writeSheet(index, name, workbook.styles, batchRows(grid, this.limits.groupRows));
-          grids.push(grid);
-          cells += grid.size;
-          if (cells > this.keptCells) grids = null;
-          continue;
-        }
         try {
           await this.writeSheet(index, name, workbook.styles, workbook.scanSheet(index, { batchRows: this.limits.groupRows }));
         } catch (error) {
@@ -145,11 +158,25 @@ class RawWork {
           await this.writeSheet(index, name, workbook.styles, makeBatches(grid, 0, grid.size, grid.strings, grid.formulas));
         }
       }
+    });
+    return { sheets: this.sheets };
+  }
+
+  private async withWorkbook(
+    path: string,
+    limits: Partial<ReadLimits>,
+    work: (workbook: WorkbookFile, total: number) => Promise<void>,
+  ): Promise<void> {
+    const workbook = await WorkbookFile.open(path, { ...this.readOptions(), limits });
+    const total = workbook.sheets.reduce((sum, { bytes }) => sum + bytes, 0);
+    // What a damaged file says of its size may be wrong, and a sheet may be read twice.
+    this.report = () => this.watch.step(Math.min(workbook.scannedBytes, total), total);
+    try {
+      await work(workbook, total);
     } finally {
       await workbook.close();
     }
     this.watch.step(total, total);
-    return { sheets: this.sheets, ...(grids && { grids }) };
   }
 
   async writeText(file: RawFile): Promise<RawResult> {

@@ -22,10 +22,11 @@ let present = 0;
  * milliseconds the next is due; null: nothing waits.
  */
 export async function deliverDue(services: Services, webhookId: string, { signal }: ActivityContext): Promise<number | null> {
-  const until = Date.now() + longestMs;
+  // Not by the clock, which may be put back.
+  const until = performance.now() + longestMs;
   const active = new Map<string, Promise<void>>();
   let failure: unknown = null;
-  let lastWorkAt = Date.now();
+  let lastWorkAt = performance.now();
   present += 1;
   const begin = (scope: string) => {
     const work = deliverQueue(services, { webhookId, scope }, { until, signal })
@@ -34,21 +35,22 @@ export async function deliverDue(services: Services, webhookId: string, { signal
       })
       .finally(() => {
         active.delete(scope);
-        lastWorkAt = Date.now();
+        lastWorkAt = performance.now();
       });
     active.set(scope, work);
   };
   try {
-    while (Date.now() < until && !signal?.aborted && failure === null) {
+    while (performance.now() < until && !signal?.aborted && failure === null) {
       // Before the queues are read: what is added after that is seen as one more wish.
       if (!(await attendWebhook(services.db.pool, webhookId, attentionMs))) break;
       const queues = await listQueues(services.db.pool, webhookId);
       const now = Date.now();
       const [due, later] = [queues.filter(({ dueAt }) => dueAt.getTime() <= now), queues.filter(({ dueAt }) => dueAt.getTime() > now)];
       for (const { scope } of due) if (!active.has(scope) && active.size < mostQueues) begin(scope);
-      if (active.size === 0 && (now - lastWorkAt >= lingerMs || present > mostLingering)) break;
-      const lingersMs = active.size === 0 ? lastWorkAt + lingerMs - now : lookAgainMs;
-      const nextMs = Math.min(lookAgainMs, lingersMs, until - now, ...later.map(({ dueAt }) => dueAt.getTime() - now));
+      const idleMs = performance.now() - lastWorkAt;
+      if (active.size === 0 && (idleMs >= lingerMs || present > mostLingering)) break;
+      const lingersMs = active.size === 0 ? lingerMs - idleMs : lookAgainMs;
+      const nextMs = Math.min(lookAgainMs, lingersMs, until - performance.now(), ...later.map(({ dueAt }) => dueAt.getTime() - now));
       const left = new AbortController();
       const leaving = signal ? AbortSignal.any([signal, left.signal]) : left.signal;
       const goesOn = await Promise.race([services.webhookWatch.waitForChange(webhookId, '', nextMs, leaving), ...active.values()]);

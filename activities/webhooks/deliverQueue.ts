@@ -19,7 +19,7 @@ export async function deliverQueue(
   queue: { webhookId: string; scope: string },
   { until, signal }: { until: number; signal: AbortSignal | undefined },
 ): Promise<void> {
-  while (Date.now() < until && !signal?.aborted) {
+  while (performance.now() < until && !signal?.aborted) {
     const delivery = await findNextDelivery(services.db.pool, queue);
     if (!delivery || (delivery.nextAttemptAt ?? new Date()) > new Date()) return;
     if (!(await deliverOne(services, delivery, signal))) return;

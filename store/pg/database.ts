@@ -109,9 +109,11 @@ export function explainDatabaseError(error: unknown): unknown {
   // Its words are chosen already, and its cause may be another connection than that to the database.
   if (error instanceof DomainError) return error;
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const code = (cause as { code?: string }).code ?? '';
+    const { code = '', syscall } = cause as NodeJS.ErrnoException;
     if (
       lostConnection.has(code) ||
+      // The file of its socket is gone while it does not run.
+      (code === 'ENOENT' && syscall === 'connect') ||
       /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error/.test(cause.message)
     ) {
       return new PartAwayError('The database cannot be reached just now.', 'Try again in a few seconds, with the same Idempotency-Key.', {

@@ -71,6 +71,9 @@ export interface Queue {
   dueAt: Date;
 }
 
+/** SQL: when a delivery is due. The first try is so at once, also where it was queued before the clock was put back. */
+const firstAtOnce = "CASE WHEN d.tries = 0 THEN 'epoch'::timestamptz ELSE d.next_attempt_at END";
+
 /** The queues in which something waits. One that is switched off has only its tests. Finds each queue by one look into the index. */
 export async function listQueues(pool: pg.Pool, webhookId: string): Promise<Queue[]> {
   const next = (after: string) =>
@@ -81,7 +84,7 @@ export async function listQueues(pool: pg.Pool, webhookId: string): Promise<Queu
              SELECT ${next('')} AS scope
              UNION ALL SELECT ${next('AND scope > queues.scope')} FROM queues WHERE queues.scope IS NOT NULL)
            SELECT queues.scope, first.due AS "dueAt" FROM queues JOIN webhooks h ON h.id = $1 CROSS JOIN LATERAL (
-             SELECT next_attempt_at AS due FROM deliveries d WHERE d.webhook_id = $1 AND d.scope = queues.scope AND d.status = 'pending'
+             SELECT ${firstAtOnce} AS due FROM deliveries d WHERE d.webhook_id = $1 AND d.scope = queues.scope AND d.status = 'pending'
              ORDER BY d.position LIMIT 1) AS first
            WHERE h.status = 'active' OR queues.scope = h.id`,
     values: [webhookId],
@@ -100,7 +103,7 @@ export async function findNextDelivery(pool: pg.Pool, queue: { webhookId: string
     WebhookRecord & Record<'deliveryId' | 'scope' | 'type' | 'payload', string> & { tries: number; nextAttemptAt: Date }
   >({
     name: 'next_delivery',
-    text: `SELECT d.id AS "deliveryId", d.scope, d.type, d.payload, d.tries, d.next_attempt_at AS "nextAttemptAt", ${selectColumns(webhooks, 'h')}
+    text: `SELECT d.id AS "deliveryId", d.scope, d.type, d.payload, d.tries, ${firstAtOnce} AS "nextAttemptAt", ${selectColumns(webhooks, 'h')}
            FROM deliveries d JOIN webhooks h ON h.id = d.webhook_id
            WHERE d.webhook_id = $1 AND d.scope = $2 AND d.status = 'pending' ORDER BY d.position LIMIT 1`,
     values: [queue.webhookId, queue.scope],

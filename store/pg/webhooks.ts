@@ -93,7 +93,9 @@ export async function leaveWebhook(client: Client, id: string, isCutShort: boole
   return rows[0]?.wanted ?? false;
 }
 
-const isUnattended = 'wanted_at IS NOT NULL AND (attended_until IS NULL OR attended_until < now())';
+/** A promise that reaches further than any that is made was made before the clock was put back. */
+const isUnattended = `wanted_at IS NOT NULL
+  AND (attended_until IS NULL OR attended_until < now() OR attended_until > now() + interval '1 minute')`;
 
 /** Webhooks that are wanted and that nobody looks after; for the time it is promised that somebody will. */
 export async function claimWantedWebhooks(client: Client, most: number, forMs: number): Promise<Pick<WebhookRecord, 'id' | 'accountId'>[]> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { rawLimits } from '../../activities/ingest/rawLimits.ts';
-import { type RawFile, type RawResult, type RawSheet, type RawWatch, writeRaw } from '../../activities/ingest/writeRaw.ts';
+import { type KeepLimits, type RawFile, type RawResult, type RawSheet, type RawWatch, writeRaw } from '../../activities/ingest/writeRaw.ts';
 import { formatCell } from '../../core/grid/format/formatCell.ts';
 import { storedText } from '../../core/grid/format/storedText.ts';
 import type { CellKind, Grid } from '../../core/grid/grid.ts';
@@ -61,19 +61,19 @@ export async function openRawStore(): Promise<RawStore> {
       if (typeof bytes !== 'string') await writeFile(path, bytes);
       files += 1;
       path = file?.path ?? path;
-      const writeOne = (keptCells: number) =>
+      const writeOne = (keep: KeepLimits | null) =>
         writeRaw(
           { blobs },
           { format: 'xlsx', filename: 'file.xlsx', ...file, path },
           (index) => ({ prefix: `acc_1/wb_1/tbl_${index}`, rowBase }),
           { step() {}, ...watch },
-          keptCells,
+          keep,
           { ...rawLimits, ...limits },
         );
-      const scanned = await writeOne(0);
+      const scanned = await writeOne(null);
       // What is kept in memory on the way is written alike.
       if (!watch && (file?.format ?? 'xlsx') === 'xlsx') {
-        const { sheets, grids } = await writeOne(1_000_000);
+        const { sheets, grids } = await writeOne({ cellsInMemory: 1_000_000, formulaCharacters: 1_000_000 });
         expect(sheets.map(describeSheet)).toEqual(scanned.sheets.map(describeSheet));
         if (grids) expect(grids.reduce((sum, { size }) => sum + size, 0)).toBe(sheets.reduce((sum, { cells }) => sum + cells, 0));
         for (const { layers, kept } of sheets)

@@ -238,7 +238,7 @@ const others = [
   ...['openMcpStream', 'closeMcpSession'],
 ];
 const otherPaths =
-  /^\/api\/(control|auth|oauth)\/|^\/api\/v1\/(me$|me\/(?!data)|auth|cloud-files|jobs|uploads|workbooks$|workbooks\/\{workbook_id\}$|workbooks\/\{workbook_id\}\/(sources|file-links|uploads|jobs))|^\/$|^\/(health|ready|metrics|docs|guide|openapi)/;
+  /^\/api\/(control|auth|oauth)\/|^\/api\/v1\/(me$|me\/(?!data)|auth|cloud-files|jobs|uploads|workbooks$|workbooks\/\{workbook_id\}$|workbooks\/\{workbook_id\}\/(sources|file-links|uploads|jobs))|^\/$|^\/(health|ready|metrics|docs|guide|openapi|console)/;
 
 let store: TestStore;
 let token: string;

@@ -61,6 +61,23 @@ describe('a delivery', () => {
       ]);
   });
 
+  it('comes at once though the clock was put back after it was queued', async () => {
+    const { receiver, id } = await listen();
+    const book = await world.makeBook();
+    await expect.poll(() => deliveriesOf(id, book)).toMatchObject([{ status: 'delivered' }]);
+    await api.sql.query(
+      `INSERT INTO deliveries SELECT (jsonb_populate_record(d, jsonb_build_object('id', 'dlv_late', 'event_id', 'evt_late', 'status', 'pending',
+         'tries', 0, 'position', d.position + 1, 'next_attempt_at', now() + interval '3 hours'))).* FROM deliveries d WHERE webhook_id = $1`,
+      [id],
+    );
+    // As it was left by an activity that was killed when the clock was three hours ahead.
+    await api.sql.query(
+      "UPDATE webhooks SET wanted_at = now() + interval '3 hours', attended_until = now() + interval '3 hours' WHERE id = $1",
+      [id],
+    );
+    await expect.poll(() => receiver.taken.map(({ id }) => id)).toContain('dlv_late');
+  });
+
   it('is made of the kinds that were asked for, from when the webhook was made', async () => {
     const book = await world.makeBook();
     await edit(book);

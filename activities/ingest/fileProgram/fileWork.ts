@@ -70,7 +70,7 @@ export function handleFiles(tools: FileTools): Handlers {
     async writeRaw({ input, rowBases, keep: keepRead }) {
       const bases = new Map(rowBases);
       const place = (_: number, sheet: string) => ({ prefix: '', rowBase: bases.get(sheet) ?? 0 });
-      const { sheets, grids } = await writeRaw(tools, input, place, { step }, keepRead ? memoryLimits.cellsInMemory : 0);
+      const { sheets, grids } = await writeRaw(tools, input, place, { step }, keepRead ? memoryLimits : null);
       read = grids ?? null;
       return sheets;
     },
