@@ -82,8 +82,11 @@ describe('an API that is told to stop', () => {
     const upload = await beginUpload(api);
     const download = await call(`/api/v1/workbooks/${world.workbookId}/sources/large.csv/download`);
     const events = await call('/api/v1/me/events', { headers: { accept: 'text/event-stream' } });
-    const sql = 'SELECT sum(a.n * b.n + c.n) AS total FROM numbers a, numbers b, numbers c WHERE c.n < 300';
-    const query = call(`/api/v1/workbooks/${world.workbookId}/query`, { method: 'POST', body: JSON.stringify({ sql }) });
+    const sql = 'SELECT sum(a.n * b.n + c.n) AS total FROM numbers a, numbers b, numbers c WHERE c.n < 200';
+    const query = call(`/api/v1/workbooks/${world.workbookId}/query`, {
+      method: 'POST',
+      body: JSON.stringify({ sql, timeout_ms: 60_000 }),
+    });
     await expect.poll(async () => (await call('/metrics')).text()).toMatch(/^svc_query_processes\{state="busy"\} 1$/m);
 
     api.child.kill('SIGTERM');
