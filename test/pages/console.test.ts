@@ -126,6 +126,9 @@ describe.skipIf(chromium === null)('the console', () => {
     await api.sql.query('UPDATE sessions SET revoked_at = now() WHERE user_id = $1', [colleague.userId]);
     await page.getByText('Your session has ended.').waitFor();
     await logIn(theirs, colleague);
+    await page.getByText('Your session has ended.').waitFor({ state: 'hidden' });
+    await page.reload();
+    await seeCell(page, 0, 1, '東京');
     await typeCell(page, 0, 1, '東京支店');
     await expect.poll(async () => (await readCells('店別売上', '店'))[1]).toBe('東京支店');
     theirs.complaints.length = 0;

@@ -49,19 +49,18 @@ export async function chooseCell(page: Page, column: number, row: number): Promi
 
 /** Types digits straight into the cell; for other letters, which no key of this keyboard has, the cell is opened first. */
 export async function typeCell(page: Page, column: number, row: number, text: string): Promise<void> {
-  await chooseCell(page, column, row);
-  // As people type.
-  if (/^\d+$/.test(text)) await page.keyboard.type(text, { delay: 60 });
-  else {
-    const editor = page.locator('#portal textarea');
+  const editor = page.locator('#portal textarea, #portal input').first();
+  // The grid may not have the keyboard yet: a click after a dialog, or while it is drawn, only gives it back.
+  for (let tries = 0; tries < 6; tries += 1) {
+    await chooseCell(page, column, row);
     await page.keyboard.press('Enter');
-    // A first click after a dialog may only give the grid the keyboard back.
-    await editor.waitFor({ timeout: 5_000 }).catch(async () => {
-      await chooseCell(page, column, row);
-      await page.keyboard.press('Enter');
-    });
-    await editor.fill(text);
+    const isOpen = await editor.waitFor({ timeout: 5_000 }).then(
+      () => true,
+      () => false,
+    );
+    if (isOpen) break;
   }
+  await editor.fill(text);
   await page.keyboard.press('Enter');
 }
 
