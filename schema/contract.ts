@@ -5867,6 +5867,24 @@ export interface components {
             /** @description Id of the session at the provider. */
             session_id: string;
         };
+        /** @description How cells look. */
+        PreviewStyle: {
+            /**
+             * @description Where the text stands; numbers and dates at the right, unless the sheet says otherwise.
+             * @enum {string}
+             */
+            align: "left" | "center" | "right";
+            /** @description Bold type. */
+            bold: boolean;
+            /** @description Italic type. */
+            italic: boolean;
+            /** @description Color behind the text, `RRGGBB`; `null` for none. */
+            fill: string | null;
+            /** @description Color of the text, `RRGGBB`; `null` for the usual one. */
+            color: string | null;
+            /** @description How far the text is moved in. */
+            indent: number;
+        };
         /** @description Problem document (RFC 9457). `type` is the stable, machine-readable part; the texts may change. */
         Problem: {
             /** @description `urn:svc:problem:<slug>`. `info.x-problem-slugs` lists every slug with its status. */
@@ -6782,10 +6800,20 @@ export interface components {
             sheets: string[];
             /** @description The range shown. */
             range: string;
-            /** @description Rows of cells as shown in the sheet. */
+            /** @description Rows of cells as shown in the sheet: the text that the number format makes, or a number where that text is the plain number. */
             values: (string | number | boolean | null)[][];
             /** @description Whether the sheet has more cells than were shown. */
             truncated: boolean;
+            /** @description Merged cells that reach into the range, as A1 ranges of the sheet. Not looked for below the range in very large sheets. */
+            merges: string[];
+            /** @description Widths of the columns of the range, in characters; 0 for hidden ones. */
+            column_widths: number[];
+            /** @description Heights of the rows in `values`, in points; 0 for hidden ones. */
+            row_heights: number[];
+            /** @description The looks that occur. */
+            styles: components["schemas"]["PreviewStyle"][];
+            /** @description For each cell in `values` the position of its look in `styles`; `null` for blank cells. */
+            style_ids: (number | null)[][];
         };
         /** @description A source and what came of it. */
         SourceUploadResponse: {
@@ -13262,7 +13290,69 @@ export interface operations {
                      *           1350
                      *         ]
                      *       ],
-                     *       "truncated": true
+                     *       "truncated": true,
+                     *       "merges": [
+                     *         "A1:C1"
+                     *       ],
+                     *       "column_widths": [
+                     *         18,
+                     *         8.43,
+                     *         8.43
+                     *       ],
+                     *       "row_heights": [
+                     *         24,
+                     *         15,
+                     *         15,
+                     *         15
+                     *       ],
+                     *       "styles": [
+                     *         {
+                     *           "align": "left",
+                     *           "bold": true,
+                     *           "italic": false,
+                     *           "fill": null,
+                     *           "color": null,
+                     *           "indent": 0
+                     *         },
+                     *         {
+                     *           "align": "left",
+                     *           "bold": false,
+                     *           "italic": false,
+                     *           "fill": null,
+                     *           "color": null,
+                     *           "indent": 0
+                     *         },
+                     *         {
+                     *           "align": "right",
+                     *           "bold": false,
+                     *           "italic": false,
+                     *           "fill": null,
+                     *           "color": null,
+                     *           "indent": 0
+                     *         }
+                     *       ],
+                     *       "style_ids": [
+                     *         [
+                     *           0,
+                     *           null,
+                     *           null
+                     *         ],
+                     *         [
+                     *           1,
+                     *           null,
+                     *           null
+                     *         ],
+                     *         [
+                     *           0,
+                     *           0,
+                     *           0
+                     *         ],
+                     *         [
+                     *           1,
+                     *           2,
+                     *           2
+                     *         ]
+                     *       ]
                      *     }
                      */
                     "application/json": components["schemas"]["SourcePreview"];

@@ -7,6 +7,7 @@ import { fillLimits } from './readLimits.ts';
 import { type ScanOptions, WorkbookFile, type WorkbookOptions } from './workbookFile.ts';
 
 export { DEFAULT_LIMITS, type ReadLimits } from './readLimits.ts';
+export { SheetLayout } from './sheetLayout.ts';
 export { WorkbookFile, type WorkbookOptions } from './workbookFile.ts';
 
 export interface Workbook {

@@ -7,6 +7,7 @@ import type { Range } from '../../core/grid/grid.ts';
 import { type CellContext, CellScanner } from './cellScan.ts';
 import { refuseDamaged, refuseTooLarge } from './fileRefusals.ts';
 import { BANG, findTagEnd, GT, isNameEnd, isSpace, LT, QUESTION, SLASH, skipDeclaration } from './scanText.ts';
+import type { SheetLayout } from './sheetLayout.ts';
 import { parseAttributes } from './xml.ts';
 
 /** First and last, 1-based, inclusive. */
@@ -28,6 +29,8 @@ export class SheetScanner {
   insideCells = false;
   /** Stopped at the beginning of a row because enough cells were gathered. */
   paused = false;
+  /** The cells that follow are passed over: only what stands behind them is read. */
+  passCells = false;
   private rowsGathered = 0;
   private prefix = 0;
   private rooted = false;
@@ -37,6 +40,8 @@ export class SheetScanner {
     private readonly context: CellContext,
     /** When to pause; never, unless it is given. */
     private readonly batch: { rows: number; cells: number } = { rows: Number.POSITIVE_INFINITY, cells: Number.POSITIVE_INFINITY },
+    /** Where to write down how wide columns and how high rows are, if that is wanted. */
+    private readonly layout: SheetLayout | null = null,
   ) {
     this.cell = new CellScanner(context);
   }
@@ -45,6 +50,13 @@ export class SheetScanner {
   scan(b: Buffer, start: number, end: number): number {
     this.paused = false;
     let at = start;
+    if (this.insideCells && this.passCells) {
+      const tag = `</${this.cell.prefix}sheetData`;
+      const found = b.subarray(at, end).indexOf(tag, 0, 'latin1');
+      // The tag may begin in this chunk and end in the next.
+      if (found < 0) return Math.max(at, end - tag.length);
+      at += found;
+    }
     while (at < end) {
       while (at < end && b[at] !== LT) at += 1;
       if (at >= end) break;
@@ -80,6 +92,7 @@ export class SheetScanner {
     let hasStyle = false;
     let hidden = false;
     let outline = 0;
+    let height = Number.NaN;
     let i = at;
     for (;;) {
       while (i < end && (isSpace(b[i]!) || b[i] === SLASH)) i += 1;
@@ -104,7 +117,10 @@ export class SheetScanner {
       else if (length === 6 && letter === 0x68) hidden = isTrue(b[value]!);
       else if (length === 12 && letter === 0x63) hasStyle ||= isCustomFormat(b, nameStart) && isTrue(b[value]!);
       else if (length === 12 && letter === 0x6f) outline = readDigits(b, value, i);
-      else if (length === 2 && letter === 0x68) hidden ||= i - value === 1 && b[value] === 0x30;
+      else if (length === 2 && letter === 0x68) {
+        hidden ||= i - value === 1 && b[value] === 0x30;
+        if (this.layout) height = Number(b.toString('latin1', value, i));
+      }
       i += 1;
     }
     if (row < 1) throw refuseDamaged('a row has no number');
@@ -114,6 +130,7 @@ export class SheetScanner {
     this.cell.column = 0;
     this.context.blanks?.beginRow(row, hasStyle && style >= 0 ? (this.context.styles.indexOf[style] ?? 0) : -1);
     if (hidden) addSpan(this.hiddenRows, row, row);
+    this.layout?.takeRow(row, hidden ? 0 : height);
     if (outline > 0 && outline <= 7) {
       this.rowOutlines ??= new Uint8Array(this.context.limits.rows + 1);
       this.rowOutlines[row] = outline;
@@ -155,9 +172,13 @@ export class SheetScanner {
       const [left, right] = [Number(attributes.get('min')), Math.min(Number(attributes.get('max')), this.context.limits.columns)];
       if (!(left >= 1 && left <= right)) return;
       const hidden = attributes.get('hidden') ?? '0';
-      if (hidden === '1' || hidden === 'true' || Number(attributes.get('width') ?? 1) === 0) addSpan(this.hiddenColumns, left, right);
+      const isHidden = hidden === '1' || hidden === 'true' || Number(attributes.get('width') ?? 1) === 0;
+      if (isHidden) addSpan(this.hiddenColumns, left, right);
+      this.layout?.takeColumns(left, right, isHidden ? 0 : Number(attributes.get('width')));
       const style = this.context.styles.indexOf[Number(attributes.get('style') ?? 0)] ?? 0;
       this.context.blanks?.addColumnStyle({ left, right, styleId: style });
+    } else if (name === 'sheetFormatPr') {
+      this.layout?.takeUsual(Number(attributes.get('defaultColWidth')), Number(attributes.get('defaultRowHeight')));
     } else if (name === 'tablePart') this.tableIds.push(attributes.get('id') ?? '');
     else {
       const range = parseArea(attributes.get('ref') ?? '');
@@ -167,7 +188,7 @@ export class SheetScanner {
   }
 }
 
-const OUTSIDE = new Set(['col', 'mergeCell', 'tablePart', 'autoFilter']);
+const OUTSIDE = new Set(['col', 'mergeCell', 'tablePart', 'autoFilter', 'sheetFormatPr']);
 
 function addSpan(spans: Span[], first: number, last: number): void {
   const open = spans.at(-1);

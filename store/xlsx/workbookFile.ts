@@ -20,6 +20,7 @@ import { Package } from './package.ts';
 import { fillLimits, type ReadOptions } from './readLimits.ts';
 import { checkIsZip, refusePackage } from './recognise.ts';
 import { readSharedStrings, type SharedStrings } from './sharedStrings.ts';
+import type { SheetLayout } from './sheetLayout.ts';
 import { SheetScanner } from './sheetScan.ts';
 import { StringPool } from './stringPool.ts';
 import { readStyles, type StyleBook } from './styles.ts';
@@ -46,6 +47,10 @@ export interface ScanOptions {
   batchRows?: number;
   /** False leaves formulas out, which saves time where they are not needed. */
   formulas?: boolean;
+  /** Filled with widths, heights and merged cells while the sheet is read. */
+  layout?: SheetLayout;
+  /** Cells of rows below need not be read. */
+  lastRow?: number;
 }
 
 interface Sheet extends SheetInfo {
@@ -56,6 +61,9 @@ interface Sheet extends SheetInfo {
 const BATCH_ROWS = 8192;
 /** Cells of a batch, unless one row has more. */
 const BATCH_CELLS = 262_144;
+
+/** To unpack more than this for the sake of the merged cells at its end would take longer than people wait for a preview. */
+const MAX_PASSED_BYTES = 128 * 1024 * 1024;
 
 type Relations = Awaited<ReturnType<Package['readRelations']>>;
 
@@ -183,10 +191,18 @@ export class WorkbookFile {
   /** The cells of a sheet of any size, some thousand rows at a time. */
   async *scanSheet(sheet: number | string, options: ScanOptions = {}): AsyncGenerator<RowBatch, void, undefined> {
     const { name, entry } = this.findSheet(sheet);
+    const { layout, lastRow = Number.POSITIVE_INFINITY } = options;
     const context = this.makeContext(null, options.formulas ?? true);
-    const scanner = new SheetScanner(context, { rows: options.batchRows ?? BATCH_ROWS, cells: BATCH_CELLS });
-    for await (const _ of this.feed(scanner, entry, name)) yield* drain(scanner, context);
+    const scanner = new SheetScanner(context, { rows: options.batchRows ?? BATCH_ROWS, cells: BATCH_CELLS }, layout);
+    for await (const _ of this.feed(scanner, entry, name)) {
+      yield* drain(scanner, context);
+      if (scanner.cell.row <= lastRow) continue;
+      // Merged cells stand at the end of the sheet.
+      if (!layout || entry.size > MAX_PASSED_BYTES) return;
+      scanner.passCells = true;
+    }
     yield* drain(scanner, context);
+    layout?.takeMerges(scanner.merges);
     this.idlePool = context.pool;
   }
 

@@ -63,6 +63,29 @@ describe('previewSource: a preview', () => {
     expect(ok(await preview('損益.xlsx', { range: 'F50:G60' }))).toMatchObject({ values: [], truncated: true });
   });
 
+  it('tells how the sheet looks: merged cells, widths, heights and styles', async () => {
+    const workbookId = await world.newWorkbook();
+    // Longer than what is read at a time, so that the merged cells stand behind rows that nobody asked for.
+    const rows = Array.from({ length: 3000 }, (_, n) => `<row r="${n + 3}"><c r="A${n + 3}" s="1"><v>${n}</v></c></row>`).join('');
+    const top =
+      '<row r="1" ht="30.5"><c r="A1" t="inlineStr"><is><t>表題</t></is></c></row><row r="2" hidden="1"><c r="A2"><v>1</v></c></row>';
+    const xml = `<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetFormatPr defaultColWidth="11" defaultRowHeight="13.5"/><cols><col min="2" max="3" width="20.5"/><col min="4" max="4" hidden="1" width="9"/></cols><sheetData>${top}${rows}</sheetData><mergeCells><mergeCell ref="A1:C1"/><mergeCell ref="A2000:B2000"/></mergeCells></worksheet>`;
+    await world.upload('見た目.xlsx', makeBook({ sheets: [xml], styles: ['0', '#,##0'] }), { workbookId, fields: { mode: 'staged' } });
+    const shown = ok(await preview('見た目.xlsx', { range: 'A1:D4' }, workbookId));
+    expect(shown).toMatchObject({
+      merges: ['A1:C1'],
+      column_widths: [11, 20.5, 20.5, 0],
+      row_heights: [30.5, 0, 13.5, 13.5],
+      truncated: true,
+    });
+    expect(shown.style_ids.map(([id]) => shown.styles[id ?? -1]?.align)).toEqual(['left', 'right', 'right', 'right']);
+    expect(ok(await preview('見た目.xlsx', { range: 'A1900:B2100' }, workbookId))).toMatchObject({ merges: ['A2000:B2000'] });
+    expect(ok(await preview('見た目.xlsx', { range: 'A2001:B2002' }, workbookId)).values).toEqual([
+      ['1,998', null],
+      ['1,999', null],
+    ]);
+  });
+
   it('of more than 16 MiB is refused, and shown in part', async () => {
     const workbookId = await world.newWorkbook();
     const cells = Array.from({ length: 50 }, () => '<c t="s"><v>0</v></c>').join('');
