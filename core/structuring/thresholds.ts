@@ -39,6 +39,12 @@ export const NARROW_SHARE = 0.5;
 /** A narrow part must stand this far below, because sections of one report differ in width too. */
 export const NARROW_GAP_ROWS = 3;
 
+/** A header that comes again with names of its own in it keeps this share of them; rows of a list agree in fewer cells. */
+export const RETURNING_SHARE = 0.6;
+
+/** Fewer names may be the same by chance. */
+export const MIN_RETURNING = 3;
+
 /** Titles between a gap and the header they belong to. */
 export const MAX_TITLE_LINES = 8;
 

@@ -184,7 +184,11 @@ function judgeHeaderLine(
   if (isRuled(line)) return 'pending';
   if (isUnitLine(first) && line.distinct === 1) return started ? 'stop' : 'pending';
   if (started && isAboveHeader(view, block, line, lines[k + 1]!)) return 'stop';
+  // `Ship date:` with nothing beside it, right above names for every column: a line of a form that nobody has filled in.
+  if (started && line.distinct === 1 && /[:：]$/.test(first) && namesAll(lines[k + 1]!, profiles)) return 'stop';
   if (line.distinct === 1) {
+    // Below a line that names every column nothing is left to be named: it opens the first group.
+    if (!started && k > 0 && lines[k - 1]!.row === line.row - 1 && line.texts === 1 && namesAll(lines[k - 1]!, profiles)) return 'group';
     const place = placeOfSingle(view, block, line);
     // The same name over every column of figures, right below other names.
     const above = lines[k - 1];
@@ -223,6 +227,8 @@ function isAboveHeader(view: SheetView, block: Range, line: Line, header: Line):
   // A text without a fill above a header that has one.
   if (line.distinct === 1) return isFilled(header) && !isFilled(line);
   if (line.distinct > 2 || line.marks > 0) return false;
+  // A text repeated over some of the columns names what they have in common.
+  if (line.to - line.from > line.distinct + 1 && view.grid.columns[line.from + 1]! > block.left + 1) return false;
   const last = view.label(line.to - 1);
   // A title, and at the other end of the table its unit.
   if (line.right >= block.right - 1 && /^[(（[［【]|単位/.test(last) && isUnitLine(last)) return true;
@@ -298,6 +304,9 @@ function headerOfTextTable(lines: Line[]): HeaderShape {
   // Lines much narrower than the table are still part of the titles, until one of its width comes.
   const full = lines.slice(top, top + MAX_TITLE_LINES * 2).findIndex((line) => line.distinct * 2 >= widest);
   if (full > 0 && lines.slice(top, top + full).every((line) => line.distinct * 3 <= widest)) top += full;
+  // The first line with a fill that names every column, below lines without one.
+  const filled = lines.slice(top, top + MAX_TITLE_LINES).findIndex((line) => isFilled(line) && line.distinct === widest);
+  if (filled > 0 && widest > 2 && !lines.slice(top, top + filled).some((line) => isFilled(line) || line.distinct * 2 > widest)) top += filled;
   if (lines.length - top < 2) return { top, header: [], firstData: top };
   const header = [top];
   const styled = (line: Line) => line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;

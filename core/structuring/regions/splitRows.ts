@@ -12,8 +12,10 @@ import {
   LOOK_AHEAD_LINES,
   MAX_HEADER_ROWS,
   MAX_TITLE_LINES,
+  MIN_RETURNING,
   NARROW_GAP_ROWS,
   NARROW_SHARE,
+  RETURNING_SHARE,
   STRONG_HEADER_LINES,
   TITLE_GAP_ROWS,
   UPPER_LINES,
@@ -57,9 +59,22 @@ function findStarts(view: SheetView, block: Range, lines: Line[]): number[] {
     if (seen.has(names) && titled < k) starts.add(titled);
     seen.add(names);
   });
+  for (const k of findReturns(view, lines)) starts.add(k);
   const strong = findStrongHeader(view, block, lines);
   if (strong > 0) starts.add(strong);
   return [...starts].filter((k) => k > 0).sort((a, b) => a - b);
+}
+
+/** Lines set apart by their style that repeat most of the first such line, right below figures or texts that are not: the next part of a list. */
+function findReturns(view: SheetView, lines: Line[]): number[] {
+  const first = lines.findIndex((line) => line.distinct >= MIN_RETURNING && isStyled(line));
+  if (first < 0) return [];
+  const found: number[] = [];
+  for (let k = first + 2; k + 1 < lines.length; k += 1) {
+    const plain = !isStyled(lines[k - 1]!) && !isStyled(lines[k + 1]!);
+    if (plain && isStyled(lines[k]!) && returnsAs(view, lines[first]!, lines[k]!) && shareEqual(view, lines[first]!, lines[k]!) < 1) found.push(k);
+  }
+  return found;
 }
 
 /** One text a little above the next line; further up it belongs to something else. */
@@ -127,15 +142,9 @@ function startsNewTable(view: SheetView, block: Range, upper: Line[], lower: Lin
   if (firstBody > MAX_TITLE_LINES) return false;
   const head = lower[firstBody]!;
   const above = findHeader(view, block, upper);
-  if (
-    head.distinct > 1 &&
-    head.numbers === 0 &&
-    above.firstData < upper.length &&
-    above.header.some((k) => sameTexts(view, upper[k]!, head))
-  )
-    return true;
-  if (changesLayout(view, upper, lower)) return true;
   const shape = findHeader(view, block, lower);
+  if (above.firstData < upper.length && above.header.some((k) => returnsIn(view, upper[k]!, lower.slice(firstBody, firstBody + 2)))) return true;
+  if (changesLayout(view, upper, lower)) return true;
   if (shape.header.length === 0 || shape.header[0]! > firstBody || shape.firstData >= lower.length) return false;
   if (above.firstData >= (above.header.length > 0 ? upper.length : upper.length - 1) || isHeaderOf(view, block, upper, lower)) return false;
   return isHeaderLine(view, block, lower, shape.header);
@@ -187,16 +196,35 @@ function isHeaderLine(view: SheetView, block: Range, lines: Line[], header: numb
     const profile = profiles[view.grid.columns[i]! - block.left]!;
     if (isNumericColumn(profile) || (view.isText(i) && profile.dates * 2 > profile.filled)) return true;
   }
-  const styled = (line: Line) => line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;
-  return styled(head) && below.length > 1 && !below.some(styled);
+  return isStyled(head) && below.length > 1 && !below.some(isStyled);
 }
 
-function sameTexts(view: SheetView, a: Line, b: Line): boolean {
-  if (a.to - a.from !== b.to - b.from || a.texts < 1) return false;
-  for (let i = 0; i < a.to - a.from; i += 1) {
-    if (view.grid.columns[a.from + i] !== view.grid.columns[b.from + i] || view.grid.texts[a.from + i] !== view.grid.texts[b.from + i])
-      return false;
-    if (view.grid.texts[a.from + i]! < 0 && view.grid.numbers[a.from + i] !== view.grid.numbers[b.from + i]) return false;
+function isStyled(line: Line): boolean {
+  return line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;
+}
+
+/** A line of a header that comes again below, word for word or with a few names of its own in it. */
+function returnsIn(view: SheetView, name: Line, heads: Line[]): boolean {
+  const head = heads[0]!;
+  if (head.distinct > 1 && head.numbers === 0 && name.texts > 0 && shareEqual(view, name, head) === 1) return true;
+  return heads.some((line) => returnsAs(view, name, line));
+}
+
+function returnsAs(view: SheetView, name: Line, line: Line): boolean {
+  if (line.distinct < MIN_RETURNING || line.texts + line.periods + line.years < line.to - line.from) return false;
+  // The corner says which part it is.
+  const corner = name.left === line.left ? 1 : 0;
+  return shareEqual(view, { ...name, from: name.from + corner }, { ...line, from: line.from + corner }) >= RETURNING_SHARE;
+}
+
+/** The share of cells that are the same in both lines, of those that either has. */
+function shareEqual(view: SheetView, a: Line, b: Line): number {
+  const { columns, texts, numbers } = view.grid;
+  let equal = 0;
+  for (let i = a.from, j = b.from; i < a.to && j < b.to; ) {
+    if (columns[i] === columns[j] && texts[i] === texts[j] && (texts[i]! >= 0 || numbers[i] === numbers[j])) equal += 1;
+    if (columns[i]! <= columns[j]!) i += 1;
+    else j += 1;
   }
-  return true;
+  return equal / Math.max(a.to - a.from, b.to - b.from);
 }
