@@ -13,6 +13,7 @@ import { expressionOf } from './reports/expression.ts';
 import { readReport } from './reports/hierarchy.ts';
 import type { Report } from './reports/report.ts';
 import { readTableRows } from './reports/tableRows.ts';
+import { listTotalColumns } from './reports/totalColumns.ts';
 import { dropBlankTexts } from './sheet/blanks.ts';
 import { inferCells } from './sheet/columnValues.ts';
 import { type Condensed, condense } from './sheet/condense.ts';
@@ -180,7 +181,7 @@ function describeText(view: SheetView, text: FoundText, above: boolean, target: 
 function describeTable(view: SheetView, table: FoundTable, name: string, naming: Naming): SpecRegion {
   const columns = readHeaderColumns(view, table.range, table.headerRows, table.firstDataRow);
   const rows = readTableRows(view, table.range, table.firstDataRow);
-  const report = readReport(view, rows);
+  const report = readReport(view, rows, listTotalColumns(columns));
   const labels = new Set(rows.labelColumns);
   const names = nameColumns(columns, (position) => labels.has(columns[position]!.column), naming);
   const values = new Set(rows.valueColumns);

@@ -129,3 +129,6 @@ export const MAX_FORCED_COLUMNS = 3;
 /** A table of some columns most of which have no name was cut from its header. */
 export const MIN_NAMED_COLUMNS = 5;
 export const MAX_UNNAMED_SHARE = 0.7;
+
+/** Groups of a list with a figure under `Total` alone before that figure is taken for their sum: a charge or two stand so as well. */
+export const MIN_HEADED_GROUPS = 3;

@@ -31,6 +31,36 @@ describe('findHeader', () => {
     ['units below the names', '月|石油|ガス\n|(kl)|(m3)\n1月|15|13\n2月|16|14', {}, [1, [1, 2], 3]],
     ['texts only: the first full line', '氏名|部署|役職\n山田|営業|主任\n鈴木|開発|課長', {}, [1, [1], 2]],
     ['texts only, two styled rows', '*氏名|*所属|\n*姓名|*部|*課\n山田|営業|一課\n鈴木|開発|二課\n佐藤|開発|三課', {}, [1, [1, 2], 3]],
+    [
+      'no label of a form that nobody has filled in',
+      '注文書\n|||希望納期：\n品番|品名|単価|個数\nA1|ボルト|10|5\nA2|ナット|20|6\nA3|座金|30|7',
+      {},
+      [3, [3], 4],
+    ],
+    [
+      'no first group right below names for every column',
+      '品番|品名|単価|個数\n|金物\nA1|ボルト|10|5\nA2|ナット|20|6\n|工具\nA3|鋸|30|7',
+      {},
+      [1, [1], 2],
+    ],
+    [
+      'texts only, below plain lines the one with a fill',
+      '*権限表|||読取\n*電力|||実行\n|||なし\n#氏名|#役職|#期間|#権限\n山田|主任|年|実行\n鈴木|課長|月|読取',
+      {},
+      [4, [4], 5],
+    ],
+    [
+      'a month repeated over its days',
+      '受入|||2月|2月|2月|2月\n番号|名称|先|1|2|3|4\n644|東|a|20|21|22|29\n645|西|b|31|35|36|37\n646|南|c|41|43|48|46',
+      {},
+      [1, [1, 2], 3],
+    ],
+    [
+      'names that end with a colon among names for every column',
+      '|||月|年\n場所|棟|定格：|出力|合計\n||kW||\n東|A|10|20|30\n西|B|11|21|31\n南|C|12|22|32',
+      {},
+      [1, [1, 2, 3], 4],
+    ],
     ['no header: numbers from the first row on', '1|2|3\n4|5|6\n7|8|9', {}, [1, [], 1]],
   ])('finds %s', (_, picture, options, expected) => expect(shapeOf(picture, options)).toEqual(expected));
 });

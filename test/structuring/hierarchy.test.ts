@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { expressionOf } from '../../core/structuring/reports/expression.ts';
 import { countChildren, readReport } from '../../core/structuring/reports/hierarchy.ts';
 import { readTableRows } from '../../core/structuring/reports/tableRows.ts';
+import { listTotalColumns } from '../../core/structuring/reports/totalColumns.ts';
 import { drawSheet, usedRange } from './picture.ts';
 
 function read(picture: string) {
@@ -39,6 +40,33 @@ describe('readReport', () => {
   it('lists total rows without differences, and computed rows with them', () => {
     const { totalRows, computedRows } = read('東|10|20\n西|30|40\n合計|40|60\n費用|5|10\n差引利益|35|50');
     expect([totalRows, computedRows]).toEqual([[3], [3, 5]]);
+  });
+});
+
+describe('linkTotalColumns', () => {
+  /** Labels, a price and the column of totals, which is the last. */
+  const totalsOf = (picture: string) => {
+    const view = drawSheet(picture);
+    const { rows, totalRows } = readReport(view, readTableRows(view, usedRange(view), 1), new Set([usedRange(view).right]));
+    return rows.filter(({ row }) => totalRows.includes(row)).map(({ label }) => label);
+  };
+  const group = (name: string, total: number, items: number[]) =>
+    [`|${name}||${total}`, ...items.map((item, k) => `${name}${k}|品${name}${k}|${item * 2}|${item}`)].join('\n');
+
+  it.each([
+    ['figures under Total alone, above each group', [group('金物', 0, [0, 0]), group('工具', 0, [0, 0, 0]), group('塗料', 0, [0, 0])], 3],
+    ['the same with amounts', [group('金物', 3, [1, 2]), group('工具', 15, [4, 5, 6]), group('塗料', 15, [7, 8])], 3],
+    ['no figures that are something else', [group('金物', 9, [1, 2]), group('工具', 9, [4, 5, 6]), group('塗料', 9, [7, 8])], 0],
+    ['no charges at the end of a list', [group('金物', 0, [0, 0]), '|送料||0', '|手数料||0'], 0],
+  ])('takes for subtotals %s', (_, groups, count) => expect(totalsOf(groups.join('\n'))).toHaveLength(count));
+
+  it('reads the names of columns by their innermost part', () => {
+    const columns = [
+      { column: 2, parts: ['売上', '合計'] },
+      { column: 3, parts: ['合計', '東'] },
+      { column: 4, parts: [] },
+    ];
+    expect([...listTotalColumns(columns)]).toEqual([2]);
   });
 });
 

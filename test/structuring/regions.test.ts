@@ -40,6 +40,16 @@ describe('findBlocks', () => {
     expect(found.at(-1)?.form).toEqual(['A19:B20']);
   });
 
+  const report = '地域|1月|2月|3月\n東|1|2|3\n西|4|5|6\n南|7|8|9';
+  it.each([
+    ['a date here, a number and a text there', '対象年|2011\n標本数|30565\n方法|郵送\n配布|紙', null],
+    ['texts under a name', '部門|責任者\n営業|山田\n開発|鈴木\n総務|佐藤', 'A9:B12'],
+    ['numbers under a name', '部門|人数\n営業|4\n開発|5\n総務|6', 'A9:B12'],
+    ['a sum below them', '締日|@2024-04-30\n前受|100\n注|なし\n合計|100', 'A9:B12'],
+  ])('takes pairs away from a wider table for settings or a table: %s', (_, pairs, table) => {
+    expect(blocksOf(`${report}\n\n\n\n\n${pairs}`).map((block) => block.table)).toEqual(['A1:D4', table]);
+  });
+
   it('takes lines of prose for text', () => {
     expect(blocksOf('ご案内\nいつもお世話になっております。\nよろしくお願いいたします。')).toEqual([
       { table: null, header: [], form: [], above: ['A1', 'A2', 'A3'], below: [] },

@@ -55,6 +55,24 @@ describe('splitRows', () => {
       {},
       ['A1:B4', 'A5:B8'],
     ],
+    [
+      'a header that comes again with a name of its own in it',
+      '番号|名称|受入先|1月|2月\n1|東|a|10|20\n2|西|b|30|40\n\n番号|名称|払出先|1月|2月\n3|南|c|50|60\n4|北|d|70|80',
+      {},
+      ['A1:E3', 'A5:E7'],
+    ],
+    [
+      'a styled header that comes again under another corner, without a gap',
+      '*東部|*案件|*部門|*確度\n山田|a|営業|高\n鈴木|b|開発|低\n*西部|*案件|*部門|*確度\n佐藤|c|営業|中\n伊藤|d|開発|低',
+      {},
+      ['A1:D3', 'A4:D6'],
+    ],
+    [
+      'one table where rows of texts are much alike',
+      '*部|*案件|*部門|*確度\n山田|a|営業|高\n鈴木|a|営業|高\n佐藤|a|営業|高\n\n伊藤|a|営業|高\n加藤|a|営業|高',
+      {},
+      null,
+    ],
   ])('finds %s', (_, picture, options, expected) => expect(rangesOf(splitRows, picture, options)).toEqual(expected));
 });
 

@@ -2,6 +2,7 @@
 
 import { parseColumn, parseRange } from '../../a1/address.ts';
 import type { Range } from '../../grid/grid.ts';
+import { readHeaderColumns } from '../headers/columnNames.ts';
 import type { Naming } from '../names/naming.ts';
 import { isSubtotalLabel, isTotalLabel } from '../names/words.ts';
 import { expressionOf } from '../reports/expression.ts';
@@ -9,6 +10,7 @@ import { readReport } from '../reports/hierarchy.ts';
 import { pickLabelColumns } from '../reports/outline.ts';
 import type { Report, ReportRow } from '../reports/report.ts';
 import { readTableRows, type TableRows } from '../reports/tableRows.ts';
+import { listTotalColumns } from '../reports/totalColumns.ts';
 import { key, type SheetView } from '../sheet/sheet.ts';
 import type { SpecColumn, SpecPeriod, SpecRegion } from '../spec/spec.ts';
 import { DISTINCT_KEYS, MIN_GROUPS } from '../thresholds.ts';
@@ -38,7 +40,8 @@ export function buildTableRegion(sheet: SheetWork, region: SpecRegion): BuiltReg
   placeHeaders(view, ledger, region, range);
   if (isPlainList(view, region, data)) return { tables: buildList(sheet, region, data ?? range), ...nothingToAddUp() };
   const rows = data ? readTableRows(view, data, data.top) : emptyRows();
-  const report = readReport(view, rows);
+  const headed = readHeaderColumns(view, range, region.header_rows, data?.top ?? range.bottom);
+  const report = readReport(view, rows, listTotalColumns(headed));
   const tables =
     region.kind === 'report' ? buildReport(sheet, region, rows, report, data ?? range) : buildFlat(sheet, region, rows.rows, data ?? range);
   return { tables, report, rows };

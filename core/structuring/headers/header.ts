@@ -187,8 +187,9 @@ function judgeHeaderLine(
   // `Ship date:` with nothing beside it, right above names for every column: a line of a form that nobody has filled in.
   if (started && line.distinct === 1 && /[:：]$/.test(first) && namesAll(lines[k + 1]!, profiles)) return 'stop';
   if (line.distinct === 1) {
-    // Below a line that names every column nothing is left to be named: it opens the first group.
-    if (!started && k > 0 && lines[k - 1]!.row === line.row - 1 && line.texts === 1 && namesAll(lines[k - 1]!, profiles)) return 'group';
+    // Below a line that names every column a text over no figures has nothing to name: it opens the first group.
+    const complete = !started && k > 0 && lines[k - 1]!.row === line.row - 1 && line.texts === 1 && namesAll(lines[k - 1]!, profiles);
+    if (complete && weighLine(view, block, line, profiles).header === 0) return 'group';
     const place = placeOfSingle(view, block, line);
     // The same name over every column of figures, right below other names.
     const above = lines[k - 1];
@@ -214,7 +215,8 @@ function judgeHeaderLine(
   if (isNumberingOf(view, block, line, lines[k + 1], profiles)) return 'header';
   // Numbers where numbers stand are values: label/value pairs above the table.
   if (started && evidence.data >= 1 && evidence.data >= evidence.header) return 'stop';
-  if (started && (isFormLine(view, line) || isDated(view, line, lines[k + 1]!))) return 'stop';
+  // Names for every column may end with a colon.
+  if (started && ((isFormLine(view, line) && !namesAll(line, profiles)) || isDated(view, line, lines[k + 1]!))) return 'stop';
   // Names over no column of numbers, far from the header and close to the data: the first group of the data.
   if (!started && evidence.header === 0 && gap === 0 && k > 0 && line.row - lines[k - 1]!.row > 1 && hasWideLineAbove(lines, k, below))
     return 'group';
@@ -306,7 +308,8 @@ function headerOfTextTable(lines: Line[]): HeaderShape {
   if (full > 0 && lines.slice(top, top + full).every((line) => line.distinct * 3 <= widest)) top += full;
   // The first line with a fill that names every column, below lines without one.
   const filled = lines.slice(top, top + MAX_TITLE_LINES).findIndex((line) => isFilled(line) && line.distinct === widest);
-  if (filled > 0 && widest > 2 && !lines.slice(top, top + filled).some((line) => isFilled(line) || line.distinct * 2 > widest)) top += filled;
+  if (filled > 0 && widest > 2 && !lines.slice(top, top + filled).some((line) => isFilled(line) || line.distinct * 2 > widest))
+    top += filled;
   if (lines.length - top < 2) return { top, header: [], firstData: top };
   const header = [top];
   const styled = (line: Line) => line.bold * 2 > line.to - line.from || line.filled * 2 > line.to - line.from;

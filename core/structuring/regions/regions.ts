@@ -35,22 +35,42 @@ export interface FoundBlock {
 
 export function findBlocks(view: SheetView): FoundBlock[] {
   const blocks = splitSheet(view).map((range) => readBlock(view, range));
-  if (blocks.filter((block) => block.table).length > 1) for (const block of blocks) demoteSettings(view, block);
+  const tables = blocks.flatMap(({ table }) => (table ? [table] : []));
+  const widest = Math.max(...tables.map(({ range }) => range.right - range.left + 1));
+  if (tables.length > 1) for (const block of blocks) demoteSettings(view, block, widest);
   return blocks;
 }
 
 /** A few values with a name beside each, next to real tables: the settings of the sheet, not a table. */
-function demoteSettings(view: SheetView, block: FoundBlock): void {
-  if (!block.table || block.table.headerRows.length > 0) return;
+function demoteSettings(view: SheetView, block: FoundBlock, widest: number): void {
+  if (!block.table || block.table.headerRows.length > 1) return;
   const lines = readLines(view, block.table.range);
   if (lines.length > MAX_SETTINGS || !lines.every((line) => view.isText(line.from))) return;
+  if (block.table.headerRows.length > 0 && (widest < MIN_WIDE || !areMixedPairs(view, lines))) return;
   const profiles = profileColumns(view, block.table.range, lines);
   const used = profiles.filter((profile) => profile.filled > 0);
   const mixed = used.length === 2 && !isNumericColumn(used[1]!) && !isTextColumn(used[1]!);
-  if (lines.length > 2 && !mixed) return;
+  if (lines.length > 2 && !mixed && block.table.headerRows.length === 0) return;
   pushForm(block, lines);
   block.table = null;
 }
+
+/** One value beside each label, a date here and a number or a text there: nothing that a line of names could stand over. */
+function areMixedPairs(view: SheetView, lines: Line[]): boolean {
+  const kinds = new Set<string>();
+  for (const [k, line] of lines.entries()) {
+    if (line.to - line.from > 2 || line.right > lines[0]!.right || isTotalLabel(view.label(line.from))) return false;
+    if (line.to - line.from < 2) continue;
+    const own = view.classes[line.to - 1];
+    const kind = own === CellClass.number || own === CellClass.nullMark ? 'number' : own === CellClass.text ? 'text' : 'date';
+    // A text in the first line may be the name of the values.
+    if (k > 0 || kind !== 'text') kinds.add(kind);
+  }
+  return kinds.size > 1;
+}
+
+/** Columns of a table that settings may belong to. */
+const MIN_WIDE = 4;
 
 /** More pairs than this are a list worth a table of its own. */
 const MAX_SETTINGS = 12;

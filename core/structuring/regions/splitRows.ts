@@ -72,7 +72,8 @@ function findReturns(view: SheetView, lines: Line[]): number[] {
   const found: number[] = [];
   for (let k = first + 2; k + 1 < lines.length; k += 1) {
     const plain = !isStyled(lines[k - 1]!) && !isStyled(lines[k + 1]!);
-    if (plain && isStyled(lines[k]!) && returnsAs(view, lines[first]!, lines[k]!) && shareEqual(view, lines[first]!, lines[k]!) < 1) found.push(k);
+    if (plain && isStyled(lines[k]!) && returnsAs(view, lines[first]!, lines[k]!) && shareEqual(view, lines[first]!, lines[k]!) < 1)
+      found.push(k);
   }
   return found;
 }
@@ -140,10 +141,10 @@ function startsNewTable(view: SheetView, block: Range, upper: Line[], lower: Lin
   if (bodyAbove.length < 2 || firstBody < 0) return false;
   // The header must stand in the lines right below the gap, not in a later table of the window.
   if (firstBody > MAX_TITLE_LINES) return false;
-  const head = lower[firstBody]!;
   const above = findHeader(view, block, upper);
   const shape = findHeader(view, block, lower);
-  if (above.firstData < upper.length && above.header.some((k) => returnsIn(view, upper[k]!, lower.slice(firstBody, firstBody + 2)))) return true;
+  if (above.firstData < upper.length && above.header.some((k) => returnsIn(view, upper[k]!, lower.slice(firstBody, firstBody + 2))))
+    return true;
   if (changesLayout(view, upper, lower)) return true;
   if (shape.header.length === 0 || shape.header[0]! > firstBody || shape.firstData >= lower.length) return false;
   if (above.firstData >= (above.header.length > 0 ? upper.length : upper.length - 1) || isHeaderOf(view, block, upper, lower)) return false;

@@ -7,13 +7,16 @@ import { linkComputed } from './computed.ts';
 import { type OutlineNode, readList, readOutline } from './outline.ts';
 import type { Report, ReportRow } from './report.ts';
 import type { TableRows } from './tableRows.ts';
+import { linkTotalColumns } from './totalColumns.ts';
 
-export function readReport(view: SheetView, table: TableRows): Report {
+/** `totalColumns` are the columns whose names say that they add up what stands beside them. */
+export function readReport(view: SheetView, table: TableRows, totalColumns: Set<number> = new Set()): Report {
   const figures = isTableOfFigures(table);
   const nodes = figures ? readOutline(view, table) : readList(view, table);
   const rows = nodes.map(makeReportRow);
   if (table.labelColumns.length === 0 || table.valueColumns.length === 0) return { rows, isReport: false, totalRows: [], computedRows: [] };
   linkComputed(view, table, rows, !figures);
+  linkTotalColumns(table, rows, totalColumns);
   assignRoles(rows);
   assignLevels(rows);
   const totals = rows.filter((row) => isTotalRow(row, rows));
