@@ -22,10 +22,17 @@ export const whenLoggedOut = (callback: () => void): void => {
   onLoggedOut = callback;
 };
 
+/** Counts log-ins: what was sent before one says nothing about the session that it began. */
+let logIns = 0;
+export const countLogIn = (): void => {
+  logIns += 1;
+};
+
 /** The one way out of the page: marked, with our credential, and with words for a lost connection. */
 export async function send(input: Request | string, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init);
   for (const [name, value] of Object.entries({ ...consoleHeader, ...credentials() })) request.headers.set(name, value);
+  const sentAfter = logIns;
   let response: Response;
   try {
     response = await fetch(request);
@@ -33,7 +40,7 @@ export async function send(input: Request | string, init?: RequestInit): Promise
     if (request.signal.aborted) throw error;
     throw new Unreachable();
   }
-  if (response.status === 401 && !request.url.endsWith('/api/auth/console')) onLoggedOut();
+  if (response.status === 401 && sentAfter === logIns && !request.url.endsWith('/api/auth/console')) onLoggedOut();
   return response;
 }
 

@@ -16,7 +16,9 @@ export function Dialog({ title, children, onClose, wide }: DialogProps) {
     shown?.showModal();
     return () => {
       shown?.close();
-      if (before instanceof HTMLElement) before.focus();
+      // What opened it may be gone, as a button that was needed once.
+      const after = before?.isConnected && before !== document.body ? before : document.getElementById('content');
+      if (after instanceof HTMLElement) after.focus();
     };
   }, []);
   return (

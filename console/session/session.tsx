@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useCallback, useContext, useEffect, useMemo, useState } from 'react';
-import { api, ask, hasToken, type Schemas, setToken, tell, whenLoggedOut } from '../api/client.ts';
+import { api, ask, countLogIn, hasToken, type Schemas, setToken, tell, whenLoggedOut } from '../api/client.ts';
 import { Problem } from '../api/problem.ts';
 import { usePlace } from '../shell/router.tsx';
 
@@ -79,6 +79,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
     const logIn = async (email: string, password: string) => {
       setToken(null);
       await ask(api.POST('/api/auth/console', { body: { email, password } }));
+      countLogIn();
       localStorage.setItem(kept, 'yes');
       await read();
       void queries.invalidateQueries();
@@ -94,6 +95,7 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         setToken(token);
         try {
           const me = await ask(api.GET('/api/v1/me'));
+          countLogIn();
           setState({ kind: 'in', me });
           void queries.invalidateQueries();
         } catch (error) {

@@ -41,27 +41,30 @@ export async function seeCell(page: Page, column: number, row: number, text: str
 
 /** Clicks into the first column and goes on with the keys, since widths follow what is in the columns. */
 export async function chooseCell(page: Page, column: number, row: number): Promise<void> {
-  const box = await page.locator('.grid canvas').first().boundingBox();
-  if (!box) throw new Error('there is no grid');
-  await page.mouse.click(box.x + 56 + 20, box.y + 32 + 28 * row + 14);
-  for (let i = 0; i < column; i++) await page.keyboard.press('ArrowRight');
-}
-
-/** Types digits straight into the cell; for other letters, which no key of this keyboard has, the cell is opened first. */
-export async function typeCell(page: Page, column: number, row: number, text: string): Promise<void> {
-  const editor = page.locator('#portal textarea, #portal input').first();
-  // The grid may not have the keyboard yet: a click after a dialog, or while it is drawn, only gives it back.
-  for (let tries = 0; tries < 6; tries += 1) {
-    await chooseCell(page, column, row);
-    await page.keyboard.press('Enter');
-    const isOpen = await editor.waitFor({ timeout: 5_000 }).then(
+  const chosen = page.locator(`.grid #glide-cell-${column + 1}-${row}[aria-selected=true]`);
+  // What stands above the grid may come or go just now, so that the click meets another cell: then once more.
+  for (let tries = 0; tries < 10; tries += 1) {
+    const box = await page.locator('.grid canvas').first().boundingBox();
+    if (!box) throw new Error('there is no grid');
+    await page.mouse.click(box.x + 56 + 20, box.y + 32 + 28 * row + 14);
+    for (let i = 0; i < column; i++) await page.keyboard.press('ArrowRight');
+    const isChosen = await chosen.waitFor({ state: 'attached', timeout: 5_000 }).then(
       () => true,
       () => false,
     );
-    if (isOpen) break;
+    if (isChosen) return;
   }
+  throw new Error(`cell ${column} of row ${row} cannot be chosen`);
+}
+
+/** Opens the cell and writes a text into it. */
+export async function typeCell(page: Page, column: number, row: number, text: string): Promise<void> {
+  const editor = page.locator('#portal textarea, #portal input').first();
+  await chooseCell(page, column, row);
+  await page.keyboard.press('Enter');
   await editor.fill(text);
   await page.keyboard.press('Enter');
+  await editor.waitFor({ state: 'detached' });
 }
 
 /** Drops files with these contents, as base64. */

@@ -175,6 +175,9 @@ export default function TableGrid({ name, store, editing, isEditable, onChoose, 
         onPaste={isEditable ? paste : false}
         getCellsForSelection
         rangeSelect="multi-rect"
+        cellActivationBehavior="double-click"
+        // A click into the cell that is chosen already would not bring the keyboard back from elsewhere.
+        onCellClicked={() => grid.current?.focus()}
         rowMarkers="both"
         rowMarkerWidth={56}
         onColumnResize={({ id }, width) => setWidths((before) => ({ ...before, [id ?? '']: width }))}

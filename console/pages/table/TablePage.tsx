@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { api, ask } from '../../api/client.ts';
-import { isProblem } from '../../api/problem.ts';
+import { isProblem, Problem } from '../../api/problem.ts';
 import { useWords } from '../../i18n/language.tsx';
 import { Answer } from '../../parts/Answer.tsx';
+import { useSession } from '../../session/session.tsx';
 import { usePlace } from '../../shell/router.tsx';
 import { inWorkbook } from '../workbook/asks.ts';
 import { ConflictDialog } from './ConflictDialog.tsx';
@@ -21,6 +22,8 @@ const TableGrid = lazy(() => import('./TableGrid.tsx'));
 /** How often to look whether somebody else has changed the table. */
 const lookAgainMs = 4_000;
 
+const isLoggedOut = (error: unknown) => error instanceof Problem && error.status === 401;
+
 export default function TablePage({ workbookId, name }: { workbookId: string; name: string }) {
   const t = useWords(tableWords);
   const { query, setQuery } = usePlace();
@@ -34,6 +37,7 @@ export default function TablePage({ workbookId, name }: { workbookId: string; na
   useEffect(() => () => store.close(), [store]);
   useSyncExternalStore(store.subscribe, store.snapshot);
   const editing = useEditing(workbookId, name, store);
+  const { queue } = editing;
   const [chosen, setChosen] = useState<ChosenCell | null>(null);
   const [picked, setPicked] = useState<number[]>([]);
 
@@ -43,6 +47,14 @@ export default function TablePage({ workbookId, name }: { workbookId: string; na
     // Ours are applied here already.
     if (version !== undefined && store.version !== null && version > store.version && at === '') store.refresh();
   }, [version, store, at]);
+
+  const isLoggedIn = useSession().state.kind === 'in';
+  useEffect(() => {
+    // What failed because the session had ended is tried again after the log-in.
+    if (!isLoggedIn) return;
+    if (isLoggedOut(store.error)) store.refresh();
+    if (isLoggedOut(queue.error)) queue.retry();
+  }, [isLoggedIn, store, queue]);
 
   const isGone = isProblem(table.error, 'not-found');
   const isEditable = at === '' && table.data?.layer !== 'view' && !isGone;
@@ -87,7 +99,7 @@ export default function TablePage({ workbookId, name }: { workbookId: string; na
         )}
       </div>
       {table.data && <Panels workbookId={workbookId} table={table.data} chosen={chosen} store={store} editing={editing} />}
-      {editing.queue.conflict && <ConflictDialog workbookId={workbookId} name={name} editing={editing} store={store} />}
+      {queue.conflict && <ConflictDialog workbookId={workbookId} name={name} editing={editing} store={store} />}
     </div>
   );
 }
